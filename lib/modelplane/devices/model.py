@@ -1,0 +1,88 @@
+"""What a node offers and what a pod asks for, in the terms of Dynamic Resource Allocation (DRA).
+
+Identity is content: two pools of one class hold equal devices, so every answer about a device is found once for all of
+them. Source: resource.k8s.io/v1 of Kubernetes 1.36 (Device, DeviceRequest, DeviceConstraint).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Claim(StrEnum):
+    """How a device reaches a pod."""
+
+    DRA = "DRA"
+    SYNTHETIC = "Synthetic"
+    DEVICE_PLUGIN = "DevicePlugin"
+
+
+class AttributeKind(StrEnum):
+    """The four value kinds of a device attribute (list kinds are behind an alpha gate)."""
+
+    STRING = "string"
+    INT = "int"
+    BOOL = "bool"
+    VERSION = "version"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One typed attribute value; `value` is the text for STRING and VERSION."""
+
+    kind: AttributeKind
+    value: str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One kind of device of one node, `count` of them, all alike.
+
+    `attributes` and `capacity` are sorted (name, value) pairs, so that the device is hashable and its hash is its content; a
+    name without a domain belongs to the driver's domain. Capacity values are the text of a Kubernetes quantity.
+    """
+
+    name: str
+    driver: str
+    count: int
+    claim: Claim = Claim.DRA
+    device_class: str = ""
+    resource_name: str = ""
+    attributes: tuple[tuple[str, Attribute], ...] = ()
+    capacity: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one pod asks of one kind of device: `count` devices that satisfy every CEL selector."""
+
+    name: str
+    count: int
+    selectors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """All devices of the named requests (all requests when empty) share the value of one attribute."""
+
+    match_attribute: str
+    requests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClass:
+    """The hardware of one node: an InferenceClass as the matcher sees it.
+
+    `cpu_millis` and `memory_bytes` are the node's allocatable amounts, None where the class does not declare them (then they are
+    not checked). `cost_per_node_hour` is an exact decimal text in `currency`, None where unknown.
+    """
+
+    name: str
+    devices: tuple[Device, ...]
+    cpu_millis: int | None = None
+    memory_bytes: int | None = None
+    cost_per_node_hour: str | None = None
+    currency: str = "USD"
+    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -1,0 +1,70 @@
+"""Every error this library raises on purpose.
+
+"Not fetched yet" and "does not fit" are values, never exceptions. An exception that is not a `ModelplaneError` is a bug.
+"""
+
+from __future__ import annotations
+
+
+class ModelplaneError(Exception):
+    """Root of the tree; catch it only at an edge (servicer, command)."""
+
+
+class InvalidInput(ModelplaneError):
+    """The author of a document must change something.
+
+    `path` is the field inside the document, from its root, e.g. ("spec", "nodeSelector", "cel"); a caller that knows
+    only a part of the path leaves it to the next one out to prefix the rest (see `under`).
+    """
+
+    reason = "InvalidInput"
+
+    def __init__(self, message: str, *, path: tuple[str | int, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+    def under(self, *prefix: str | int) -> InvalidInput:
+        """Return the same error with `prefix` in front of its path."""
+        self.path = (*prefix, *self.path)
+        return self
+
+    def __str__(self) -> str:
+        return f"{dotted(self.path)}: {self.message}" if self.path else self.message
+
+
+class InvalidSelector(InvalidInput):
+    """A CEL selector that does not compile, or that the API server would refuse for its cost."""
+
+    reason = "InvalidNodeSelector"
+
+
+class InvalidShape(InvalidInput):
+    """A topology, template or device request that cannot be built on any hardware."""
+
+    reason = "InvalidShape"
+
+
+class InvalidQuantity(InvalidInput):
+    """Text that is not a Kubernetes quantity or version."""
+
+    reason = "InvalidQuantity"
+
+
+class Unsupported(ModelplaneError):
+    """Known, and not offered here: the message says what to use instead."""
+
+    reason = "Unsupported"
+
+    def __init__(self, message: str, *, reason: str = "Unsupported") -> None:
+        super().__init__(message)
+        self.message = message
+        self.reason = reason
+
+
+def dotted(path: tuple[str | int, ...]) -> str:
+    """Return a field path as people write it: `spec.containers[0].name`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

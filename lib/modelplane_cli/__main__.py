@@ -1,0 +1,5 @@
+"""The modelplane command."""
+
+def main() -> int:
+    """Exit code."""
+    return 0
