@@ -1,0 +1,64 @@
+"""A rendered Kubernetes object and the rule by which its observed state is judged.
+
+Rendering may never read anything: a renderer is a function of a replica and of facts about its cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+
+class Lifecycle(StrEnum):
+    """What may be done to the object on its cluster."""
+
+    OWN = "Own"
+    """Created, updated and deleted with its owner."""
+    KEEP = "Keep"
+    """Created and updated, never deleted: others may live in it (a Namespace)."""
+    OBSERVE = "Observe"
+    """Only read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """When the object counts as ready: it exists (`cel` empty), or the CEL query over `object` is true."""
+
+    cel: str = ""
+
+
+EXISTS = Readiness()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One bare object as it shall stand on its cluster.
+
+    `key` is the stable composition key, unique within its composite, e.g. "workload" or "claim-decode"; changing it deletes and
+    re-creates the object.
+    """
+
+    key: str
+    resource: Mapping[str, Json]
+    readiness: Readiness = EXISTS
+    lifecycle: Lifecycle = Lifecycle.OWN
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What a renderer may know of the cluster it renders for.
+
+    `gateway_*` name the cluster's own Gateway (its listener empty: the first). `pool_node_selector` and `pool_taints` are by pool
+    name; taints are (key, value, effect).
+    """
+
+    name: str
+    gateway_name: str
+    gateway_namespace: str
+    gateway_listener: str = ""
+    pool_node_selector: Mapping[str, Mapping[str, str]] | None = None
+    pool_taints: Mapping[str, tuple[tuple[str, str, str], ...]] | None = None

@@ -1,0 +1,61 @@
+"""Parallelism turned into pods, nodes and devices.
+
+One worker of a role runs `tensor * data * pipeline` devices. Ranks that share a node are `tensor * dataLocal`; a pipeline stage or
+a further group of data-parallel ranks takes a node of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from modelplane.errors import InvalidShape
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Parallelism of one worker; every size is at least 1.
+
+    Raises: InvalidShape when `data` is not a multiple of `data_local` (the author's fault).
+    """
+
+    tensor: int = 1
+    pipeline: int = 1
+    data: int = 1
+    data_local: int = 1
+    expert: bool = False
+
+    def __post_init__(self) -> None:
+        for field, size in (
+            ("tensor", self.tensor),
+            ("pipeline", self.pipeline),
+            ("data", self.data),
+            ("dataLocal", self.data_local),
+        ):
+            if size < 1:
+                raise InvalidShape(f"must be at least 1, is {size}", path=("topology", field))
+        if self.data % self.data_local:
+            raise InvalidShape(
+                f"data {self.data} must be a multiple of dataLocal {self.data_local}: "
+                f"each node runs dataLocal of the data-parallel ranks",
+                path=("topology", "data"),
+            )
+
+    @property
+    def nodes(self) -> int:
+        """Return the nodes of one worker, which is also its pods: a pod never spans nodes."""
+        return self.pipeline * (self.data // self.data_local)
+
+    @property
+    def devices_per_node(self) -> int:
+        """Return the accelerators each pod of the worker needs on its node."""
+        return self.tensor * self.data_local
+
+    @property
+    def devices(self) -> int:
+        """Return the accelerators of the whole worker."""
+        return self.tensor * self.data * self.pipeline
+
+    @property
+    def is_gang(self) -> bool:
+        """Return whether one worker spans several nodes, so that its pods live and die together."""
+        return self.nodes > 1
