@@ -1,7 +1,7 @@
 """What passes between the shell and a composer: plain Python data, no protobuf.
 
-Shape: every resource is plain JSON (dict, list, str, int, float, bool, None) with integral numbers as `int`. A composer is a
-pure function `compose(observed: Observed) -> Outcome`.
+Shape: every resource is plain JSON (dict, list, str, int, float, bool, None) with integral numbers as `int`. A
+composer is a pure function `compose(observed: Observed) -> Outcome`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
+
+
+# Condition types that Crossplane keeps for itself; it ignores them in a function's answer.
+CROSSPLANE_CONDITIONS = frozenset({"Healthy", "Ready", "Responsive", "Synced", "UpToDate"})
 
 
 class Ready(StrEnum):
@@ -46,6 +50,13 @@ class Condition:
     reason: str
     message: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse what Crossplane would drop without a word."""
+        if self.type in CROSSPLANE_CONDITIONS:
+            raise ValueError(f"condition type {self.type} belongs to Crossplane and is ignored when a function sets it")
+        if not self.reason:
+            raise ValueError(f"condition {self.type} has no reason")
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -74,8 +85,8 @@ class Requirement:
 class Observed:
     """One decoded RunFunctionRequest.
 
-    `children` are the observed composed resources by composition key. `required` holds the answers to requirements: a key that
-    is present was fetched (an empty tuple: nothing is there); an absent key was not fetched yet.
+    `children` are the observed composed resources by composition key. `required` holds the answers to requirements: a
+    key that is present was fetched (an empty tuple: nothing is there); an absent key was not fetched yet.
     """
 
     composite: Resource
@@ -117,9 +128,10 @@ class Child:
 class Outcome:
     """What a composer decided.
 
-    A child that is observed and absent from `children` is deleted. `ready` None leaves it to the children (Crossplane calls a
-    composite with zero children ready, so give FALSE whenever more is to come). `status` is written in full: what it leaves out is
-    removed. `fatal` stops before anything is applied or deleted; conditions are still written, status is not.
+    A child that is observed and absent from `children` is deleted. `ready` None leaves it to the children (Crossplane
+    calls a composite with zero children ready, so give FALSE whenever more is to come). `status` is written in full:
+    what it leaves out is removed. `fatal` stops before anything is applied or deleted; conditions are still written,
+    status is not.
     """
 
     requirements: Mapping[str, Requirement] = field(default_factory=dict)

@@ -1,0 +1,140 @@
+"""The gRPC servicer: one request in, one response out, CPU work off the event loop.
+
+What may never happen here: an answer that makes Crossplane apply or delete something because an input was not fetched
+yet, was wrong, or because the answer is too large to arrive. Log lines say which object and how long, never what is
+in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from crossplane.function import logging
+from crossplane.function.proto.v1 import run_function_pb2 as fnv1
+from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
+
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane_functions import registry, wire
+from modelplane_functions.exchange import Condition, Observed, Outcome, Truth
+
+# Crossplane's client receives at most this much (the default of grpc-go, which it does not change), whatever we may
+# send.
+RESPONSE_MAX_BYTES = 4 * 1024 * 1024
+
+# More threads than cores do not compute faster; a few more keep small requests moving beside a large one.
+DEFAULT_WORKERS = (os.cpu_count() or 1) + 3
+
+Registry = Callable[[str, str], registry.Composer]
+
+
+class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
+    """Serves RunFunction for every kind of `find`."""
+
+    def __init__(self, *, find: Registry = registry.composer, workers: int = DEFAULT_WORKERS) -> None:
+        """Serve with at most `workers` composers at once; further requests wait their turn."""
+        self._find = find
+        self._executor = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="compose")
+
+    async def RunFunction(  # noqa: N802 - the name of the RPC
+        self, request: fnv1.RunFunctionRequest, _context: Any
+    ) -> fnv1.RunFunctionResponse:
+        """Answer one request; the event loop stays free for others meanwhile."""
+        run = contextvars.copy_context().run
+        return await asyncio.get_running_loop().run_in_executor(self._executor, run, self._logged_answer, request)
+
+    def close(self) -> None:
+        """Let go of the threads; a composer that still runs is not waited for."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _logged_answer(self, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
+        about = wire.subject(request)
+        log = logging.get_logger().bind(
+            tag=about.tag, kind=about.kind, namespace=about.namespace, name=about.name, requestBytes=request.ByteSize()
+        )
+        started = time.perf_counter()
+        try:
+            response = answer(request, find=self._find)
+        except Exception:
+            log.exception("a bug: nothing is applied", durationMs=_milliseconds_since(started))
+            raise
+        log.info(
+            "answered",
+            durationMs=_milliseconds_since(started),
+            responseBytes=response.ByteSize(),
+            children=len(response.desired.resources),
+            requirements=len(response.requirements.resources),
+            fatal=[result.reason for result in response.results if result.severity == fnv1.SEVERITY_FATAL],
+        )
+        return response
+
+
+def answer(request: fnv1.RunFunctionRequest, *, find: Registry = registry.composer) -> fnv1.RunFunctionResponse:
+    """Return the response to one request: the whole function, without a server.
+
+    Raises: whatever a bug raises; the author's mistakes are conditions and a fatal result.
+    """
+    about = wire.subject(request)
+    condition = "Accepted"
+    try:
+        composer = find(about.api_version, about.kind)
+        condition = composer.condition
+        if not about.name:
+            raise InvalidInput("is required", path=("metadata", "name"))
+        observed = wire.decode(request)
+        outcome = _settled(request, observed, composer.load()(observed))
+    except (InvalidInput, Unsupported) as error:
+        outcome = refused(about, condition, error)
+    return _within_limit(request, about, condition, wire.encode(request, outcome))
+
+
+def refused(about: wire.Subject, condition: str, error: InvalidInput | Unsupported) -> Outcome:
+    """Return the outcome that keeps everything as it is and tells the author what to change."""
+    return Outcome(
+        conditions=(Condition(condition, Truth.FALSE, error.reason, str(error)),),
+        fatal=f"{about}: {error}; what runs is kept as it is",
+    )
+
+
+def _settled(request: fnv1.RunFunctionRequest, observed: Observed, outcome: Outcome) -> Outcome:
+    """Return `outcome` once all it asked for was fetched, else only its requirements.
+
+    Crossplane calls again with the answers and applies nothing in between. A caller that says it cannot fetch would
+    apply what we return, and delete the rest: it gets a refusal.
+    """
+    missing = sorted(key for key in outcome.requirements if key not in observed.required)
+    if not missing:
+        return outcome
+    if wire.lacks_required_resources(request):
+        raise Unsupported(
+            f"needs other objects ({', '.join(missing)}) and this Crossplane does not fetch them; "
+            "use Crossplane v2.4 or later",
+            reason="CrossplaneTooOld",
+        )
+    return Outcome(requirements=outcome.requirements, ttl_seconds=outcome.ttl_seconds)
+
+
+def _within_limit(
+    request: fnv1.RunFunctionRequest, about: wire.Subject, condition: str, response: fnv1.RunFunctionResponse
+) -> fnv1.RunFunctionResponse:
+    """Return `response`, or in place of one that cannot arrive a refusal that can."""
+    size = response.ByteSize()
+    if size <= RESPONSE_MAX_BYTES:
+        return response
+    largest = ", ".join(f"{key} {count} bytes" for key, count in wire.largest_children(response, count=3))
+    count = len(response.desired.resources)
+    error = Unsupported(
+        f"the answer has {size} bytes in {count} resources (largest: {largest}) and Crossplane receives at most "
+        f"{RESPONSE_MAX_BYTES}; ask for fewer children or shorten the template, or split this object in two",
+        reason="ResponseTooLarge",
+    )
+    return wire.encode(request, refused(about, condition, error))
+
+
+def _milliseconds_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)
