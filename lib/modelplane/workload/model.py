@@ -1,7 +1,8 @@
 """What one replica runs: roles, workers, engine and template, before and after a placement.
 
-A `Workload` is what the author asked for; a `Replica` is the same bound to a cluster and, per role, to a pool with its device
-requests resolved to the devices of that pool's class. Nothing here knows a fleet or a serving technology.
+A `Workload` is what the author asked for; a `Replica` is the same bound to a cluster and, per role, to a pool with
+its device requests resolved to the devices of that pool's class. Nothing here knows a fleet or a serving
+technology.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class Model:
 class RoleSpec:
     """One role as the author wrote it: `workers` instances of `topology`, each pod from `template`.
 
-    `requests` are what ONE pod asks of devices, the accelerator request first. `template` is the PodTemplateSpec subset of the API
-    as plain JSON; exactly one of its containers is named `engine`.
+    `requests` are what ONE pod asks of devices, the accelerator request first. `template` is the PodTemplateSpec
+    subset of the API as plain JSON; exactly one of its containers is named `engine`.
     """
 
     role: Role
@@ -79,7 +80,8 @@ class Workload:
 class ResolvedRequest:
     """One device request bound to a device of the pool's class.
 
-    `memory_bytes` is the device's published memory, None where it publishes none; rendering sizes shared memory with it.
+    `memory_bytes` is the device's published memory, None where it publishes none; rendering sizes shared memory
+    with it.
     """
 
     name: str

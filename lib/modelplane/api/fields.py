@@ -1,0 +1,89 @@
+"""Typed access to one field of a JSON document that remembers where it is.
+
+The API server has validated and defaulted what we read, yet composed and offline documents pass here too: what is
+needed and missing or of a wrong type is the author's fault and is refused with its full path, never a KeyError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane.errors import InvalidInput
+
+Json: TypeAlias = Any
+Path: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value and its path; `value` None means that the field is absent."""
+
+    value: Json
+    path: Path = ()
+
+    @property
+    def is_set(self) -> bool:
+        """Return whether the document has the field."""
+        return self.value is not None
+
+    def at(self, *keys: str) -> Field:
+        """Return the field below; a missing step on the way gives an absent field."""
+        field = self
+        for key in keys:
+            field = Field(field.members().get(key), (*field.path, key))
+        return field
+
+    def members(self) -> Mapping[str, Json]:
+        """Return the object, empty when absent. Raises: InvalidInput when it is something else."""
+        if self.value is None:
+            return {}
+        if not isinstance(self.value, Mapping):
+            raise self.wrong("must be an object")
+        return self.value
+
+    def items(self) -> Iterator[Field]:
+        """Yield the elements of a list, none when absent. Raises: InvalidInput when it is something else."""
+        if self.value is None:
+            return
+        if not isinstance(self.value, (list, tuple)):
+            raise self.wrong("must be a list")
+        for index, value in enumerate(self.value):
+            yield Field(value, (*self.path, index))
+
+    def text(self, default: str | None = None) -> str:
+        """Return a string; an absent or empty one gives `default`. Raises: InvalidInput when there is neither."""
+        if self.value is None or self.value == "":
+            if default is None:
+                raise self.wrong("is required")
+            return default
+        if not isinstance(self.value, str):
+            raise self.wrong("must be a string")
+        return self.value
+
+    def optional(self) -> str | None:
+        """Return a string, None when absent or empty."""
+        return self.text("") or None
+
+    def integer(self, default: int | None = None) -> int:
+        """Return an integer, `default` when absent. Raises: InvalidInput when there is neither."""
+        if self.value is None:
+            if default is None:
+                raise self.wrong("is required")
+            return default
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            raise self.wrong("must be an integer")
+        return self.value
+
+    def flag(self, *, default: bool) -> bool:
+        """Return a boolean, `default` when absent."""
+        if self.value is None:
+            return default
+        if not isinstance(self.value, bool):
+            raise self.wrong("must be true or false")
+        return self.value
+
+    def wrong(self, message: str) -> InvalidInput:
+        """Return the error to raise about this field."""
+        return InvalidInput(message, path=self.path)

@@ -1,0 +1,206 @@
+"""ModelReplica, both ways: `decode(encode(replica)) == replica` for every replica.
+
+The decode role stands at the top of `spec`, the prefill role under `prefill`, each with `pool`, `nodeSelector`,
+`devices`, `constraints` and `workers`. `nodeSelector` is what the author asked; `devices` is what it was resolved
+to on the pool's class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import workload as workloads
+from modelplane.api.fields import Field
+from modelplane.devices.model import Claim, Constraint, Request
+from modelplane.errors import InvalidQuantity
+from modelplane.topology.shape import Topology
+from modelplane.units import Format, Quantity
+from modelplane.workload.model import BoundRole, Model, Replica, ResolvedRequest, Role, RoleSpec
+
+Json: TypeAlias = Any
+
+KIND = "ModelReplica"
+
+
+def encode(replica: Replica, labels: Mapping[str, str] | None = None) -> dict[str, Json]:
+    """Return the ModelReplica object; `labels` are added below our own."""
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": KIND,
+        "metadata": {
+            "name": replica.name,
+            "namespace": replica.namespace,
+            "labels": {
+                **(labels or {}),
+                names.LABEL_DEPLOYMENT: replica.deployment,
+                names.LABEL_CLUSTER: replica.cluster,
+                names.LABEL_NAMESPACE: replica.namespace,
+            },
+        },
+        "spec": encode_spec(replica),
+    }
+
+
+def encode_spec(replica: Replica) -> dict[str, Json]:
+    """Return the spec of the ModelReplica."""
+    spec: dict[str, Json] = {
+        "deploymentRef": {"name": replica.deployment},
+        "clusterName": replica.cluster,
+        "priority": replica.priority,
+        "backend": replica.backend,
+        "engine": {"type": str(replica.engine)},
+    }
+    if replica.model is not None:
+        spec["model"] = _encode_model(replica.model)
+    if replica.model_cache is not None:
+        spec["modelCacheRef"] = {"name": replica.model_cache}
+    for bound in replica.roles:
+        if bound.spec.role is Role.PREFILL:
+            spec["prefill"] = _encode_role(bound)
+        else:
+            spec.update(_encode_role(bound))
+    return spec
+
+
+def decode(resource: Mapping[str, Json]) -> Replica:
+    """Return the replica that the object describes.
+
+    Raises: InvalidInput with the path from the document's root; a composed ModelReplica never causes it.
+    """
+    root = Field(resource)
+    spec = root.at("spec")
+    deployment = spec.at("deploymentRef", "name").text()
+    roles = [_decode_role(spec, Role.DECODE)]
+    if spec.at("prefill").is_set:
+        roles.append(_decode_role(spec.at("prefill"), Role.PREFILL))
+    return Replica(
+        namespace=root.at("metadata", "namespace").text(),
+        name=root.at("metadata", "name").text(),
+        deployment=deployment,
+        cluster=spec.at("clusterName").text(),
+        backend=spec.at("backend").text(),
+        model=workloads.decode_model(spec.at("model"), default_name=deployment),
+        engine=workloads.decode_engine(spec.at("engine", "type")),
+        roles=tuple(roles),
+        priority=spec.at("priority").integer(0),
+        model_cache=spec.at("modelCacheRef", "name").optional(),
+    )
+
+
+def _encode_model(model: Model) -> dict[str, Json]:
+    return {"name": model.name} if model.uri is None else {"name": model.name, "uri": model.uri}
+
+
+def _encode_role(bound: BoundRole) -> dict[str, Json]:
+    role = bound.spec
+    encoded: dict[str, Json] = {
+        "pool": bound.pool,
+        "nodeSelector": _encode_node_selector(role),
+        "devices": [_encode_device(device) for device in bound.devices],
+        "workers": {
+            "count": role.workers,
+            "topology": _encode_topology(role.topology),
+            "template": dict(role.template),
+        },
+    }
+    if role.constraints:
+        encoded["constraints"] = [_encode_constraint(constraint) for constraint in role.constraints]
+    return encoded
+
+
+def _encode_node_selector(role: RoleSpec) -> dict[str, Json]:
+    """Return the short form where it says the same, so that the author finds his own text again."""
+    first = role.requests[0]
+    short = Request(workloads.ACCELERATOR, role.topology.devices_per_node, first.selectors)
+    if role.requests == (short,) and len(first.selectors) == 1 and not role.constraints:
+        return {"cel": first.selectors[0]}
+    selector: dict[str, Json] = {"devices": [_encode_request(request) for request in role.requests]}
+    if role.constraints:
+        selector["constraints"] = [_encode_constraint(constraint) for constraint in role.constraints]
+    return selector
+
+
+def _encode_request(request: Request) -> dict[str, Json]:
+    encoded: dict[str, Json] = {"name": request.name, "count": request.count}
+    if request.selectors:
+        encoded["selectors"] = [{"cel": text} for text in request.selectors]
+    return encoded
+
+
+def _encode_constraint(constraint: Constraint) -> dict[str, Json]:
+    encoded: dict[str, Json] = {"matchAttribute": constraint.match_attribute}
+    if constraint.requests:
+        encoded["requests"] = list(constraint.requests)
+    return encoded
+
+
+def _encode_topology(topology: Topology) -> dict[str, Json]:
+    return {
+        "tensor": topology.tensor,
+        "pipeline": topology.pipeline,
+        "data": topology.data,
+        "dataLocal": topology.data_local,
+        "expert": topology.expert,
+    }
+
+
+def _encode_device(request: ResolvedRequest) -> dict[str, Json]:
+    encoded: dict[str, Json] = {
+        "name": request.name,
+        "device": request.device,
+        "driver": request.driver,
+        "claim": str(request.claim),
+        "count": request.count,
+    }
+    if request.device_class:
+        encoded["deviceClassName"] = request.device_class
+    if request.resource_name:
+        encoded["resourceName"] = request.resource_name
+    if request.memory_bytes is not None:
+        encoded["memory"] = Quantity.of(request.memory_bytes, Format.BINARY_SI).canonical()
+    if request.selectors:
+        encoded["selectors"] = [{"cel": text} for text in request.selectors]
+    return encoded
+
+
+def _decode_role(parent: Field, role: Role) -> BoundRole:
+    spec = workloads.decode_role(parent, role)
+    return BoundRole(
+        spec=spec,
+        pool=parent.at("pool").text(),
+        devices=tuple(_decode_device(entry) for entry in parent.at("devices").items()),
+    )
+
+
+def _decode_device(entry: Field) -> ResolvedRequest:
+    return ResolvedRequest(
+        name=entry.at("name").text(),
+        device=entry.at("device").text(),
+        driver=entry.at("driver").text(),
+        claim=_decode_claim(entry.at("claim")),
+        count=entry.at("count").integer(),
+        device_class=entry.at("deviceClassName").text(""),
+        resource_name=entry.at("resourceName").text(""),
+        selectors=workloads.decode_selectors(entry.at("selectors")),
+        memory_bytes=_decode_bytes(entry.at("memory")),
+    )
+
+
+def _decode_bytes(field: Field) -> int | None:
+    text = field.optional()
+    if text is None:
+        return None
+    try:
+        return Quantity.parse(text).ceil()
+    except InvalidQuantity as error:
+        raise error.under(*field.path) from None
+
+
+def _decode_claim(field: Field) -> Claim:
+    name = field.text(Claim.DRA)
+    try:
+        return Claim(name)
+    except ValueError:
+        raise field.wrong(f'unknown claim "{name}"; known are {", ".join(Claim)}') from None

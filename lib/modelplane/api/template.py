@@ -1,0 +1,111 @@
+"""The pod template of a role as its author wrote it, checked for what a tenant may not ask for.
+
+Whatever stands in a template is created on a workload cluster by a provider that is an administrator there, so a
+template must never give its author more than a pod of the Kubernetes "baseline" Pod Security Standard has. The API
+server refuses most of this already; offline documents and older definitions pass only through here.
+
+Source: Kubernetes Pod Security Standards, level baseline (IPC_LOCK is added: RDMA needs locked memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api.fields import Field
+
+Json: TypeAlias = Any
+
+ENGINE = "engine"
+_HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC")
+_VOLUME_SOURCES = frozenset(
+    {"emptyDir", "configMap", "secret", "persistentVolumeClaim", "projected", "ephemeral", "csi", "image"}
+)
+_CAPABILITIES = frozenset(
+    {
+        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "IPC_LOCK", "KILL", "MKNOD", "NET_BIND_SERVICE"),
+        *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+    }
+)
+
+
+def decode(template: Field) -> Mapping[str, Json]:
+    """Return the template as plain JSON, unchanged.
+
+    Raises: InvalidInput where no pod could be made of it, or where a tenant asks for more than it may have.
+    """
+    _reserved(template.at("metadata", "labels"), f"{names.GROUP}/", "labels")
+    _reserved(template.at("metadata", "annotations"), f"{names.GROUP}/", "annotations")
+    pod = template.at("spec")
+    _check_pod(pod)
+    containers = tuple(pod.at("containers").items())
+    _check_names(pod.at("containers"), containers)
+    for container in (*containers, *pod.at("initContainers").items()):
+        _check_container(container)
+    for volume in pod.at("volumes").items():
+        _check_volume(volume)
+    return template.members()
+
+
+def engine_image(template: Mapping[str, Json]) -> str:
+    """Return the image of the engine container of a decoded template."""
+    return next(str(c["image"]) for c in template["spec"]["containers"] if c["name"] == ENGINE)
+
+
+def _check_pod(pod: Field) -> None:
+    for key in _HOST_FIELDS:
+        if pod.at(key).flag(default=False):
+            raise pod.at(key).wrong("is not offered: a replica may not share the node's namespaces")
+    for key in ("sysctls", "windowsOptions"):
+        if pod.at("securityContext", key).is_set:
+            raise pod.at("securityContext", key).wrong("is not offered")
+
+
+def _check_names(field: Field, containers: tuple[Field, ...]) -> None:
+    seen: set[str] = set()
+    for container in containers:
+        name = container.at("name").text()
+        if name in seen:
+            raise container.at("name").wrong(f'"{name}" is used twice: every container needs its own name')
+        seen.add(name)
+    if ENGINE not in seen:
+        found = ", ".join(sorted(seen)) or "none"
+        raise field.wrong(f'exactly one container must be named "{ENGINE}" (found: {found}); the others are sidecars')
+
+
+def _check_container(container: Field) -> None:
+    container.at("image").text()
+    for variable in container.at("env").items():
+        name = variable.at("name").text()
+        if name.startswith(names.ENV_PREFIX):
+            raise variable.at("name").wrong(
+                f'"{name}" is reserved: variables {names.ENV_PREFIX}* are set by Modelplane'
+            )
+    for port in container.at("ports").items():
+        if port.at("hostPort").is_set:
+            raise port.at("hostPort").wrong("is not offered: replicas are reached through their cluster's gateway")
+    security = container.at("securityContext")
+    if security.at("privileged").flag(default=False):
+        raise security.at("privileged").wrong("is not offered: a replica may not be privileged on its node")
+    for capability in security.at("capabilities", "add").items():
+        if capability.text().removeprefix("CAP_") not in _CAPABILITIES:
+            allowed = ", ".join(sorted(_CAPABILITIES))
+            raise capability.wrong(f'"{capability.value}" is not offered; allowed are {allowed}')
+
+
+def _check_volume(volume: Field) -> None:
+    name = volume.at("name").text()
+    sources = sorted(set(volume.members()) - {"name"})
+    refused = [source for source in sources if source not in _VOLUME_SOURCES]
+    if refused:
+        allowed = ", ".join(sorted(_VOLUME_SOURCES))
+        raise volume.at(refused[0]).wrong(f'is not offered as the source of volume "{name}"; allowed are {allowed}')
+    if len(sources) != 1:
+        raise volume.wrong(f'volume "{name}" needs exactly one source, has {len(sources)}')
+
+
+def _reserved(entries: Field, prefix: str, what: str) -> None:
+    for key in sorted(entries.members()):
+        if key.startswith(prefix):
+            raise entries.at(key).wrong(f"{what} {prefix}* are reserved; use a prefix of your own")

@@ -1,0 +1,179 @@
+"""The part of a ModelDeployment that says what one replica runs, decoded.
+
+Shape: `spec` of ModelDeployment as plain JSON. `decode_role` is shared with ModelReplica, whose roles have the same
+fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane.api import template as templates
+from modelplane.api.fields import Field
+from modelplane.devices.model import Constraint, Request
+from modelplane.errors import InvalidInput, InvalidShape
+from modelplane.topology.shape import Topology
+from modelplane.workload import engines
+from modelplane.workload.model import EngineType, Model, Role, RoleSpec, Workload
+
+Json: TypeAlias = Any
+
+ACCELERATOR = "gpu"
+"""Name of the one request that the short form `nodeSelector.cel` stands for."""
+
+
+def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Workload:
+    """Return what one replica of the deployment runs.
+
+    Raises: InvalidInput with the path from the document's root (the author's fault).
+    """
+    root = Field(spec, ("spec",))
+    roles = [decode_role(root, Role.DECODE)]
+    if root.at("prefill").is_set:
+        roles.append(decode_role(root.at("prefill"), Role.PREFILL))
+    engine = _engine(root, roles)
+    if engine is not EngineType.CUSTOM:
+        for role in roles:
+            _check_enough_devices(root, role)
+    return Workload(
+        namespace=namespace,
+        deployment=deployment,
+        model=decode_model(root.at("model"), default_name=deployment),
+        engine=engine,
+        roles=tuple(roles),
+        model_cache=root.at("modelCacheRef", "name").optional(),
+    )
+
+
+def decode_model(field: Field, *, default_name: str) -> Model | None:
+    """Return the model, None where the engine's own arguments say what is served."""
+    if not field.is_set:
+        return None
+    uri = field.at("uri").optional()
+    if uri is not None and "://" not in uri:
+        raise field.at("uri").wrong(f'"{uri}" has no scheme; write for example hf://{uri}')
+    return Model(name=field.at("name").text(default_name), uri=uri)
+
+
+def decode_role(parent: Field, role: Role) -> RoleSpec:
+    """Return the role whose `nodeSelector` and `workers` stand below `parent`."""
+    workers = parent.at("workers")
+    topology = _topology(workers.at("topology"))
+    requests, constraints = _node_selector(parent.at("nodeSelector"), topology)
+    return RoleSpec(
+        role=role,
+        workers=_at_least(workers.at("count"), default=1, least=1),
+        topology=topology,
+        requests=requests,
+        constraints=constraints,
+        template=templates.decode(workers.at("template")),
+    )
+
+
+def decode_constraints(field: Field, names: tuple[str, ...]) -> tuple[Constraint, ...]:
+    """Return constraints over the requests called `names`."""
+    return tuple(_constraint(entry, names) for entry in field.items())
+
+
+def decode_selectors(field: Field) -> tuple[str, ...]:
+    """Return the CEL texts of a list of selectors."""
+    return tuple(entry.at("cel").text() for entry in field.items())
+
+
+def _engine(root: Field, roles: list[RoleSpec]) -> EngineType:
+    wanted = root.at("engine", "type").optional()
+    if wanted is not None:
+        return decode_engine(root.at("engine", "type"))
+    seen = {role.role: engines.seen_in(templates.engine_image(role.template)) for role in roles}
+    if len(set(seen.values())) > 1:
+        found = ", ".join(f"{role} {engine}" for role, engine in seen.items())
+        raise root.at("engine", "type").wrong(
+            f"the roles' images carry different engines ({found}); both roles must speak one KV-transfer protocol, "
+            "so name the engine here or use images of one engine"
+        )
+    return seen[Role.DECODE]
+
+
+def decode_engine(field: Field) -> EngineType:
+    """Return the engine that the field names."""
+    name = field.text()
+    try:
+        return EngineType(name)
+    except ValueError:
+        known = ", ".join(EngineType)
+        raise field.wrong(f'unknown engine "{name}"; known are {known}') from None
+
+
+def _topology(field: Field) -> Topology:
+    try:
+        return Topology(
+            tensor=field.at("tensor").integer(1),
+            pipeline=field.at("pipeline").integer(1),
+            data=field.at("data").integer(1),
+            data_local=field.at("dataLocal").integer(1),
+            expert=field.at("expert").flag(default=False),
+        )
+    except InvalidShape as error:
+        raise error.under(*field.path[:-1]) from None
+
+
+def _node_selector(field: Field, topology: Topology) -> tuple[tuple[Request, ...], tuple[Constraint, ...]]:
+    cel = field.at("cel").optional()
+    listed = tuple(field.at("devices").items())
+    if (cel is not None) == bool(listed):
+        found = "both" if cel is not None else "neither"
+        raise field.wrong(f"exactly one of cel and devices must be given, found {found}")
+    if cel is not None:
+        return (Request(ACCELERATOR, topology.devices_per_node, (cel,)),), ()
+    requests = tuple(
+        _request(entry, default_count=topology.devices_per_node if index == 0 else 1)
+        for index, entry in enumerate(listed)
+    )
+    names = tuple(request.name for request in requests)
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise listed[index].at("name").wrong(f'"{name}" is used twice: every request needs its own name')
+    return requests, decode_constraints(field.at("constraints"), names)
+
+
+def _request(entry: Field, *, default_count: int) -> Request:
+    return Request(
+        name=entry.at("name").text(),
+        count=_at_least(entry.at("count"), default=default_count, least=1),
+        selectors=decode_selectors(entry.at("selectors")),
+    )
+
+
+def _constraint(entry: Field, names: tuple[str, ...]) -> Constraint:
+    requests = tuple(item.text() for item in entry.at("requests").items())
+    for index, name in enumerate(requests):
+        if name not in names:
+            raise InvalidInput(
+                f'no request is called "{name}"; there are {", ".join(names)}', path=(*entry.path, "requests", index)
+            )
+    return Constraint(entry.at("matchAttribute").text(), requests)
+
+
+def _check_enough_devices(root: Field, role: RoleSpec) -> None:
+    """Refuse a topology that needs more accelerators in a pod than the pod asks for.
+
+    More are allowed: an engine may be given spare ones.
+    """
+    request = role.requests[0]
+    needed = role.topology.devices_per_node
+    if request.count < needed:
+        parent = root.at("prefill") if role.role is Role.PREFILL else root
+        raise InvalidShape(
+            f'request "{request.name}" asks {request.count} devices per pod and the topology runs {needed} '
+            f"(tensor {role.topology.tensor} x dataLocal {role.topology.data_local}); "
+            f"leave count out or set it to {needed}",
+            path=(*parent.path, "nodeSelector", "devices", 0, "count"),
+        )
+
+
+def _at_least(field: Field, *, default: int, least: int) -> int:
+    value = field.integer(default)
+    if value < least:
+        raise field.wrong(f"must be at least {least}, is {value}")
+    return value

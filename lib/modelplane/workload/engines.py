@@ -1,0 +1,48 @@
+"""Which engine a container image carries, seen from the image's name alone.
+
+Only repositories whose content is published and known are recognised; everything else is `custom`, so that nothing
+is ever added to a command line we do not understand.
+"""
+
+from __future__ import annotations
+
+from modelplane.workload.model import EngineType
+
+# Last path segments, and segments anywhere in the path, by engine. A private mirror keeps the tail of the path
+# (registry.example/mirror/vllm/vllm-openai), so tails are compared and hosts are not.
+_TAILS: tuple[tuple[tuple[str, ...], EngineType], ...] = (
+    (("vllm", "vllm-openai"), EngineType.VLLM),
+    (("vllm-openai",), EngineType.VLLM),
+    (("rocm", "vllm"), EngineType.VLLM),
+    (("llm-d", "llm-d"), EngineType.VLLM),
+    (("llm-d-cuda",), EngineType.VLLM),
+    (("llm-d-rocm",), EngineType.VLLM),
+    (("llm-d-xpu",), EngineType.VLLM),
+    (("llm-d-cpu",), EngineType.VLLM),
+    (("lmsysorg", "sglang"), EngineType.SGLANG),
+    (("nvidia", "tensorrt-llm", "release"), EngineType.TRTLLM),
+    (("nvidia", "tensorrt-llm"), EngineType.TRTLLM),
+    (("ggml-org", "llama.cpp"), EngineType.LLAMACPP),
+    (("ggerganov", "llama.cpp"), EngineType.LLAMACPP),
+)
+
+
+def seen_in(image: str) -> EngineType:
+    """Return the engine that `image` carries, `custom` where its name does not say."""
+    path = _repository(image)
+    for tail, engine in _TAILS:
+        if path[-len(tail) :] == tail:
+            return engine
+    return EngineType.CUSTOM
+
+
+def tag(image: str) -> str:
+    """Return the tag of an image reference, empty where it has none (or only a digest)."""
+    name = image.split("@", 1)[0].rsplit("/", 1)[-1]
+    return name.partition(":")[2]
+
+
+def _repository(image: str) -> tuple[str, ...]:
+    """Return the path segments of an image reference without tag and digest."""
+    *folders, last = image.split("@", 1)[0].split("/")
+    return (*folders, last.partition(":")[0])
