@@ -1,0 +1,1 @@
+"""Generated from apis/: one module of models per kind, and the bundle of all definitions."""
