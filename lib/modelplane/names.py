@@ -25,6 +25,9 @@ LABEL_ENDPOINT = f"{GROUP}/endpoint"
 LABEL_SERVICE = f"{GROUP}/service"
 LABEL_SCALE_TARGET = f"{GROUP}/scale-target"
 
+# On a ModelReplica: the name of the replica it succeeds, so that a move can be told from a surplus.
+ANNOTATION_REPLACES = f"{GROUP}/replaces"
+
 ENV_PREFIX = "MODELPLANE_"
 ENV_LEADER_ADDRESS = "MODELPLANE_LEADER_ADDRESS"
 ENV_RANK = "MODELPLANE_RANK"

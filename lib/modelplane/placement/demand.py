@@ -1,0 +1,91 @@
+"""What a workload needs and what a bound replica holds, in the ledger's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from modelplane.devices.model import Claim
+from modelplane.errors import InvalidInput, InvalidQuantity
+from modelplane.placement.model import Demand, Holding, PodShape, RoleDemand
+from modelplane.units.quantity import Quantity
+from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
+
+
+def of(workload: Workload) -> Demand:
+    """Return what one replica of `workload` needs.
+
+    Raises: InvalidQuantity, with its path under the template, for a cpu or memory amount that cannot be read (the author's fault).
+    """
+    return Demand(roles=tuple(_role(spec) for spec in workload.roles))
+
+
+def held(replica: Replica) -> tuple[Holding, ...]:
+    """Return what a bound `replica` takes of each pool, from its resolved device requests and its template."""
+    return tuple(_holding(bound) for bound in replica.roles)
+
+
+def pod_shape(devices: Iterable[tuple[str, int]], cpu_millis: int, memory_bytes: int) -> PodShape:
+    """Return the shape with `devices` summed per name, sorted, and zero counts left out."""
+    counts: dict[str, int] = {}
+    for name, count in devices:
+        counts[name] = counts.get(name, 0) + count
+    return PodShape(tuple(sorted((n, c) for n, c in counts.items() if c)), cpu_millis, memory_bytes)
+
+
+def _role(spec: RoleSpec) -> RoleDemand:
+    cpu_millis, memory_bytes = _node_resources(spec)
+    return RoleDemand(
+        role=spec.role,
+        pods=spec.pods,
+        nodes_per_worker=spec.topology.nodes,
+        requests=spec.requests,
+        constraints=spec.constraints,
+        cpu_millis=cpu_millis,
+        memory_bytes=memory_bytes,
+    )
+
+
+def _holding(bound: BoundRole) -> Holding:
+    cpu_millis, memory_bytes = _node_resources(bound.spec)
+    counted = (request for request in bound.devices if _is_counted(request))
+    return Holding(
+        role=bound.spec.role,
+        pool=bound.pool,
+        pods=bound.spec.pods,
+        nodes_per_worker=bound.spec.topology.nodes,
+        shape=pod_shape(((request.device, request.count) for request in counted), cpu_millis, memory_bytes),
+    )
+
+
+def _is_counted(request: ResolvedRequest) -> bool:
+    return request.claim is not Claim.SYNTHETIC
+
+
+def _node_resources(spec: RoleSpec) -> tuple[int, int]:
+    """Return cpu (millis) and memory (bytes) of one pod: the sum over its containers, a missing request counting as the limit."""
+    containers = (spec.template.get("spec") or {}).get("containers") or []
+    cpu_millis = memory_bytes = 0
+    for index, container in enumerate(containers):
+        path = ("template", "spec", "containers", index)
+        cpu_millis += _amount(container, "cpu", 3, path)
+        memory_bytes += _amount(container, "memory", 0, path)
+    return cpu_millis, memory_bytes
+
+
+def _amount(container: Mapping[str, Any], resource: str, power: int, path: tuple[str | int, ...]) -> int:
+    """Return the amount times ten to `power`, rounded up as Kubernetes rounds a request; 0 where nothing is asked."""
+    resources = container.get("resources") or {}
+    for kind in ("requests", "limits"):
+        text = (resources.get(kind) or {}).get(resource)
+        if text is None:
+            continue
+        field = (*path, "resources", kind, resource)
+        try:
+            quantity = Quantity.parse(str(text))
+        except InvalidQuantity as error:
+            raise error.under(*field) from None
+        if quantity.sign < 0:
+            raise InvalidInput(f"must not be negative, is {text}", path=field)
+        return Quantity(quantity.unscaled, quantity.exponent + power).ceil()
+    return 0

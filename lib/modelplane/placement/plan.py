@@ -1,0 +1,269 @@
+"""What a decision looks like: a plan for a deployment, verdicts of a cluster, and the reasons of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from modelplane.placement.model import Allocation, PodShape
+from modelplane.workload.model import Role
+
+
+class Reason(StrEnum):
+    """Why a cluster (or one of its pools) cannot take a replica; one per cluster, the first that applies in this order."""
+
+    LABEL_MISMATCH = "LabelMismatch"
+    UNTOLERATED_TAINT = "UntoleratedTaint"
+    CLUSTER_NOT_READY = "ClusterNotReady"
+    NO_GATEWAY_ADDRESS = "NoGatewayAddress"
+    BACKEND_UNAVAILABLE = "BackendUnavailable"
+    CACHE_NOT_READY = "CacheNotReady"
+    REFUSED_BY_CLUSTER = "RefusedByCluster"
+    REPLICA_LIMIT = "ReplicaLimit"
+    SELECTOR_ERROR = "SelectorError"
+    NO_MATCHING_DEVICE = "NoMatchingDevice"
+    INSUFFICIENT_NODES = "InsufficientNodes"
+    INSUFFICIENT_DEVICES = "InsufficientDevices"
+    INSUFFICIENT_NODE_RESOURCES = "InsufficientNodeResources"
+    SPREAD_CONSTRAINT = "SpreadConstraint"
+
+
+class State(StrEnum):
+    """What becomes of a replica in this step."""
+
+    RETAINED = "retained"
+    NEW = "new"
+    MOVED = "moved"
+    """New, and the successor of another replica (`replaces`), which stays until this one is ready."""
+    SHED = "shed"
+    """To be deleted now."""
+
+
+class Admission(StrEnum):
+    """The cluster's say over a replica."""
+
+    PENDING = "Pending"
+    ADMITTED = "Admitted"
+    REFUSED = "Refused"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceAssignment:
+    """One request of a pod bound to one device of the pool's class."""
+
+    request: str
+    device: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRole:
+    """One role on its pool.
+
+    `nodes` is the fewest nodes its pods stand on. `devices` is empty for a retained replica: its composed spec already says.
+    `shape` is what one pod takes.
+    """
+
+    role: Role
+    pool: str
+    pods: int
+    nodes: int
+    nodes_per_worker: int
+    shape: PodShape
+    devices: tuple[DeviceAssignment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedReplica:
+    """One replica of the plan, to be composed unless `state` is SHED.
+
+    `rewrite`: write the present template and these roles into it; otherwise it is composed exactly as observed. NEW and MOVED are always
+    rewritten; a RETAINED one only when it is updated in place. `holds_place` False: composed, and not counted as placed
+    (refused by its cluster and waiting there, or its cluster is gone). `note` says why it is where it is, or what it waits for.
+    """
+
+    name: str
+    cluster: str
+    backend: str
+    state: State
+    roles: tuple[PlacedRole, ...]
+    admission: Admission = Admission.PENDING
+    holds_place: bool = True
+    rewrite: bool = False
+    replaces: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolVerdict:
+    """Whether one pool can take one role, and why not. `reason` None when it fits."""
+
+    pool: str
+    role: Role
+    reason: Reason | None
+    detail: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Return whether the role fits the pool by itself."""
+        return self.reason is None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterVerdict:
+    """Whether one cluster can take one more replica, and the one reason why not. `group` is the text counted in messages."""
+
+    cluster: str
+    reason: Reason | None
+    detail: str = ""
+    group: str = ""
+    pools: tuple[PoolVerdict, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Return whether one more replica fits."""
+        return self.reason is None
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCount:
+    """How many clusters gave one reason; `examples` are up to five of their names, `detail` the most telling of their details."""
+
+    reason: Reason
+    clusters: int
+    examples: tuple[str, ...]
+    detail: str
+
+
+class ChangeKind(StrEnum):
+    """One thing that somebody could change."""
+
+    LABEL = "Label"
+    TAINT = "Taint"
+    READY = "Ready"
+    ADDRESS = "Address"
+    BACKEND = "Backend"
+    CACHE = "Cache"
+    REFUSAL = "Refusal"
+    REPLICA_LIMIT = "ReplicaLimit"
+    SPREAD = "Spread"
+    NODES = "Nodes"
+    DEVICE = "Device"
+    SELECTOR = "Selector"
+    CPU = "Cpu"
+    MEMORY = "Memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One counterfactual change; `explain.applied` makes it, so that it can be checked and not only claimed.
+
+    `subject` names what changes (label key, taint, pool, request, ...), `value` what it changes to.
+    """
+
+    kind: ChangeKind
+    subject: str
+    value: str = ""
+    pool: str = ""
+    role: Role | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """The cluster that misses by least. `changes` together make one more replica fit, which has been checked by the matcher."""
+
+    cluster: str
+    pool: str
+    misses: tuple[str, ...]
+    would_fit_if: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Replicas that are wanted and hold no place. `message` reads as kube-scheduler's; `verdicts` has every cluster by name."""
+
+    count: int
+    message: str
+    reasons: tuple[ReasonCount, ...]
+    closest: Closest | None
+    verdicts: tuple[ClusterVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedMove:
+    """A replica that should move (drained, outdated, cluster gone) and stays as it is: why it should, and why it cannot yet."""
+
+    replica: str
+    cause: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to compose for one deployment: every current replica (kept or shed) and every new one, sorted by name."""
+
+    replicas: tuple[PlacedReplica, ...]
+    wanted: int
+    shortfall: Shortfall | None = None
+    blocked: tuple[BlockedMove, ...] = ()
+
+    @property
+    def composed(self) -> tuple[PlacedReplica, ...]:
+        """Return the replicas to compose; what is not among them is deleted."""
+        return tuple(replica for replica in self.replicas if replica.state is not State.SHED)
+
+    @property
+    def shed(self) -> tuple[PlacedReplica, ...]:
+        """Return the replicas to delete."""
+        return tuple(replica for replica in self.replicas if replica.state is State.SHED)
+
+    @property
+    def placed(self) -> int:
+        """Return how many wanted replicas hold a place; a successor and the one it replaces count once."""
+        names = {replica.name for replica in self.composed if replica.holds_place}
+        pairs = sum(1 for r in self.composed if r.holds_place and r.replaces is not None and r.replaces in names)
+        return min(self.wanted, len(names) - pairs)
+
+
+# --- the cluster's side -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionVerdict:
+    """The cluster's say over one replica (`namespace/name`). PENDING: it cannot be judged yet, and `message` says for want of what."""
+
+    key: str
+    admission: Admission
+    reason: Reason | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolAccount:
+    """The ledger of one pool after admission.
+
+    `free` is, by class device name, what no admitted replica holds on the nodes present now; `growable` the further nodes a growable pool can
+    add. `over_committed`: more was admitted than the pool holds today; nobody is moved for it. `problems` are inconsistencies found.
+    """
+
+    name: str
+    allocations: tuple[Allocation, ...]
+    free: tuple[tuple[str, int], ...]
+    nodes_used: int
+    growable: int
+    over_committed: bool
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAccount:
+    """What a cluster publishes: a verdict per replica (sorted by key) and the ledger per pool (in the order given)."""
+
+    verdicts: tuple[AdmissionVerdict, ...]
+    pools: tuple[PoolAccount, ...]
+
+    @property
+    def over_committed(self) -> bool:
+        """Return whether any pool is."""
+        return any(pool.over_committed for pool in self.pools)
