@@ -1,6 +1,7 @@
 """Every error this library raises on purpose.
 
-"Not fetched yet" and "does not fit" are values, never exceptions. An exception that is not a `ModelplaneError` is a bug.
+"Not fetched yet" and "does not fit" are values, never exceptions. An exception that is not a `ModelplaneError` is a
+bug.
 """
 
 from __future__ import annotations

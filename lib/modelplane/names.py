@@ -1,7 +1,7 @@
 """Every label, key and derived name, in one place.
 
-Names derive from namespace and name, so that equal names in two namespaces never meet, and are cut with a hash where Kubernetes
-or a backend limits their length.
+Names derive from namespace and name, so that equal names in two namespaces never meet, and are cut with a hash where
+Kubernetes or a backend limits their length.
 """
 
 from __future__ import annotations

@@ -40,8 +40,9 @@ class Attribute:
 class Device:
     """One kind of device of one node, `count` of them, all alike.
 
-    `attributes` and `capacity` are sorted (name, value) pairs, so that the device is hashable and its hash is its content; a
-    name without a domain belongs to the driver's domain. Capacity values are the text of a Kubernetes quantity.
+    `attributes` and `capacity` are sorted (name, value) pairs, so that the device is hashable and its hash is its
+    content; a name without a domain belongs to the driver's domain. Capacity values are the text of a Kubernetes
+    quantity.
     """
 
     name: str
@@ -75,8 +76,8 @@ class Constraint:
 class NodeClass:
     """The hardware of one node: an InferenceClass as the matcher sees it.
 
-    `cpu_millis` and `memory_bytes` are the node's allocatable amounts, None where the class does not declare them (then they are
-    not checked). `cost_per_node_hour` is an exact decimal text in `currency`, None where unknown.
+    `cpu_millis` and `memory_bytes` are the node's allocatable amounts, None where the class does not declare them
+    (then they are not checked). `cost_per_node_hour` is an exact decimal text in `currency`, None where unknown.
     """
 
     name: str

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from modelplane.workload.site import ClusterFacts
+
+__all__ = ["EXISTS", "ClusterFacts", "Lifecycle", "Manifest", "Readiness"]
+
 Json: TypeAlias = Any
 
 
@@ -38,27 +42,11 @@ EXISTS = Readiness()
 class Manifest:
     """One bare object as it shall stand on its cluster.
 
-    `key` is the stable composition key, unique within its composite, e.g. "workload" or "claim-decode"; changing it deletes and
-    re-creates the object.
+    `key` is the stable composition key, unique within its composite, e.g. "workload" or "claim-decode"; changing it
+    deletes and re-creates the object.
     """
 
     key: str
     resource: Mapping[str, Json]
     readiness: Readiness = EXISTS
     lifecycle: Lifecycle = Lifecycle.OWN
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterFacts:
-    """What a renderer may know of the cluster it renders for.
-
-    `gateway_*` name the cluster's own Gateway (its listener empty: the first). `pool_node_selector` and `pool_taints` are by pool
-    name; taints are (key, value, effect).
-    """
-
-    name: str
-    gateway_name: str
-    gateway_namespace: str
-    gateway_listener: str = ""
-    pool_node_selector: Mapping[str, Mapping[str, str]] | None = None
-    pool_taints: Mapping[str, tuple[tuple[str, str, str], ...]] | None = None

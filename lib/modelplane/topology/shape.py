@@ -1,7 +1,7 @@
 """Parallelism turned into pods, nodes and devices.
 
-One worker of a role runs `tensor * data * pipeline` devices. Ranks that share a node are `tensor * dataLocal`; a pipeline stage or
-a further group of data-parallel ranks takes a node of its own.
+One worker of a role runs `tensor * data * pipeline` devices. Ranks that share a node are `tensor * dataLocal`; a
+pipeline stage or a further group of data-parallel ranks takes a node of its own.
 """
 
 from __future__ import annotations

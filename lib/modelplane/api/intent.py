@@ -1,0 +1,91 @@
+"""Where the author of a ModelDeployment wants its replicas, decoded for placement.
+
+Shape: `spec` of ModelDeployment as plain JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, TypeAlias, TypeVar
+
+from modelplane.api.fields import Field
+from modelplane.placement.model import (
+    Effect,
+    Intent,
+    LabelExpression,
+    LabelOperator,
+    LabelSelector,
+    SpreadConstraint,
+    Strategy,
+    Taint,
+    Toleration,
+    TolerationOperator,
+)
+
+Json: TypeAlias = Any
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str, backends: tuple[str, ...]) -> Intent:
+    """Return the intent; `backends` are those that can serve the workload.
+
+    Raises: InvalidInput with the path from the document's root (the author's fault).
+    """
+    root = Field(spec, ("spec",))
+    placement = root.at("placement")
+    return Intent(
+        namespace=namespace,
+        deployment=deployment,
+        replicas=root.at("replicas").integer(1),
+        selector=decode_selector(root.at("clusterSelector")),
+        tolerations=tuple(_toleration(entry) for entry in root.at("tolerations").items()),
+        strategy=choice(placement.at("strategy"), Strategy, Strategy.SPREAD),
+        spread=tuple(
+            SpreadConstraint(entry.at("topologyKey").text(), entry.at("maxSkew").integer(1))
+            for entry in placement.at("spread").items()
+        ),
+        max_replicas_per_cluster=placement.at("maxReplicasPerCluster").integer(0),
+        priority=root.at("priority").integer(0),
+        backends=backends,
+    )
+
+
+def decode_selector(field: Field) -> LabelSelector:
+    """Return a label selector; an absent one selects everything."""
+    labels = field.at("matchLabels")
+    return LabelSelector(
+        match_labels=tuple((key, labels.at(key).text("")) for key in sorted(labels.members())),
+        match_expressions=tuple(_expression(entry) for entry in field.at("matchExpressions").items()),
+    )
+
+
+def decode_taint(entry: Field) -> Taint:
+    """Return one taint of a cluster or of a pool's nodes."""
+    return Taint(entry.at("key").text(), choice(entry.at("effect"), Effect), entry.at("value").text(""))
+
+
+def choice(field: Field, kinds: type[Choice], default: Choice | None = None) -> Choice:
+    """Return the member of `kinds` that the field names, `default` when it is absent."""
+    text = field.text(default)
+    try:
+        return kinds(text)
+    except ValueError:
+        raise field.wrong(f'"{text}" is none of {", ".join(kinds)}') from None
+
+
+def _expression(entry: Field) -> LabelExpression:
+    return LabelExpression(
+        key=entry.at("key").text(),
+        operator=choice(entry.at("operator"), LabelOperator),
+        values=tuple(value.text("") for value in entry.at("values").items()),
+    )
+
+
+def _toleration(entry: Field) -> Toleration:
+    return Toleration(
+        key=entry.at("key").text(""),
+        operator=choice(entry.at("operator"), TolerationOperator, TolerationOperator.EQUAL),
+        value=entry.at("value").text(""),
+        effect=choice(entry.at("effect"), Effect) if entry.at("effect").is_set else None,
+    )
