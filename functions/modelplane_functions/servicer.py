@@ -11,6 +11,7 @@ import asyncio
 import contextvars
 import os
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -60,8 +61,13 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         started = time.perf_counter()
         try:
             response = answer(request, find=self._find)
-        except Exception:
-            log.exception("a bug: nothing is applied", durationMs=_milliseconds_since(started))
+        except Exception as error:
+            log.error(
+                "a bug: nothing is applied",
+                durationMs=_milliseconds_since(started),
+                error=type(error).__name__,
+                trace=_trace(error),
+            )
             raise
         log.info(
             "answered",
@@ -134,6 +140,12 @@ def _within_limit(
         reason="ResponseTooLarge",
     )
     return wire.encode(request, refused(about, condition, error))
+
+
+def _trace(error: Exception) -> list[str]:
+    """Return where it happened, innermost last; the SDK's own traceback prints local variables, secrets too."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _milliseconds_since(started: float) -> float:

@@ -1,0 +1,79 @@
+"""The server's command: the flags and environment of the function SDK, with our defaults.
+
+Also behind `modelplane serve`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+from crossplane.function import cli as sdk
+from crossplane.function import logging
+
+from modelplane.errors import InvalidInput
+from modelplane_functions import runner, servicer
+
+EXIT_OK = 0
+EXIT_BAD_INPUT = 2
+
+
+@click.command(name="serve", help="Serve the composition functions over gRPC until SIGTERM or SIGINT.")
+@sdk.standard_options
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1, max=256),
+    default=servicer.DEFAULT_WORKERS,
+    envvar="WORKERS",
+    help="How many requests to compute at once; more wait their turn. The default follows the number of cores.",
+)
+def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
+    *,
+    debug: bool,
+    address: str,
+    tls_certs_dir: str | None,
+    insecure: bool,
+    max_recv_message_size: int,
+    max_send_message_size: int | None,
+    workers: int,
+) -> None:
+    """Serve with the flags as given."""
+    logging.configure(level=logging.Level.DEBUG if debug else logging.Level.INFO)
+    runner.serve(
+        runner.settings(
+            address,
+            tls_certs_dir,
+            insecure=insecure,
+            receive_mib=max_recv_message_size,
+            send_mib=max_send_message_size,
+        ),
+        servicer.FunctionRunner(workers=workers),
+    )
+
+
+def _raise_receive_default(to: click.Command) -> None:
+    """Raise the SDK's 4 MB, which a large fleet passes; its flags and variables stay the SDK's own."""
+    for option in to.params:
+        if option.name == "max_recv_message_size":
+            option.default = runner.DEFAULT_RECEIVE_MIB
+
+
+_raise_receive_default(command)
+
+
+def main(arguments: Sequence[str] | None = None, *, program: str = "python -m modelplane_functions") -> int:
+    """Return the exit code: 0 after an orderly stop, 2 for settings that cannot be served."""
+    try:
+        command.main(args=None if arguments is None else list(arguments), prog_name=program, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return EXIT_BAD_INPUT
+    except InvalidInput as error:
+        print(f"{program}: {error}", file=sys.stderr)  # noqa: T201 - a command speaks to people
+        return EXIT_BAD_INPUT
+    return EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

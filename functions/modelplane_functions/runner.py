@@ -1,0 +1,139 @@
+"""The gRPC server of the function.
+
+It serves what the SDK's runtime serves (v1, v1beta1, reflection; the same flags and certificates) and differs where
+that falls short for a function that must not be guessed about:
+
+- a port that is taken is an error, not a second silent listener (SO_REUSEPORT off);
+- `insecure` opens a plaintext port only, never one beside the other;
+- certificates that are missing or unreadable are one line and exit code 2;
+- SIGINT ends it as SIGTERM does, and calls under way may take as long as a pod has by default before it is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+from crossplane.function import logging, runtime
+from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
+from crossplane.function.proto.v1beta1 import run_function_pb2_grpc as grpcv1beta1
+from grpc_reflection.v1alpha import reflection
+
+from modelplane.errors import InvalidInput
+from modelplane_functions import servicer
+
+# A fleet of a thousand clusters makes requests well past the 4 MB that gRPC receives by default.
+DEFAULT_RECEIVE_MIB = 64
+# A pod is killed 30 s after SIGTERM unless its template says otherwise.
+SHUTDOWN_GRACE_SECONDS = 25
+
+_CERTIFICATE_FILES = ("tls.crt", "tls.key", "ca.crt")
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to serve. Units: MiB for message sizes. `certificates` None serves plaintext."""
+
+    address: str
+    certificates: Path | None
+    receive_mib: int = DEFAULT_RECEIVE_MIB
+    send_mib: int = DEFAULT_RECEIVE_MIB
+
+
+def settings(
+    address: str, certificates: str | None, *, insecure: bool, receive_mib: int, send_mib: int | None
+) -> Settings:
+    """Return checked settings.
+
+    Raises: InvalidInput for settings that cannot be served.
+    """
+    for name, size in (("--max-recv-message-size", receive_mib), ("--max-send-message-size", send_mib)):
+        # gRPC counts bytes in 32 bits.
+        if size is not None and not 1 <= size < 2048:
+            raise InvalidInput(f"{name} is {size} MB; it must be between 1 and 2047")
+    if not insecure and not certificates:
+        raise InvalidInput(
+            "no certificates: give --tls-server-certs-dir DIR (or TLS_SERVER_CERTS_DIR) with "
+            f"{', '.join(_CERTIFICATE_FILES)}, or --insecure to serve plaintext on a machine of your own"
+        )
+    return Settings(
+        address=address,
+        certificates=None if insecure or not certificates else Path(certificates),
+        receive_mib=receive_mib,
+        send_mib=send_mib or receive_mib,
+    )
+
+
+def serve(how: Settings, runner: servicer.FunctionRunner) -> None:
+    """Serve until SIGTERM or SIGINT; calls under way then finish.
+
+    Raises: InvalidInput when the certificates or the address cannot be used.
+    """
+    credentials = None if how.certificates is None else _credentials(how.certificates)
+    asyncio.run(_serve(how, runner, credentials))
+
+
+def _credentials(directory: Path) -> grpc.ServerCredentials:
+    """Return mTLS credentials; gRPC itself would notice a wrong file only as connections that never become ready."""
+    certificate, key, authority = (directory / name for name in _CERTIFICATE_FILES)
+    for path in (certificate, key, authority):
+        try:
+            path.read_bytes()
+        except OSError as error:
+            raise InvalidInput(f"certificates: cannot read {path}: {error.strerror}") from error
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key)
+    except ssl.SSLError as error:
+        raise InvalidInput(
+            f"certificates: {certificate} and {key} are not a certificate in PEM form and its key: {error.reason}"
+        ) from error
+    try:
+        context.load_verify_locations(authority)
+    except ssl.SSLError as error:
+        raise InvalidInput(f"certificates: {authority} holds no certificate in PEM form: {error.reason}") from error
+    return runtime.load_credentials(str(directory))
+
+
+async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: grpc.ServerCredentials | None) -> None:
+    log = logging.get_logger()
+    server = grpc.aio.server(
+        options=[
+            ("grpc.max_receive_message_length", how.receive_mib * _MIB),
+            ("grpc.max_send_message_length", how.send_mib * _MIB),
+            ("grpc.so_reuseport", 0),
+        ]
+    )
+    # The generated stubs carry no types.
+    grpcv1.add_FunctionRunnerServiceServicer_to_server(runner, server)  # type: ignore[no-untyped-call]
+    beta = runtime.BetaFunctionRunner(wrapped=runner)
+    grpcv1beta1.add_FunctionRunnerServiceServicer_to_server(beta, server)  # type: ignore[no-untyped-call]
+    reflection.enable_server_reflection(runtime.SERVICE_NAMES, server)
+    try:
+        if credentials is None:
+            port = server.add_insecure_port(how.address)
+        else:
+            port = server.add_secure_port(how.address, credentials)
+    except RuntimeError as error:
+        raise InvalidInput(
+            f"cannot listen on {how.address}: the port is taken or the address is not this machine's; "
+            "give another --address"
+        ) from error
+
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, stopping.set)
+
+    await server.start()
+    log.info("serving", address=how.address, port=port, mtls=credentials is not None, receiveMiB=how.receive_mib)
+    await stopping.wait()
+    log.info("stopping: calls under way may finish", graceSeconds=SHUTDOWN_GRACE_SECONDS)
+    await server.stop(grace=SHUTDOWN_GRACE_SECONDS)
+    runner.close()
+    log.info("stopped")

@@ -1,0 +1,174 @@
+"""What Crossplane gets to see, over real gRPC with real certificates."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from typing import Any
+
+import grpc
+import pytest
+from crossplane.function.proto.v1 import run_function_pb2 as fnv1
+from crossplane.function.proto.v1beta1 import run_function_pb2 as fnv1beta1
+from crossplane.function.proto.v1beta1 import run_function_pb2_grpc as grpcv1beta1
+from google.protobuf import json_format
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.support import requests
+from tests.support.functionserver import Server
+
+MIB = 1024 * 1024
+
+
+def composite(kind: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": "x", "namespace": "ns"},
+        "spec": spec,
+    }
+
+
+def thing(name: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": name}, "spec": spec}
+
+
+def child_spec(response: Any, key: str) -> dict[str, Any]:
+    found: dict[str, Any] = json_format.MessageToDict(response.desired.resources[key].resource)["spec"]
+    return found
+
+
+def test_one_call(channel: grpc.Channel) -> None:
+    response = requests.call(channel, requests.request(composite("Echo"), children={"a": thing("a")}))
+    assert response.meta.tag == "test"
+    assert child_spec(response, "echo") == {"seen": 1}
+    assert response.desired.composite.ready == fnv1.READY_TRUE
+
+
+def test_requirements_two_levels_deep_settle(channel: grpc.Channel) -> None:
+    store = [thing("first", next="second"), thing("second"), thing("unrelated")]
+    response, calls = requests.settle(
+        lambda message: requests.call(channel, message), requests.request(composite("Chain")), store
+    )
+    assert child_spec(response, "found") == {"found": ["first", "second"]}
+    # ask for the first; see it and ask for the second; answer, with requirements that no longer change
+    assert calls == 3
+
+
+def test_a_requirement_that_is_not_there_is_an_answer_and_keeps_the_children(channel: grpc.Channel) -> None:
+    message = requests.request(composite("Chain"), children={"found": thing("found")})
+    first = requests.call(channel, message)
+    assert not first.desired.resources
+    assert not first.conditions
+    response, calls = requests.settle(lambda m: requests.call(channel, m), message, [])
+    assert calls == 2
+    assert [c.reason for c in response.conditions] == ["FirstMissing"]
+    assert sorted(response.desired.resources) == ["found"]
+
+
+@pytest.mark.parametrize(
+    ("how", "reason", "says"),
+    [
+        pytest.param("invalid", "InvalidInput", "spec.how: is wrong", id="author"),
+        pytest.param("unsupported", "NotHere", "not here; use another", id="not-offered"),
+        pytest.param("fatal", "Told", "as told", id="composer-decides"),
+    ],
+)
+def test_fatal_comes_with_its_condition_and_last(channel: grpc.Channel, how: str, reason: str, says: str) -> None:
+    response = requests.call(channel, requests.request(composite("Refuse", how=how)))
+    assert [c.reason for c in response.conditions] == [reason]
+    assert response.results[-1].severity == fnv1.SEVERITY_FATAL
+    assert says in response.results[-1].message
+    assert all(result.severity != fnv1.SEVERITY_FATAL for result in response.results[:-1])
+    assert not response.desired.resources
+
+
+def test_a_bug_is_an_rpc_error(channel: grpc.Channel) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        requests.call(channel, requests.request(composite("Refuse", how="otherwise")))
+    assert caught.value.code() == grpc.StatusCode.UNKNOWN
+
+
+def test_an_unknown_kind_is_told_which_are_known(channel: grpc.Channel) -> None:
+    response = requests.call(channel, requests.request(composite("Gadget")))
+    assert "Kind=Gadget; it composes modelplane.ai/v1alpha1" in response.results[-1].message
+    assert "ModelDeployment" in response.results[-1].message
+
+
+@pytest.mark.parametrize("mebibytes", [5, 16])
+def test_a_large_request_is_answered(channel: grpc.Channel, mebibytes: int) -> None:
+    children = {f"c{n}": thing(f"c{n}", text="x" * MIB) for n in range(mebibytes)}
+    message = requests.request(composite("Echo"), children=children)
+    assert message.ByteSize() > mebibytes * MIB
+    assert child_spec(requests.call(channel, message), "echo") == {"seen": mebibytes}
+
+
+def test_a_request_past_the_limit_is_refused_by_name(channel: grpc.Channel) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        requests.call(channel, requests.request(composite("Echo", text="x" * (65 * MIB))))
+    assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_the_largest_response_arrives_at_a_client_with_defaults(channel: grpc.Channel) -> None:
+    response = requests.call(channel, requests.request(composite("Large", bytes=4 * MIB - 200)))
+    assert len(child_spec(response, "large")["text"]) == 4 * MIB - 200
+
+
+def test_a_response_that_cannot_arrive_is_a_refusal_that_can(channel: grpc.Channel) -> None:
+    response = requests.call(channel, requests.request(composite("Large", bytes=4 * MIB)))
+    assert [c.reason for c in response.conditions] == ["ResponseTooLarge"]
+    assert "Crossplane receives at most 4194304" in response.results[-1].message
+
+
+def test_the_beta_service_answers_too(channel: grpc.Channel) -> None:
+    message = fnv1beta1.RunFunctionRequest.FromString(requests.request(composite("Echo")).SerializeToString())
+    stub = grpcv1beta1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]
+    response = stub.RunFunction(message, timeout=10)
+    assert child_spec(response, "echo") == {"seen": 0}
+
+
+def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
+    stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+    (answer,) = stub.ServerReflectionInfo(iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=10)
+    served = {service.name for service in answer.list_services_response.service}
+    assert {
+        "apiextensions.fn.proto.v1.FunctionRunnerService",
+        "apiextensions.fn.proto.v1beta1.FunctionRunnerService",
+    } <= served
+
+
+def test_many_calls_at_once(channel: grpc.Channel) -> None:
+    message = requests.request(composite("Echo"), children={"a": thing("a")})
+    with concurrent.futures.ThreadPoolExecutor(32) as pool:
+        responses = list(pool.map(lambda _: requests.call(channel, message), range(200)))
+    assert [child_spec(response, "echo") for response in responses] == [{"seen": 1}] * 200
+
+
+def test_a_computing_call_does_not_hold_up_the_others(channel: grpc.Channel) -> None:
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(requests.call, channel, requests.request(composite("Busy", seconds=4)))
+        time.sleep(0.5)  # the busy call is under way
+        answered = 0
+        while not busy.done():
+            requests.call(channel, requests.request(composite("Echo")))
+            answered += 1
+    assert busy.result().desired.composite.ready == fnv1.READY_TRUE
+    # Were the loop blocked, the first light call would only return together with the busy one.
+    assert answered >= 3
+
+
+def test_logs_name_the_object_and_nothing_in_it(server: Server, channel: grpc.Channel) -> None:
+    secret = "correct-horse-battery-staple"
+    requests.call(channel, requests.request(composite("Echo", token=secret)))
+    with pytest.raises(grpc.RpcError):
+        requests.call(channel, requests.request({**composite("Refuse", how="bug"), "data": {"token": secret}}))
+    deadline = time.monotonic() + 10
+    while not (bugs := [e for e in server.events() if str(e["msg"]).startswith("a bug")]):
+        assert time.monotonic() < deadline, "no log line about the bug"
+        time.sleep(0.05)
+    answered = [event for event in server.events() if event["msg"] == "answered" and event["kind"] == "Echo"]
+    assert {"tag": "test", "namespace": "ns", "name": "x", "level": "info"}.items() <= answered[-1].items()
+    assert isinstance(answered[-1]["durationMs"], float)
+    assert bugs[-1]["kind"] == "Refuse"
+    assert bugs[-1]["error"] == "ValueError"
+    assert "compose_refuse" in str(bugs[-1]["trace"])
+    assert secret not in "".join(server.lines)
