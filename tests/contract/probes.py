@@ -26,13 +26,8 @@ from modelplane_functions.exchange import (
 
 def compose_echo(observed: Observed) -> Outcome:
     """Compose one child that counts what was seen."""
-    thing = {
-        "apiVersion": "v1",
-        "kind": "Thing",
-        "metadata": {"name": observed.name},
-        "spec": {"seen": _count(observed)},
-    }
-    return Outcome(children={"echo": Child(thing, Ready.TRUE)}, status={"seen": _count(observed)}, ready=Ready.TRUE)
+    seen = {"seen": _count(observed)}
+    return Outcome(children={"echo": _thing(seen)}, status=seen, ready=Ready.TRUE)
 
 
 def compose_chain(observed: Observed) -> Outcome:

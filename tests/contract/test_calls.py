@@ -157,10 +157,10 @@ def test_a_computing_call_does_not_hold_up_the_others(channel: grpc.Channel) -> 
 
 
 def test_logs_name_the_object_and_nothing_in_it(server: Server, channel: grpc.Channel) -> None:
-    secret = "correct-horse-battery-staple"
-    requests.call(channel, requests.request(composite("Echo", token=secret)))
+    phrase = "correct-horse-battery-staple"
+    requests.call(channel, requests.request(composite("Echo", token=phrase)))
     with pytest.raises(grpc.RpcError):
-        requests.call(channel, requests.request({**composite("Refuse", how="bug"), "data": {"token": secret}}))
+        requests.call(channel, requests.request({**composite("Refuse", how="bug"), "data": {"token": phrase}}))
     deadline = time.monotonic() + 10
     while not (bugs := [e for e in server.events() if str(e["msg"]).startswith("a bug")]):
         assert time.monotonic() < deadline, "no log line about the bug"
@@ -171,4 +171,4 @@ def test_logs_name_the_object_and_nothing_in_it(server: Server, channel: grpc.Ch
     assert bugs[-1]["kind"] == "Refuse"
     assert bugs[-1]["error"] == "ValueError"
     assert "compose_refuse" in str(bugs[-1]["trace"])
-    assert secret not in "".join(server.lines)
+    assert phrase not in "".join(server.lines)

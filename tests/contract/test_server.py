@@ -40,9 +40,7 @@ def test_a_client_without_a_certificate_is_turned_away(server: Server, client_ce
     assert_turned_away(grpc.secure_channel(server.target, credentials))
 
 
-def test_a_client_of_another_authority_is_turned_away(
-    server: Server, tmp_path: Path, server_certificates: Path
-) -> None:
+def test_a_stranger_is_turned_away(server: Server, tmp_path: Path, server_certificates: Path) -> None:
     stranger = certificates.authority("a stranger").issue(tmp_path / "stranger", "crossplane")
     (stranger / "ca.crt").write_bytes((server_certificates / "ca.crt").read_bytes())
     assert_turned_away(functionserver.secure_channel(server.target, stranger))
