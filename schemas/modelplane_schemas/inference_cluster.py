@@ -271,7 +271,9 @@ class Spec(Wire):
     backends: list[Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"]] | None = Field(
         ["KServe"], description="Serving technologies that may be rendered here, in order of preference."
     )
-    scheduler: Scheduler | None = Field({}, description="What places pods inside the cluster.", validate_default=True)
+    scheduler: Scheduler | None = Field(
+        {"type": "None"}, description="What places pods inside the cluster.", validate_default=True
+    )
     accounting: Literal["Device", "Node"] | None = Field(
         "Device", description="Device counts devices; Node charges whole nodes, so that no two pods share one."
     )

@@ -685,7 +685,9 @@ class Workers(Wire):
     count: int | None = Field(
         1, description="Workers per replica. One worker is one complete engine instance, possibly over several nodes."
     )
-    topology: Topology | None = Field({}, validate_default=True)
+    topology: Topology | None = Field(
+        {"tensor": 1, "pipeline": 1, "data": 1, "dataLocal": 1, "expert": False}, validate_default=True
+    )
     template: Template
 
 

@@ -65,7 +65,10 @@ class Retries(Wire):
     """
 
     attempts: int | None = Field(2, description="Further attempts. 0 means none.")
-    on: list[str] | None = Field(["connect-failure", "503"], description="Causes, or status codes in quotes.")
+    on: list[str] | None = Field(
+        ["connect-failure", "503"],
+        description='Causes, or status codes in quotes. Write the key in quotes too ("on"): YAML reads it as a truth value otherwise.',
+    )
 
 
 class RateLimit(Wire):
