@@ -1,0 +1,210 @@
+"""`--assume ready`: what the controllers around Modelplane would report if all goes well.
+
+One small function per kind, in a table. What the input says about an object wins: an object that came with a status of
+its own is never assumed about. An assumed status is marked by an annotation, so that it is not mistaken for an
+observation when the output is read back in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane_cli.world import assumed_routing, assumed_workloads
+from modelplane_cli.world.assumed_routing import ENVOY, GATEWAY_API
+from modelplane_cli.world.store import Key, Object, Store, controller_of, group_of
+
+Json: TypeAlias = Any
+
+ANNOTATION = "render.modelplane.ai/assumed"
+ASSUMED_DOMAIN = "assumed.invalid"
+"""Reserved by RFC 2606 so that nobody mistakes an assumed address for a real one."""
+
+KUBERNETES = "kubernetes.m.crossplane.io"
+HELM = "helm.m.crossplane.io"
+
+_SYNCED = {"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}
+_AVAILABLE = {"type": "Ready", "status": "True", "reason": "Available"}
+_POLICIES = ("BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy")
+
+
+def cluster_address(cluster: str) -> str:
+    """Return the address assumed for a workload cluster's own gateway."""
+    return f"gateway.{cluster}.{ASSUMED_DOMAIN}"
+
+
+def is_observation(resource: Mapping[str, Json]) -> bool:
+    """Return whether an input document says how an object really is."""
+    annotations = resource["metadata"].get("annotations") or {}
+    return bool(resource.get("status")) and ANNOTATION not in annotations
+
+
+@dataclass(slots=True)
+class Ready:
+    """Assumes that everything composed comes up, except about `observed` objects."""
+
+    observed: frozenset[Key]
+
+    def __call__(self, store: Store) -> list[Key]:
+        """Write assumed statuses into `store`; return the objects that changed."""
+        changed = []
+        for (group, kind), rule in _RULES.items():
+            for key in store.of_kind(group, kind):
+                if key not in self.observed and self._assume(store, key, rule):
+                    changed.append(key)
+        return changed
+
+    def _assume(self, store: Store, key: Key, rule: Rule) -> bool:
+        resource = store.get(key)
+        if resource is None:
+            return False
+        status = rule(resource, store)
+        metadata = dict(resource["metadata"])
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: "ready"}
+        return store.put({**resource, "metadata": metadata, "status": status})
+
+
+def nothing(store: Store) -> list[Key]:
+    """Assume nothing: what the input does not say has not happened."""
+    return []
+
+
+Rule: TypeAlias = Callable[[Object, Store], dict[str, Json]]
+
+
+# --- one function per kind --------------------------------------------------------------------------------------------
+
+
+def _object(resource: Object, store: Store) -> dict[str, Json]:
+    """provider-kubernetes: the manifest stands on its cluster, and the Object is ready by its own policy."""
+    manifest = _manifest(resource)
+    cluster = cluster_of(resource, store)
+    remote = _remote_status(resource, manifest, cluster, store)
+    if remote is not None:
+        manifest = {**manifest, "status": remote}
+    return {"atProvider": {"manifest": manifest}, "conditions": [_object_ready(resource, manifest), dict(_SYNCED)]}
+
+
+def _release(resource: Object, store: Store) -> dict[str, Json]:
+    chart = (resource.get("spec") or {}).get("forProvider", {}).get("chart") or {}
+    version = {"version": chart["version"]} if chart.get("version") else {}
+    return {
+        "atProvider": {"state": "deployed", "revision": 1, **version},
+        "conditions": [dict(_AVAILABLE), dict(_SYNCED)],
+    }
+
+
+def _gateway(resource: Object, store: Store) -> dict[str, Json]:
+    return assumed_routing.gateway(resource, f"{resource['metadata']['name']}.gateway.{ASSUMED_DOMAIN}")
+
+
+def _http_route(resource: Object, store: Store) -> dict[str, Json]:
+    return assumed_routing.http_route(resource, lambda *identity: store.get(Key(*identity)) is not None)
+
+
+def _only(rule: Callable[[Mapping[str, Json]], dict[str, Json]]) -> Rule:
+    return lambda resource, _store: rule(resource)
+
+
+_RULES: Mapping[tuple[str, str], Rule] = {
+    (KUBERNETES, "Object"): _object,
+    (HELM, "Release"): _release,
+    (GATEWAY_API, "GatewayClass"): _only(assumed_routing.gateway_class),
+    (GATEWAY_API, "Gateway"): _gateway,
+    (GATEWAY_API, "HTTPRoute"): _http_route,
+    (ENVOY, "Backend"): _only(assumed_routing.backend),
+    **{(ENVOY, kind): _only(assumed_routing.policy) for kind in _POLICIES},
+}
+
+
+# --- on a workload cluster --------------------------------------------------------------------------------------------
+
+
+def _manifest(resource: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the remote object as provider-kubernetes makes it: its name defaults to the Object's."""
+    manifest = dict((resource.get("spec") or {}).get("forProvider", {}).get("manifest") or {})
+    metadata = dict(manifest.get("metadata") or {})
+    metadata.setdefault("name", resource["metadata"]["name"])
+    return {**manifest, "metadata": metadata}
+
+
+def cluster_of(resource: Mapping[str, Json], store: Store) -> str:
+    """Return the InferenceCluster an Object stands on: of its owner, else the name of its provider config."""
+    owner = controller_of(resource) or {}
+    if owner.get("kind") == "InferenceCluster":
+        return str(owner.get("name"))
+    if owner.get("kind") == "ModelReplica":
+        key = Key("modelplane.ai", "ModelReplica", resource["metadata"].get("namespace") or "", str(owner.get("name")))
+        cluster = ((store.get(key) or {}).get("spec") or {}).get("clusterName")
+        if cluster:
+            return str(cluster)
+    return str(((resource.get("spec") or {}).get("providerConfigRef") or {}).get("name") or "default")
+
+
+def _remote_status(resource: Object, manifest: dict[str, Json], cluster: str, store: Store) -> dict[str, Json] | None:
+    """Return the status of the remote object, None for kinds that have none."""
+    kind = (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind"))
+    if kind == (GATEWAY_API, "Gateway"):
+        return assumed_routing.gateway(manifest, cluster_address(cluster))
+    if kind == (GATEWAY_API, "HTTPRoute"):
+        return assumed_routing.http_route(manifest, lambda *_identity: True)
+    if kind == (assumed_workloads.KSERVE, "LLMInferenceService"):
+        there = frozenset(_rendered_beside(resource, store))
+        return assumed_workloads.llm_inference_service(
+            manifest, cluster_address(cluster), lambda *identity: identity in there
+        )
+    simple = _REMOTE_RULES.get(kind)
+    return simple(manifest) if simple else None
+
+
+_REMOTE_RULES: Mapping[tuple[str, Json], Callable[[Mapping[str, Json]], dict[str, Json]]] = {
+    ("apps", "Deployment"): assumed_workloads.deployment,
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): assumed_workloads.leader_worker_set,
+}
+
+
+def _rendered_beside(resource: Object, store: Store) -> Iterable[tuple[str, str, str, str]]:
+    """Yield the identities of all remote objects of this Object's namespace and provider config."""
+    config = (resource.get("spec") or {}).get("providerConfigRef")
+    for key in store.select((KUBERNETES, "Object"), resource["metadata"].get("namespace"), {}):
+        other = store.get(key) or {}
+        if (other.get("spec") or {}).get("providerConfigRef") == config:
+            manifest = _manifest(other)
+            metadata = manifest["metadata"]
+            yield (
+                group_of(str(manifest.get("apiVersion") or "")),
+                str(manifest.get("kind")),
+                str(metadata.get("namespace") or ""),
+                str(metadata["name"]),
+            )
+
+
+def _object_ready(resource: Object, manifest: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the Ready condition of an Object by its readiness policy."""
+    readiness = (resource.get("spec") or {}).get("readiness") or {}
+    policy = readiness.get("policy", "SuccessfulCreate")
+    said = (manifest.get("status") or {}).get("conditions") or []
+    if policy == "DeriveFromObject":
+        is_ready = any(entry.get("type") == "Ready" and entry.get("status") == "True" for entry in said)
+    elif policy == "AllTrue":
+        is_ready = bool(said) and all(entry.get("status") == "True" for entry in said)
+    elif policy == "DeriveFromCelQuery":
+        return _by_query(str(readiness.get("celQuery") or ""), manifest)
+    else:
+        is_ready = True
+    return dict(_AVAILABLE) if is_ready else {"type": "Ready", "status": "False", "reason": "Unavailable"}
+
+
+def _by_query(query: str, manifest: Mapping[str, Json]) -> dict[str, Json]:
+    """Return Ready by a CEL query over the remote object; an error says so, as the provider does."""
+    from modelplane.devices import cel  # noqa: PLC0415 - the engine loads only where a query has to be answered
+
+    try:
+        if cel.compile_rule(query, root="object").evaluate(manifest):
+            return dict(_AVAILABLE)
+        why = ""
+    except Exception as error:  # whatever the query does wrong makes the object unavailable, no more
+        why = f"cannot evaluate the CEL query: {error}"
+    made = {"type": "Ready", "status": "False", "reason": "Unavailable"}
+    return {**made, "message": why} if why else made

@@ -1,0 +1,211 @@
+"""Documents of files, directories and standard input, each with its place, and what is wrong with them as text.
+
+What may never happen here: a document that is skipped in silence, or a problem without file and line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane.errors import dotted
+from modelplane_cli.world import yamltext
+from modelplane_cli.world.yamltext import Lines, Path
+
+Json: TypeAlias = Any
+
+STDIN = "-"
+SUFFIXES = (".yaml", ".yml", ".json")
+MAX_BYTES = 256 * 1024 * 1024
+"""Of one file; more is a mistake, not a fleet."""
+
+NOT_AN_OBJECT = "is not a Kubernetes object: give apiVersion, kind, metadata"
+
+ERROR = "error"
+WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with the input. `document` counts from 1 inside its file, 0 for the file as a whole."""
+
+    file: str
+    line: int
+    document: int
+    path: str
+    message: str
+    subject: str = ""
+    severity: str = ERROR
+
+    def __str__(self) -> str:
+        """Return `file:line: document N (Kind ns/name): field: message`."""
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        which = f"document {self.document}" if self.document else ""
+        if self.subject:
+            which = f"{which} ({self.subject})" if which else self.subject
+        mild = f"{self.severity}: " if self.severity != ERROR else ""
+        return ": ".join(part for part in (where, which, self.path, mild + self.message) if part)
+
+    @property
+    def order(self) -> tuple[str, int, int, str, str]:
+        """Return the sort key: as a reader goes through the files."""
+        return (self.file, self.document, self.line, self.path, self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One Kubernetes object as it was written. `inside` is its path when it was an item of a List."""
+
+    data: dict[str, Json]
+    file: str
+    index: int
+    lines: Callable[[], Lines]
+    inside: Path = ()
+
+    @property
+    def subject(self) -> str:
+        """Return `Kind namespace/name`, as far as the document says."""
+        metadata = self.data.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        name = "/".join(str(metadata[part]) for part in ("namespace", "name") if metadata.get(part))
+        return " ".join(part for part in (str(self.data.get("kind") or ""), name) if part)
+
+    def problem(self, message: str, path: Path = (), severity: str = ERROR) -> Problem:
+        """Return a problem of this document at `path`."""
+        line = self.lines().of((*self.inside, *path))
+        return Problem(self.file, line, self.index, dotted(path), message, self.subject, severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Everything that was read; problems do not hide the documents that are fine."""
+
+    documents: tuple[Document, ...]
+    problems: tuple[Problem, ...]
+
+
+def read(paths: Sequence[str]) -> Input:
+    """Return the documents of `paths` (files, directories, `-`) in order of path and position."""
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    for name in _unique(_files(paths, problems)):
+        text = _text(name, problems)
+        if text is not None:
+            _parse(name, text, documents, problems)
+    if not documents and not problems:
+        where = ", ".join(paths)
+        problems.append(
+            Problem(where, 0, 0, "", "holds no documents: give a file or a directory with .yaml, .yml or .json files")
+        )
+    return Input(tuple(documents), tuple(problems))
+
+
+def _files(paths: Iterable[str], problems: list[Problem]) -> Iterator[str]:
+    for path in paths:
+        if path == STDIN or os.path.isfile(path) or (os.path.exists(path) and not os.path.isdir(path)):
+            yield path
+        elif os.path.isdir(path):
+            yield from _inside(path, problems)
+        else:
+            problems.append(Problem(path, 0, 0, "", "does not exist; give a file, a directory or - for standard input"))
+
+
+def _inside(folder: str, problems: list[Problem]) -> list[str]:
+    """Return the YAML and JSON files under `folder`, sorted; hidden ones left out."""
+    found: list[str] = []
+
+    def refuse(error: OSError) -> None:
+        problems.append(Problem(str(error.filename), 0, 0, "", f"cannot be read: {error.strerror}"))
+
+    for here, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [os.path.join(here, name) for name in files if name.endswith(SUFFIXES) and not name.startswith(".")]
+    return sorted(found)
+
+
+def _unique(names: Iterable[str]) -> Iterator[str]:
+    """Yield each file once: a directory and one of its files may both be given."""
+    seen: set[str] = set()
+    for name in names:
+        real = name if name == STDIN else os.path.realpath(name)
+        if real not in seen:
+            seen.add(real)
+            yield name
+
+
+def _text(name: str, problems: list[Problem]) -> str | None:
+    shown = _shown(name)
+    try:
+        raw = sys.stdin.buffer.read(MAX_BYTES + 1) if name == STDIN else _bytes(name)
+    except OSError as error:
+        problems.append(Problem(shown, 0, 0, "", f"cannot be read: {error.strerror or error}"))
+        return None
+    if len(raw) > MAX_BYTES:
+        problems.append(Problem(shown, 0, 0, "", f"is larger than {MAX_BYTES // 2**20} MiB; split it"))
+        return None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        problems.append(Problem(shown, line, 0, "", f"is not UTF-8 text: byte 0x{raw[error.start]:02x}"))
+        return None
+
+
+def _bytes(name: str) -> bytes:
+    with open(name, "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise OSError(0, "not a file, a directory or a pipe")
+        return file.read(MAX_BYTES + 1)
+
+
+def _shown(name: str) -> str:
+    return "<stdin>" if name == STDIN else name
+
+
+def _parse(name: str, text: str, documents: list[Document], problems: list[Problem]) -> None:
+    shown, index = _shown(name), 0
+    try:
+        for index, parsed in enumerate(yamltext.read(text), 1):
+            whole = Document(parsed.value, shown, index, parsed.lines)
+            if isinstance(parsed.value, dict):
+                documents.extend(_items(whole, problems))
+            else:
+                problems.append(
+                    Problem(
+                        shown, parsed.line, index, "", "is not a Kubernetes object: give apiVersion, kind, metadata"
+                    )
+                )
+    except yamltext.TextError as error:
+        problems.append(Problem(shown, error.line, index + 1, "", error.message))
+
+
+def _items(document: Document, problems: list[Problem]) -> Iterator[Document]:
+    """Yield the document, or its items when it is a List as `kubectl get -o yaml` writes it."""
+    data = document.data
+    if not (data.get("kind") == "List" or (str(data.get("kind", "")).endswith("List") and "items" in data)):
+        yield document
+        return
+    items = data.get("items")
+    if not isinstance(items, list):
+        problems.append(document.problem("must be a list of objects", ("items",)))
+        return
+    for position, item in enumerate(items):
+        at: Path = ("items", position)
+        if isinstance(item, dict):
+            yield from _items(
+                Document(item, document.file, document.index, document.lines, (*document.inside, *at)), problems
+            )
+        else:
+            problems.append(document.problem(NOT_AN_OBJECT, at))
+
+
+NAME = re.compile(r"(?!\.\.?$)[^/%\x00-\x20\x7f]{1,253}")
+"""A name the API server takes as a path segment, whatever the kind; it may become a file name."""
+KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}")
+API_VERSION = re.compile(r"(?:[a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]{1,62}")

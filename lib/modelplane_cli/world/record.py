@@ -1,0 +1,48 @@
+"""What happened on the way, besides the objects: deletions, events, and bugs of our own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from modelplane_cli.world.store import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """An object that a function no longer wants, and what went with it."""
+
+    key: Key
+    owner: Key
+    with_it: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event on a composite: `severity` is Normal, Warning or Fatal."""
+
+    about: Key
+    severity: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """Our own function did what it may not do."""
+
+    about: Key
+    message: str
+    cause: BaseException | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f"{self.about}: {self.message}"
+
+
+@dataclass(slots=True)
+class Record:
+    """What happened besides the objects: deletions in order, and events and bugs without doubles."""
+
+    deletions: list[Deletion] = field(default_factory=list)
+    events: dict[Event, None] = field(default_factory=dict)
+    bugs: dict[Bug, None] = field(default_factory=dict)

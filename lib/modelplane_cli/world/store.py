@@ -1,0 +1,189 @@
+"""An API server in memory: objects by identity, with the little that offline composition needs of one.
+
+What may never happen here: an answer that depends on the order in which objects were put in, or an object that changes
+without a new version (what was decided from it would be taken for current).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+Json: TypeAlias = Any
+Object: TypeAlias = dict[str, Json]
+
+# Identities are derived, so that a second run gives the same ones. Any fixed namespace does.
+_UID_SPACE = uuid.UUID("6d6f6465-6c70-5c61-8e65-2e6169000000")
+
+# Kinds of other groups that live outside namespaces, as far as a fleet's documents hold them.
+CLUSTER_SCOPED = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "Node"),
+        ("", "PersistentVolume"),
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+        ("apiextensions.crossplane.io", "Composition"),
+        ("apiextensions.crossplane.io", "CompositionRevision"),
+        ("apiextensions.crossplane.io", "CompositeResourceDefinition"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"),
+        ("gateway.networking.k8s.io", "GatewayClass"),
+        ("helm.m.crossplane.io", "ClusterProviderConfig"),
+        ("kubernetes.m.crossplane.io", "ClusterProviderConfig"),
+        ("pkg.crossplane.io", "Configuration"),
+        ("pkg.crossplane.io", "DeploymentRuntimeConfig"),
+        ("pkg.crossplane.io", "Function"),
+        ("pkg.crossplane.io", "Provider"),
+        ("protection.crossplane.io", "ClusterUsage"),
+        ("rbac.authorization.k8s.io", "ClusterRole"),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+        ("resource.k8s.io", "DeviceClass"),
+        ("resource.k8s.io", "ResourceSlice"),
+        ("storage.k8s.io", "StorageClass"),
+    }
+)
+
+
+class Key(NamedTuple):
+    """Identity of an object; versions of one kind are one object."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return `Kind namespace/name`."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+class Owner(NamedTuple):
+    """What an owner reference says of an owner: it lives in the namespace of what it owns, or outside namespaces."""
+
+    group: str
+    kind: str
+    name: str
+
+
+def group_of(api_version: str) -> str:
+    """Return the group of an apiVersion, empty for the core group."""
+    group, slash, _ = api_version.partition("/")
+    return group if slash else ""
+
+
+def key_of(resource: Mapping[str, Json]) -> Key:
+    """Return the identity of a complete object."""
+    metadata = resource["metadata"]
+    return Key(
+        group_of(resource["apiVersion"]), resource["kind"], str(metadata.get("namespace") or ""), str(metadata["name"])
+    )
+
+
+def uid_of(key: Key) -> str:
+    """Return the uid an object gets here: derived from its identity."""
+    return str(uuid.uuid5(_UID_SPACE, "/".join(key)))
+
+
+def controller_of(resource: Mapping[str, Json]) -> Mapping[str, Json] | None:
+    """Return the owner reference of the controller, None where there is none."""
+    for reference in resource["metadata"].get("ownerReferences") or ():
+        if reference.get("controller"):
+            found: Mapping[str, Json] = reference
+            return found
+    return None
+
+
+@dataclass(slots=True)
+class Store:
+    """Objects by identity. Values are treated as immutable: a change puts a new one."""
+
+    _objects: dict[Key, Object] = field(default_factory=dict)
+    _versions: dict[Key, int] = field(default_factory=dict)
+    _kinds: dict[tuple[str, str], dict[Key, None]] = field(default_factory=dict)
+    _owned: dict[Owner, dict[Key, None]] = field(default_factory=dict)
+    _clock: int = 0
+
+    def put(self, resource: Object) -> bool:
+        """Return whether the object was new or differs from what was there."""
+        key = key_of(resource)
+        before = self._objects.get(key)
+        if before == resource:
+            return False
+        if before is not None:
+            self._forget_owner(key, before)
+        self._objects[key] = resource
+        self._kinds.setdefault((key.group, key.kind), {})[key] = None
+        owner = owner_of(resource)
+        if owner is not None:
+            self._owned.setdefault(owner, {})[key] = None
+        self._clock += 1
+        self._versions[key] = self._clock
+        return True
+
+    def remove(self, key: Key) -> list[Key]:
+        """Return what goes when `key` is deleted: the object and, as the garbage collector does, all it controls."""
+        gone: list[Key] = []
+        waiting = [key]
+        while waiting:
+            here = waiting.pop()
+            resource = self._objects.pop(here, None)
+            if resource is None:
+                continue
+            gone.append(here)
+            self._versions.pop(here)
+            self._kinds[(here.group, here.kind)].pop(here)
+            self._forget_owner(here, resource)
+            waiting.extend(reversed(self.controlled_by(here)))
+        return gone
+
+    def get(self, key: Key) -> Object | None:
+        """Return the object, None where there is none."""
+        return self._objects.get(key)
+
+    def version(self, key: Key) -> int:
+        """Return a number that is new whenever the object changes, 0 while it does not exist."""
+        return self._versions.get(key, 0)
+
+    def __iter__(self) -> Iterator[Key]:
+        """Yield all identities, sorted."""
+        return iter(sorted(self._objects))
+
+    def __len__(self) -> int:
+        """Return the number of objects."""
+        return len(self._objects)
+
+    def of_kind(self, group: str, kind: str) -> list[Key]:
+        """Return all objects of a kind, sorted by "namespace/name" as text, which is Crossplane's order."""
+        return sorted(self._kinds.get((group, kind), ()), key=lambda key: f"{key.namespace}/{key.name}")
+
+    def controlled_by(self, owner: Key) -> list[Key]:
+        """Return the objects whose controller is `owner`, sorted."""
+        owned = self._owned.get(Owner(owner.group, owner.kind, owner.name), ())
+        return sorted(key for key in owned if owner.namespace in ("", key.namespace))
+
+    def select(self, kind: tuple[str, str], namespace: str | None, labels: Mapping[str, str]) -> list[Key]:
+        """Return the objects of a kind in `namespace` (None: everywhere) that carry `labels`, by namespace and name."""
+        wanted = labels.items()
+        found = []
+        for key in self.of_kind(*kind):
+            if namespace is not None and key.namespace != namespace:
+                continue
+            if wanted <= (self._objects[key]["metadata"].get("labels") or {}).items():
+                found.append(key)
+        return found
+
+    def _forget_owner(self, key: Key, resource: Object) -> None:
+        owner = owner_of(resource)
+        if owner is not None:
+            self._owned.get(owner, {}).pop(key, None)
+
+
+def owner_of(resource: Mapping[str, Json]) -> Owner | None:
+    """Return what an object's controller reference names, None where it has none."""
+    reference = controller_of(resource)
+    if reference is None:
+        return None
+    group = group_of(str(reference.get("apiVersion") or ""))
+    return Owner(group, str(reference.get("kind") or ""), str(reference.get("name") or ""))
