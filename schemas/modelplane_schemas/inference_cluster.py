@@ -120,6 +120,9 @@ class Nodes(Wire):
 
 class Allocation(Wire):
     pods: int | None = Field(None, description="Pods of this shape.")
+    nodes_per_worker: int | None = Field(
+        None, alias="nodesPerWorker", description="Pods of one worker, each on a node of its own. Absent means 1."
+    )
     devices: dict[str, int] | None = Field(None, description="Devices of one pod by the device's name in the class.")
     cpu: str | None = Field(None, description="CPU of one pod.")
     memory: str | None = Field(None, description="Memory of one pod.")

@@ -39,14 +39,11 @@ def decode(resource: Mapping[str, Json]) -> NodeClass:
 
 
 def _device(entry: Field) -> Device:
-    claim = entry.at("claim").text(Claim.DRA)
-    if claim not in tuple(Claim):
-        raise entry.at("claim").wrong(f'"{claim}" is none of {", ".join(Claim)}')
     return Device(
         name=entry.at("name").text(),
         driver=entry.at("driver").text(),
         count=entry.at("count").integer(1),
-        claim=Claim(claim),
+        claim=entry.at("claim").choice(Claim, Claim.DRA),
         device_class=entry.at("deviceClassName").text(""),
         resource_name=entry.at("resourceName").text(""),
         attributes=tuple(

@@ -85,7 +85,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
 
 def decode_accounting(root: Field) -> Accounting:
     """Return what a pod is charged for on this cluster."""
-    return intent.choice(root.at("spec", "accounting"), Accounting, Accounting.DEVICE)
+    return root.at("spec", "accounting").choice(Accounting, Accounting.DEVICE)
 
 
 def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: Mapping[str, Field]) -> tuple[Pool, ...]:

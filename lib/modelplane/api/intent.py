@@ -6,8 +6,7 @@ Shape: `spec` of ModelDeployment as plain JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from modelplane.api.fields import Field
 from modelplane.placement.model import (
@@ -24,7 +23,6 @@ from modelplane.placement.model import (
 )
 
 Json: TypeAlias = Any
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str, backends: tuple[str, ...]) -> Intent:
@@ -40,7 +38,7 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str, backend
         replicas=root.at("replicas").integer(1),
         selector=decode_selector(root.at("clusterSelector")),
         tolerations=tuple(_toleration(entry) for entry in root.at("tolerations").items()),
-        strategy=choice(placement.at("strategy"), Strategy, Strategy.SPREAD),
+        strategy=placement.at("strategy").choice(Strategy, Strategy.SPREAD),
         spread=tuple(
             SpreadConstraint(entry.at("topologyKey").text(), entry.at("maxSkew").integer(1))
             for entry in placement.at("spread").items()
@@ -62,22 +60,13 @@ def decode_selector(field: Field) -> LabelSelector:
 
 def decode_taint(entry: Field) -> Taint:
     """Return one taint of a cluster or of a pool's nodes."""
-    return Taint(entry.at("key").text(), choice(entry.at("effect"), Effect), entry.at("value").text(""))
-
-
-def choice(field: Field, kinds: type[Choice], default: Choice | None = None) -> Choice:
-    """Return the member of `kinds` that the field names, `default` when it is absent."""
-    text = field.text(default)
-    try:
-        return kinds(text)
-    except ValueError:
-        raise field.wrong(f'"{text}" is none of {", ".join(kinds)}') from None
+    return Taint(entry.at("key").text(), entry.at("effect").choice(Effect), entry.at("value").text(""))
 
 
 def _expression(entry: Field) -> LabelExpression:
     return LabelExpression(
         key=entry.at("key").text(),
-        operator=choice(entry.at("operator"), LabelOperator),
+        operator=entry.at("operator").choice(LabelOperator),
         values=tuple(value.text("") for value in entry.at("values").items()),
     )
 
@@ -85,7 +74,7 @@ def _expression(entry: Field) -> LabelExpression:
 def _toleration(entry: Field) -> Toleration:
     return Toleration(
         key=entry.at("key").text(""),
-        operator=choice(entry.at("operator"), TolerationOperator, TolerationOperator.EQUAL),
+        operator=entry.at("operator").choice(TolerationOperator, TolerationOperator.EQUAL),
         value=entry.at("value").text(""),
-        effect=choice(entry.at("effect"), Effect) if entry.at("effect").is_set else None,
+        effect=entry.at("effect").choice(Effect) if entry.at("effect").is_set else None,
     )

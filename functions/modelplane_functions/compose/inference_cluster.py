@@ -1,0 +1,365 @@
+"""InferenceCluster: how a cluster is reached, and the ledger of what is admitted on it.
+
+Reads: the InferenceClasses its pools name, and every ModelReplica that names this cluster (by label and by spec).
+Emits: the ClusterProviderConfig for a kubeconfig Secret, and an Object that only observes the cluster's Gateway.
+Reports: gateway address, provider configuration, pools with allocations and free devices, the replicas admitted and
+refused; conditions ClusterReady, StackReady, CapacityKnown.
+
+This function is the only writer of its cluster's ledger: what stands in `status.admitted` may run, and stays admitted
+whatever happens to the pool later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import inference_class, inference_cluster, replica
+from modelplane.api.fields import Field
+from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
+from modelplane.devices.model import NodeClass
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane.placement import admission, demand
+from modelplane.placement.model import Pool, ReplicaClaim
+from modelplane.placement.plan import Admission, AdmissionVerdict, ClusterAccount, PoolAccount
+from modelplane.render import objects
+from modelplane.render.manifest import Lifecycle, Manifest
+from modelplane_functions.exchange import (
+    Child,
+    Condition,
+    Event,
+    Observed,
+    Outcome,
+    Ready,
+    Requirement,
+    Resource,
+    Severity,
+    Truth,
+)
+
+Json: TypeAlias = Any
+
+PROVIDER_CONFIG = "provider-config"
+GATEWAY = "gateway"
+REPLICAS = "replicas"
+_CLASS = "class/"
+_BOUND_PHASES = frozenset({"Starting", "Running", "Degraded", "Failed"})
+_WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Ledger:
+    """Pools of the spec with the account of each, and what stood in the way of knowing them.
+
+    `unreadable` are the keys of replicas that cannot be decoded; they keep whatever they had.
+    """
+
+    pools: tuple[Pool, ...]
+    account: ClusterAccount
+    faults: tuple[str, ...]
+    unreadable: frozenset[str]
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return how the cluster is reached and what it admits."""
+    requirements = _requirements(observed)
+    if not requirements.keys() <= observed.required.keys():
+        return Outcome(requirements=requirements)
+    source = Field(observed.spec, ("spec",)).at("cluster", "source")
+    if source.text("Existing") != "Existing":
+        raise Unsupported(
+            f"spec.cluster.source {source.value} is not offered yet; "
+            "create the cluster yourself and use source Existing",
+            reason="SourceNotOffered",
+        )
+    provider = _provider_config(observed)
+    gateway = _gateway(observed)
+    ledger = _ledger(observed)
+    conditions = (
+        _cluster_ready(observed, gateway),
+        _stack_ready(observed),
+        _capacity_known(ledger),
+    )
+    settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type != "StackReady")
+    return Outcome(
+        requirements=requirements,
+        children=_children(observed, provider),
+        status=_status(observed, provider, gateway, ledger),
+        conditions=conditions,
+        events=tuple(_events(observed, ledger.account)),
+        ready=Ready.TRUE if settled else Ready.FALSE,
+        ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
+    )
+
+
+# --- reads ------------------------------------------------------------------------------------------------------------
+
+
+def _requirements(observed: Observed) -> dict[str, Requirement]:
+    needed = {
+        REPLICAS: Requirement(names.API_VERSION, replica.KIND, labels={names.LABEL_CLUSTER: observed.name}),
+    }
+    for entry in Field(observed.spec, ("spec",)).at("nodePools").items():
+        class_name = entry.at("className").text()
+        needed[_CLASS + class_name] = Requirement(names.API_VERSION, inference_class.KIND, name=class_name)
+    return needed
+
+
+def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
+    """Return the classes that can be used, and a line for each that cannot."""
+    classes: dict[str, NodeClass] = {}
+    faults: list[str] = []
+    for key, found in sorted(observed.required.items()):
+        if not key.startswith(_CLASS):
+            continue
+        class_name = key.removeprefix(_CLASS)
+        if not found:
+            faults.append(f'InferenceClass "{class_name}" does not exist; create it or correct className')
+            continue
+        try:
+            classes[class_name] = inference_class.decode(found[0])
+        except InvalidInput as error:
+            faults.append(f'InferenceClass "{class_name}" is not usable: {error}')
+    return classes, tuple(faults)
+
+
+def _claims(observed: Observed) -> Iterator[tuple[ReplicaClaim | None, str]]:
+    """Yield what each replica asks of this cluster with its key; None for one that cannot be read."""
+    admitted = {entry.text() for entry in Field(observed.status).at("admitted").items()}
+    for resource in observed.required[REPLICAS]:
+        root = Field(resource)
+        if root.at("spec", "clusterName").optional() != observed.name:
+            continue
+        key = names.qualified(root.at("metadata", "namespace").text(), root.at("metadata", "name").text())
+        try:
+            bound = replica.decode(resource)
+            holdings = demand.held(bound)
+        except InvalidInput:
+            yield None, key
+            continue
+        holds = key in admitted or root.at("status", "phase").text("") in _BOUND_PHASES
+        created = root.at("metadata", "creationTimestamp").text("")
+        yield ReplicaClaim(key, holdings, bound.priority, created, holds), key
+
+
+# --- decides ----------------------------------------------------------------------------------------------------------
+
+
+def _ledger(observed: Observed) -> _Ledger:
+    root = Field(observed.composite)
+    classes, faults = _classes(observed)
+    pools = inference_cluster.decode_pools(root.at("spec", "nodePools"), classes, {})
+    claims = list(_claims(observed))
+    readable = [claim for claim, _ in claims if claim is not None]
+    account = admission.admit(pools, inference_cluster.decode_accounting(root), readable)
+    unreadable = sorted(key for claim, key in claims if claim is None)
+    faults += tuple(f"ModelReplica {key} cannot be read and is left as it is" for key in unreadable)
+    return _Ledger(pools, account, faults, frozenset(unreadable))
+
+
+def _gateway(observed: Observed) -> GatewayAddress | None:
+    """Return where the cluster's gateway is reached now, else where it was reached last: an address may blink."""
+    manifest = objects.observed(observed.children.get(GATEWAY))
+    seen = None if manifest is None else _seen_gateway(Field(manifest), _gateway_spec(observed).at("listener").text(""))
+    return seen or inference_cluster.decode_gateway(Field(observed.status).at("gateway"))
+
+
+def _seen_gateway(gateway: Field, listener_name: str) -> GatewayAddress | None:
+    address = next((entry.at("value").optional() for entry in gateway.at("status", "addresses").items()), None)
+    listeners = list(gateway.at("spec", "listeners").items())
+    if listener_name:
+        listeners = [listener for listener in listeners if listener.at("name").text("") == listener_name]
+    if address is None or not listeners:
+        return None
+    listener = listeners[0]
+    secure = listener.at("protocol").text("HTTP") in {"HTTPS", "TLS"}
+    return GatewayAddress(
+        address=address,
+        port=listener.at("port").integer(443 if secure else 80),
+        scheme="https" if secure else "http",
+        hostname=listener.at("hostname").text(""),
+    )
+
+
+# --- emits ------------------------------------------------------------------------------------------------------------
+
+
+def _gateway_spec(observed: Observed) -> Field:
+    return Field(observed.spec, ("spec",)).at("gateway")
+
+
+def _provider_config(observed: Observed) -> ProviderConfigRef:
+    existing = Field(observed.spec, ("spec",)).at("cluster", "existing")
+    adopted = existing.at("providerConfigRef")
+    if adopted.is_set:
+        return ProviderConfigRef(adopted.at("kind").text("ClusterProviderConfig"), adopted.at("name").text())
+    existing.at("secretRef", "name").text()
+    return ProviderConfigRef("ClusterProviderConfig", names.bounded("modelplane", observed.name))
+
+
+def _children(observed: Observed, provider: ProviderConfigRef) -> dict[str, Child]:
+    facts = inference_cluster.decode_facts(observed.composite)
+    gateway = Manifest(
+        key=GATEWAY,
+        resource={
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "Gateway",
+            "metadata": {"name": facts.gateway_name, "namespace": facts.gateway_namespace},
+        },
+        lifecycle=Lifecycle.OBSERVE,
+    )
+    wrapped = objects.wrap(
+        gateway,
+        provider.encode(),
+        namespace=names.SYSTEM_NAMESPACE,
+        name=names.bounded(observed.name, GATEWAY),
+    )
+    seen = objects.observed(observed.children.get(GATEWAY)) is not None
+    children = {GATEWAY: Child(wrapped, Ready.TRUE if seen else Ready.FALSE)}
+    secret = Field(observed.spec, ("spec",)).at("cluster", "existing", "secretRef")
+    if secret.is_set:
+        exists = PROVIDER_CONFIG in observed.children
+        children[PROVIDER_CONFIG] = Child(_kubeconfig(provider, secret), Ready.TRUE if exists else Ready.FALSE)
+    return children
+
+
+def _kubeconfig(provider: ProviderConfigRef, secret: Field) -> Resource:
+    return {
+        "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
+        "kind": provider.kind,
+        "metadata": {"name": provider.name},
+        "spec": {
+            "credentials": {
+                "source": "Secret",
+                "secretRef": {
+                    "namespace": secret.at("namespace").text(),
+                    "name": secret.at("name").text(),
+                    "key": secret.at("key").text("kubeconfig"),
+                },
+            }
+        },
+    }
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def _status(
+    observed: Observed, provider: ProviderConfigRef, gateway: GatewayAddress | None, ledger: _Ledger
+) -> Mapping[str, Json]:
+    admitted, refused = _admitted(observed, ledger), _refused(ledger.account)
+    accounts = list(zip(ledger.pools, ledger.account.pools, strict=True))
+    status: dict[str, Json] = {
+        "providerConfigRef": provider.encode(),
+        "summary": inference_cluster.encode_summary(accounts, len(admitted)),
+        "pools": [_pool(observed, pool, account) for pool, account in accounts],
+        "admitted": admitted,
+        "refused": refused,
+    }
+    if gateway is not None:
+        status["gateway"] = inference_cluster.encode_gateway(gateway)
+    return status
+
+
+def _pool(observed: Observed, pool: Pool, account: PoolAccount) -> Json:
+    """Return the pool's entry; one whose class is missing keeps what was published, its devices being unknown now."""
+    if pool.node_class is None:
+        for entry in Field(observed.status).at("pools").items():
+            if entry.at("name").optional() == pool.name:
+                return entry.value
+    return inference_cluster.encode_pool(pool, account)
+
+
+def _admitted(observed: Observed, ledger: _Ledger) -> list[str]:
+    """Return the admitted replicas; one that was admitted and cannot be read today keeps its place."""
+    before = {entry.text() for entry in Field(observed.status).at("admitted").items()}
+    judged = {verdict.key: verdict for verdict in ledger.account.verdicts}
+    kept = {key for key, verdict in judged.items() if verdict.admission is Admission.ADMITTED}
+    return sorted(kept | (before & ledger.unreadable))
+
+
+def _refused(account: ClusterAccount) -> list[dict[str, str]]:
+    return [
+        {"replica": verdict.key, "reason": str(verdict.reason or "Refused"), "message": verdict.message}
+        for verdict in account.verdicts
+        if verdict.admission is Admission.REFUSED
+    ]
+
+
+def _cluster_ready(observed: Observed, gateway: GatewayAddress | None) -> Condition:
+    child = observed.children.get(GATEWAY)
+    where = f"Gateway {_described(observed)}"
+    synced, message = objects.synced(child)
+    if synced == "False":
+        return Condition(
+            "ClusterReady", Truth.FALSE, "Unreachable", f"{where} cannot be read from the cluster: {message}"
+        )
+    if child is None or objects.observed(child) is None:
+        return Condition(
+            "ClusterReady",
+            Truth.UNKNOWN,
+            "Connecting",
+            f"waiting for provider-kubernetes to read {where} from the cluster",
+        )
+    if gateway is None:
+        return Condition(
+            "ClusterReady",
+            Truth.TRUE,
+            "NoGatewayAddress",
+            f"the cluster answers; {where} has no address yet, so no replica is placed here until it has one",
+        )
+    return Condition("ClusterReady", Truth.TRUE, "Reachable", f"{where} is at {gateway.address} port {gateway.port}")
+
+
+def _described(observed: Observed) -> str:
+    facts = inference_cluster.decode_facts(observed.composite)
+    return names.qualified(facts.gateway_namespace, facts.gateway_name)
+
+
+def _stack_ready(observed: Observed) -> Condition:
+    install = Field(observed.spec, ("spec",)).at("stack", "install").flag(default=True)
+    wish = "spec.stack.install is not offered yet: " if install else ""
+    return Condition(
+        "StackReady",
+        Truth.UNKNOWN,
+        "NotManaged",
+        f"{wish}KServe, LeaderWorkerSet, the Gateway controller and the DRA drivers must already be on the cluster",
+    )
+
+
+def _capacity_known(ledger: _Ledger) -> Condition:
+    problems = ledger.faults + tuple(
+        f'pool "{pool.name}": {problem}' for pool in ledger.account.pools for problem in pool.problems
+    )
+    if any(pool.node_class is None for pool in ledger.pools):
+        return Condition("CapacityKnown", Truth.FALSE, "ClassNotUsable", "; ".join(problems))
+    if problems:
+        return Condition("CapacityKnown", Truth.TRUE, "Inconsistent", "; ".join(problems))
+    if ledger.account.over_committed:
+        pools = ", ".join(f'"{pool.name}"' for pool in ledger.account.pools if pool.over_committed)
+        return Condition(
+            "CapacityKnown",
+            Truth.TRUE,
+            "OverCommitted",
+            f"more is admitted than the pool now holds in {pools}; nothing is moved: add nodes, "
+            "or scale a deployment down",
+        )
+    return Condition("CapacityKnown", Truth.TRUE, "Counted", f"{len(ledger.pools)} pools counted")
+
+
+def _events(observed: Observed, account: ClusterAccount) -> Iterator[Event]:
+    """Yield one event per replica whose verdict differs from the published one."""
+    status = Field(observed.status)
+    admitted = {entry.text() for entry in status.at("admitted").items()}
+    refused = {entry.at("replica").text() for entry in status.at("refused").items()}
+    for verdict in account.verdicts:
+        if verdict.admission is Admission.ADMITTED and verdict.key not in admitted:
+            yield Event(Severity.NORMAL, "ReplicaAdmitted", f"admitted {verdict.key}")
+        elif verdict.admission is Admission.REFUSED and verdict.key not in refused:
+            yield _refusal(verdict)
+
+
+def _refusal(verdict: AdmissionVerdict) -> Event:
+    return Event(Severity.WARNING, "ReplicaRefused", f"refused {verdict.key}: {verdict.reason}: {verdict.message}")

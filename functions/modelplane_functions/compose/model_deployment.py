@@ -1,0 +1,358 @@
+"""ModelDeployment: where its replicas go.
+
+Reads: the InferenceClusters that match its labels, each cluster that holds one of its replicas by name, and the
+InferenceClasses. Its own ModelReplicas and ModelEndpoints come as observed children.
+Emits: a ModelReplica per placement, and a ModelEndpoint per replica that serves.
+Reports: replicas, placements and what could not be placed, with reasons and the closest miss; conditions
+ReplicasScheduled, ReplicasReady, BackendSelected.
+
+A replica that is kept is composed exactly as observed, so that nothing restarts because an input blinked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import deployment_status, inference_class, inference_cluster, intent, replica, replica_endpoint
+from modelplane.api import workload as workloads
+from modelplane.api.fields import Field
+from modelplane.devices import cel
+from modelplane.devices.model import NodeClass
+from modelplane.errors import InvalidInput, InvalidSelector
+from modelplane.placement import binding, demand, scheduler
+from modelplane.placement.model import Current, CurrentReplica, Fleet, Intent
+from modelplane.placement.plan import PlacedReplica, Plan, State
+from modelplane.render.backends import selection
+from modelplane.workload.model import Role, Workload
+from modelplane_functions import hold
+from modelplane_functions.exchange import (
+    Child,
+    Condition,
+    Event,
+    Observed,
+    Outcome,
+    Ready,
+    Requirement,
+    Resource,
+    Severity,
+    Truth,
+)
+
+Json: TypeAlias = Any
+
+CLUSTERS = "clusters"
+CLASSES = "classes"
+_CLUSTER = "cluster/"
+_REPLICA = "replica-"
+_ENDPOINT = "endpoint-"
+_BOUND_PHASES = frozenset({"Starting", "Running", "Degraded", "Failed"})
+_WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the decision is made from, decoded once."""
+
+    workload: Workload
+    intent: Intent
+    fleet: Fleet
+    classes: Mapping[str, NodeClass]
+    current: Current
+    faults: tuple[str, ...]
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return the replicas and endpoints of the deployment and why any is missing."""
+    requirements = _requirements(observed)
+    if not requirements.keys() <= observed.required.keys():
+        return Outcome(requirements=requirements)
+    facts = _read(observed)
+    plan = scheduler.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+    children = dict(_children(observed, facts, plan))
+    running = _running(observed, plan)
+    conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(observed, facts, plan))
+    settled = all(condition.status is Truth.TRUE for condition in conditions) and not plan.blocked
+    return Outcome(
+        requirements=requirements,
+        children=children,
+        status=deployment_status.encode(
+            plan,
+            namespace=observed.namespace,
+            deployment=observed.name,
+            backend=_sticky_backend(observed) or _chosen_backend(plan),
+            ready=running,
+        ),
+        conditions=conditions,
+        events=tuple(_events(plan)),
+        ready=Ready.TRUE if settled else Ready.FALSE,
+        ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
+    )
+
+
+# --- reads ------------------------------------------------------------------------------------------------------------
+
+
+def _requirements(observed: Observed) -> dict[str, Requirement]:
+    """Return what must be seen: the cluster label stands for the cluster's name, which no label of the object says."""
+    labels = {
+        key: str(value)
+        for key, value in sorted(Field(observed.spec, ("spec",)).at("clusterSelector", "matchLabels").members().items())
+    }
+    by_name = labels.pop(names.LABEL_CLUSTER, None)
+    needed = {
+        CLUSTERS: Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels),
+        CLASSES: Requirement(names.API_VERSION, inference_class.KIND),
+    }
+    for resource in _replicas(observed).values():
+        cluster = str(resource["spec"]["clusterName"])
+        needed[_CLUSTER + cluster] = Requirement(names.API_VERSION, inference_cluster.KIND, name=cluster)
+    return needed
+
+
+def _read(observed: Observed) -> _Facts:
+    workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
+    _check_selectors(observed, workload)
+    classes, faults = _classes(observed)
+    found = {
+        str(resource["metadata"]["name"]): resource
+        for key, resources in observed.required.items()
+        if key == CLUSTERS or key.startswith(_CLUSTER)
+        for resource in resources
+    }
+    clusters = tuple(inference_cluster.decode(found[name], classes) for name in sorted(found))
+    current = _current(observed, workload)
+    return _Facts(
+        workload=workload,
+        intent=intent.decode(
+            observed.spec,
+            namespace=observed.namespace,
+            deployment=observed.name,
+            backends=_backends(observed, workload),
+        ),
+        # Replicas on clusters and not one cluster in sight: the list is more likely wrong than the whole fleet gone.
+        fleet=Fleet(clusters, received=bool(clusters) or not current.replicas),
+        classes=classes,
+        current=current,
+        faults=faults,
+    )
+
+
+def _check_selectors(observed: Observed, workload: Workload) -> None:
+    """Refuse a selector that does not compile, at the field where its author wrote it."""
+    for role in workload.roles:
+        prefix: tuple[str, ...] = ("spec", "prefill") if role.role is Role.PREFILL else ("spec",)
+        short = Field(observed.spec).at(*prefix[1:], "nodeSelector", "cel").is_set
+        for position, request in enumerate(role.requests):
+            for number, text in enumerate(request.selectors):
+                try:
+                    cel.compile(text)
+                except InvalidSelector as error:
+                    tail: tuple[str | int, ...] = (
+                        ("cel",) if short else ("devices", position, "selectors", number, "cel")
+                    )
+                    raise error.under(*prefix, "nodeSelector", *tail) from None
+
+
+def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
+    """Return the usable classes by name, and a line for each that is not."""
+    classes: dict[str, NodeClass] = {}
+    faults: list[str] = []
+    for resource in observed.required[CLASSES]:
+        try:
+            node_class = inference_class.decode(resource)
+        except InvalidInput as error:
+            faults.append(f'InferenceClass "{resource["metadata"]["name"]}" is not usable: {error}')
+            continue
+        classes[node_class.name] = node_class
+    return classes, tuple(faults)
+
+
+def _backends(observed: Observed, workload: Workload) -> tuple[str, ...]:
+    """Return the backends that may serve: the one named, else the one chosen before, else every capable one."""
+    named = Field(observed.spec, ("spec",)).at("backend").optional() or _sticky_backend(observed)
+    return selection.candidates(workload, named=named)
+
+
+def _sticky_backend(observed: Observed) -> str | None:
+    return Field(observed.status).at("backend").optional()
+
+
+def _replicas(observed: Observed) -> dict[str, Resource]:
+    """Return the observed ModelReplicas by name."""
+    return {
+        str(child["metadata"]["name"]): child
+        for key, child in sorted(observed.children.items())
+        if key.startswith(_REPLICA)
+    }
+
+
+def _current(observed: Observed, workload: Workload) -> Current:
+    replicas = _replicas(observed)
+    living = {name: child for name, child in replicas.items() if not child["metadata"].get("deletionTimestamp")}
+    return Current(
+        replicas=tuple(_current_replica(child, workload) for child in living.values()),
+        taken_names=frozenset(replicas),
+    )
+
+
+def _current_replica(child: Resource, workload: Workload) -> CurrentReplica:
+    bound = replica.decode(child)
+    root = Field(child)
+    return CurrentReplica(
+        name=bound.name,
+        cluster=bound.cluster,
+        backend=bound.backend,
+        holdings=demand.held(bound),
+        created=root.at("metadata", "creationTimestamp").text(""),
+        ready=_truth(child, "Serving") == "True",
+        bound=root.at("status", "phase").text("") in _BOUND_PHASES,
+        outdated=not binding.runs_same(bound, workload),
+        replaces=root.at("metadata", "annotations", names.ANNOTATION_REPLACES).optional(),
+    )
+
+
+# --- emits ------------------------------------------------------------------------------------------------------------
+
+
+def _children(observed: Observed, facts: _Facts, plan: Plan) -> Iterator[tuple[str, Child]]:
+    seen = _replicas(observed)
+    pools = {cluster.name: {p.name: p.node_class for p in cluster.pools} for cluster in facts.fleet.clusters}
+    for placed in plan.composed:
+        child = seen.get(placed.name)
+        yield _REPLICA + placed.name, _replica_child(facts, placed, child, pools.get(placed.cluster, {}))
+        if child is not None:
+            yield from _endpoint(observed, facts, placed.name, child)
+    for placed in plan.shed:
+        child = seen.get(placed.name)
+        if child is not None and _drains(observed, plan, placed.name):
+            yield _REPLICA + placed.name, Child(hold.held(child), hold.ready_by_condition(child))
+            if not _may_leave(observed, plan, placed.name):
+                yield from _endpoint(observed, facts, placed.name, child)
+
+
+def _drains(observed: Observed, plan: Plan, name: str) -> bool:
+    """Return whether a replica to be shed stays for now: its endpoint goes first, so that requests stop before pods."""
+    return _ENDPOINT + name in observed.children or not _may_leave(observed, plan, name)
+
+
+def _may_leave(observed: Observed, plan: Plan, name: str) -> bool:
+    """Return whether nobody waits for the successor's endpoint before this replica's own may go."""
+    successors = [replica.name for replica in plan.composed if replica.replaces == name]
+    return all(_ENDPOINT + successor in observed.children for successor in successors)
+
+
+def _replica_child(
+    facts: _Facts, placed: PlacedReplica, child: Resource | None, pools: Mapping[str, NodeClass | None]
+) -> Child:
+    if child is not None and not placed.rewrite:
+        kept = hold.held(child)
+        kept["spec"] = {**kept["spec"], "priority": facts.intent.priority}
+        return Child(kept, hold.ready_by_condition(child))
+    known = {name: node_class for name, node_class in pools.items() if node_class is not None}
+    resource = replica.encode(binding.bind(facts.workload, placed, known, priority=facts.intent.priority))
+    if placed.replaces is not None:
+        resource["metadata"]["annotations"] = {names.ANNOTATION_REPLACES: placed.replaces}
+    return Child(resource, Ready.FALSE if child is None else hold.ready_by_condition(child))
+
+
+def _endpoint(observed: Observed, facts: _Facts, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
+    """Yield the replica's endpoint while it serves; one that merely cannot be seen right now keeps it as it is."""
+    key = _ENDPOINT + name
+    existing = observed.children.get(key)
+    serving = _truth(child, "Serving")
+    desired = replica_endpoint.encode(child, facts.workload.model) if serving == "True" else None
+    if desired is None and existing is not None and serving != "False":
+        desired = hold.held(existing)
+    if desired is not None:
+        yield key, Child(desired, Ready.FALSE if existing is None else hold.ready_by_condition(existing))
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def _truth(resource: Resource, kind: str) -> str:
+    return inference_cluster.condition(resource, kind)
+
+
+def _running(observed: Observed, plan: Plan) -> frozenset[str]:
+    """Return the replicas of the plan that run with all their workers and serve."""
+    seen = _replicas(observed)
+    return frozenset(
+        placed.name
+        for placed in plan.composed
+        if placed.name in seen
+        and _truth(seen[placed.name], "Serving") == "True"
+        and _truth(seen[placed.name], "WorkloadReady") == "True"
+    )
+
+
+def _scheduled(facts: _Facts, plan: Plan) -> Condition:
+    if not facts.fleet.received:
+        return Condition(
+            "ReplicasScheduled",
+            Truth.UNKNOWN,
+            "ClustersUnknown",
+            "no InferenceCluster can be seen although replicas are placed on some; everything is kept as it is "
+            "until the list comes back",
+        )
+    reason, message = deployment_status.scheduled_reason(plan)
+    notes = [f"{blocked.replica} should move ({blocked.cause}): {blocked.message}" for blocked in plan.blocked]
+    return Condition(
+        "ReplicasScheduled",
+        Truth.TRUE if plan.shortfall is None else Truth.FALSE,
+        reason,
+        "; ".join([message, *notes, *facts.faults]),
+    )
+
+
+def _ready(plan: Plan, running: frozenset[str]) -> Condition:
+    wanted = plan.wanted
+    ready = min(wanted, sum(placed.name in running for placed in plan.composed if placed.holds_place))
+    if ready == wanted:
+        return Condition("ReplicasReady", Truth.TRUE, "AllReady", f"{ready} of {wanted} replicas serve")
+    waiting = [placed.name for placed in plan.composed if placed.holds_place and placed.name not in running]
+    names_ = ", ".join(waiting[:5]) + (f" and {len(waiting) - 5} more" if len(waiting) > 5 else "")
+    message = f"{ready} of {wanted} replicas serve"
+    return Condition(
+        "ReplicasReady",
+        Truth.FALSE,
+        "ReplicasStarting" if waiting else "ReplicasMissing",
+        f"{message}; waiting for {names_}" if waiting else f"{message}; see ReplicasScheduled",
+    )
+
+
+def _chosen_backend(plan: Plan) -> str | None:
+    return next((placed.backend for placed in plan.composed), None)
+
+
+def _backend_selected(observed: Observed, facts: _Facts, plan: Plan) -> Condition:
+    named = Field(observed.spec, ("spec",)).at("backend").optional()
+    sticky = _sticky_backend(observed)
+    if named is not None:
+        return Condition("BackendSelected", Truth.TRUE, "Named", f"spec.backend names {named}")
+    if sticky is not None:
+        return Condition("BackendSelected", Truth.TRUE, "Kept", f"{sticky} was chosen before and stays")
+    chosen = _chosen_backend(plan)
+    if chosen is not None:
+        return Condition("BackendSelected", Truth.TRUE, "ByCapability", f"{chosen} can serve this shape and is offered")
+    capable = ", ".join(facts.intent.backends)
+    return Condition(
+        "BackendSelected",
+        Truth.FALSE,
+        "NotYet",
+        f"chosen with the first placement, from those that can serve this: {capable}",
+    )
+
+
+def _events(plan: Plan) -> Iterator[Event]:
+    for placed in plan.replicas:
+        where = f"{placed.name} on {placed.cluster}"
+        if placed.state is State.NEW:
+            yield Event(Severity.NORMAL, "ReplicaPlaced", f"placed {where}")
+        elif placed.state is State.MOVED:
+            yield Event(Severity.NORMAL, "ReplicaMoving", f"placed {where} as the successor of {placed.replaces}")
+        elif placed.state is State.SHED:
+            yield Event(Severity.NORMAL, "ReplicaShed", f"removing {where}: {placed.note}")

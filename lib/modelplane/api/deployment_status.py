@@ -1,0 +1,99 @@
+"""A plan encoded into the status of its ModelDeployment, and the words of its conditions.
+
+Partial is never healthy: `ReplicasScheduled` is True only when every wanted replica holds a placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.placement.plan import Admission, Closest, PlacedReplica, PlacedRole, Plan, Reason, Shortfall
+
+Json: TypeAlias = Any
+
+# The condition's reason for the refusal that came nearest to fitting; a reason without an entry stands for itself.
+_CONDITION_REASONS: Mapping[Reason, str] = {
+    Reason.LABEL_MISMATCH: "NoMatchingCluster",
+    Reason.INSUFFICIENT_NODES: "InsufficientCapacity",
+    Reason.INSUFFICIENT_DEVICES: "InsufficientCapacity",
+    Reason.INSUFFICIENT_NODE_RESOURCES: "InsufficientCapacity",
+}
+_ORDER = {reason: position for position, reason in enumerate(Reason)}
+
+
+def encode(
+    plan: Plan, *, namespace: str, deployment: str, backend: str | None, ready: Collection[str]
+) -> dict[str, Json]:
+    """Return the status in full; `ready` names the replicas that run with all their workers."""
+    placed = [replica for replica in plan.composed if replica.holds_place]
+    status: dict[str, Json] = {
+        "replicas": plan.placed,
+        "readyReplicas": min(plan.wanted, sum(replica.name in ready for replica in placed)),
+        "unscheduledReplicas": plan.wanted - plan.placed,
+        "selector": names.scale_selector(namespace, deployment),
+        "clusters": ",".join(sorted({replica.cluster for replica in placed})),
+        "placements": [_placement(replica, is_ready=replica.name in ready) for replica in placed],
+    }
+    if backend is not None:
+        status["backend"] = backend
+    if plan.shortfall is not None:
+        status["unschedulable"] = _unschedulable(plan.shortfall)
+    return status
+
+
+def scheduled_reason(plan: Plan) -> tuple[str, str]:
+    """Return reason and message of `ReplicasScheduled`; the reason starts with Partial when some are placed."""
+    if plan.shortfall is None:
+        replicas = "replica holds" if plan.wanted == 1 else "replicas hold"
+        return "AllScheduled", f"{plan.wanted} {replicas} a placement" if plan.wanted else "no replicas are wanted"
+    nearest = max((count.reason for count in plan.shortfall.reasons), key=_ORDER.__getitem__, default=None)
+    reason = "NoMatchingCluster" if nearest is None else _CONDITION_REASONS.get(nearest, str(nearest))
+    message = f"{plan.placed} of {plan.wanted} replicas placed; {plan.shortfall.message}"
+    closest = plan.shortfall.closest
+    if closest is not None:
+        message += f"; closest is {closest.cluster}: would fit if {closest.would_fit_if}"
+    return (f"Partial{reason}" if plan.placed else reason), message
+
+
+def _placement(replica: PlacedReplica, *, is_ready: bool) -> dict[str, Json]:
+    return {
+        "replica": replica.name,
+        "cluster": replica.cluster,
+        "ready": is_ready,
+        "admitted": replica.admission is Admission.ADMITTED,
+        "roles": [_role(role) for role in replica.roles],
+    }
+
+
+def _role(role: PlacedRole) -> dict[str, Json]:
+    per_pod = max((count for _, count in role.shape.devices), default=0)
+    return {"role": str(role.role), "pool": role.pool, "nodes": role.nodes, "devices": per_pod * role.pods}
+
+
+def _unschedulable(shortfall: Shortfall) -> dict[str, Json]:
+    block: dict[str, Json] = {
+        "message": shortfall.message,
+        "reasons": [
+            {
+                "reason": str(count.reason),
+                "count": count.clusters,
+                "clusters": list(count.examples),
+                "detail": count.detail,
+            }
+            for count in shortfall.reasons
+        ],
+    }
+    if shortfall.closest is not None:
+        block["closest"] = _closest(shortfall.closest)
+    return block
+
+
+def _closest(closest: Closest) -> dict[str, Json]:
+    return {
+        "cluster": closest.cluster,
+        "pool": closest.pool,
+        "misses": list(closest.misses),
+        "wouldFitIf": closest.would_fit_if,
+    }

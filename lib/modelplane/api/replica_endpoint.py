@@ -1,0 +1,67 @@
+"""The ModelEndpoint of a replica that serves.
+
+The replica is addressed by its internal host at its cluster's gateway; the URL is that gateway's.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api.fields import Field
+from modelplane.workload.model import Model
+
+Json: TypeAlias = Any
+
+KIND = "ModelEndpoint"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def encode(replica: Mapping[str, Json], model: Model | None) -> dict[str, Json] | None:
+    """Return the endpoint of an observed ModelReplica, None while the replica has no address."""
+    root = Field(replica)
+    address = root.at("status", "address")
+    gateway = address.at("address").optional()
+    if gateway is None:
+        return None
+    namespace = root.at("metadata", "namespace").text()
+    name = root.at("metadata", "name").text()
+    scheme = address.at("scheme").text("http")
+    spec: dict[str, Json] = {
+        "url": _url(scheme, gateway, address.at("port").integer(_DEFAULT_PORTS[scheme])),
+        "host": address.at("host").text(names.internal_host(namespace, name)),
+        "api": ["OpenAI"],
+    }
+    if model is not None:
+        spec["model"] = {"name": model.name}
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": namespace, "labels": _labels(root, name)},
+        "spec": spec,
+    }
+
+
+def _labels(replica: Field, name: str) -> dict[str, str]:
+    own = replica.at("spec", "workers", "template", "metadata", "labels").members()
+    return {
+        **{key: str(value) for key, value in sorted(own.items())},
+        names.LABEL_DEPLOYMENT: replica.at("spec", "deploymentRef", "name").text(),
+        names.LABEL_CLUSTER: replica.at("spec", "clusterName").text(),
+        names.LABEL_API: "openai",
+        names.LABEL_ENDPOINT: name,
+    }
+
+
+def _url(scheme: str, gateway: str, port: int) -> str:
+    host = f"[{gateway}]" if _is_ipv6(gateway) else gateway
+    return f"{scheme}://{host}" if port == _DEFAULT_PORTS[scheme] else f"{scheme}://{host}:{port}"
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return ipaddress.ip_address(text).version == 6
+    except ValueError:
+        return False
