@@ -1,7 +1,8 @@
 """Regenerates modelplane_schemas/ from apis/: one module of models per kind, and the bundle of all definitions.
 
-Run as `python schemas/generate.py`, with another folder as its only argument to write elsewhere. What is generated from what is
-said in sources.toml beside this file. The output depends on nothing but apis/, sources.toml and the generator's version.
+Run as `python schemas/generate.py`, with another folder as its only argument to write elsewhere. What is generated
+from what is said in sources.toml beside this file. The output depends on nothing but apis/, sources.toml and the
+generator's version.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ ROOT = HERE.parent
 PACKAGE = "modelplane_schemas"
 HEADER = "# Generated from {source} by schemas/generate.py; do not edit."
 
-# What the API server has checked already is not checked a second time: the models carry names and types only. That keeps their import
-# cheap (no pattern is compiled) and lets an object that an older, laxer definition accepted still be read, so that it can be held.
-_TYPE_KEYWORDS = frozenset({"type", "properties", "required", "items", "additionalProperties", "enum", "default", "description"})
+# What the API server has checked already is not checked a second time: the models carry names and types only. That
+# keeps their import cheap (no pattern is compiled) and lets an object that an older, laxer definition accepted still
+# be read, so that it can be held.
+_TYPE_KEYWORDS = frozenset(
+    {"type", "properties", "required", "items", "additionalProperties", "enum", "default", "description"}
+)
 
 _WIRE = '''"""Common ancestor of the generated models."""
 

@@ -1,0 +1,89 @@
+"""What the API server makes of a document: the stored form, and every reason to refuse it.
+
+The check is offline and complete: unknown fields, types, bounds, enums, patterns, required fields, list types, CEL
+rules and metadata, for any structural schema. Nothing here reads files or YAML; paths are tuples of keys and indexes,
+so that a caller can point at a line. Cost: linear in the document. Source: apiextensions-apiserver v0.36; the
+conformance suite compares both on the same documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane.api import (
+    structural_defaults,
+    structural_metadata,
+    structural_rules,
+    structural_schema,
+    structural_values,
+)
+from modelplane.api.structural_problem import BLOCKING, Cause, Path, Problem, Severity
+from modelplane.api.structural_schema import Schema
+
+__all__ = ["Cause", "Kind", "Path", "Problem", "Severity", "kind_of"]
+
+Json: TypeAlias = Any
+
+_RULES_SKIPPED = "rules were not checked, because they count on what is wrong above; correct it to see the rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One served version of one kind, as a CustomResourceDefinition describes it."""
+
+    api_version: str
+    kind: str
+    namespaced: bool
+    schema: Schema
+
+    def stored(self, document: Mapping[str, Json]) -> dict[str, Json]:
+        """Return the document as the server stores it: unknown fields left out, defaults filled in."""
+        pruned = structural_defaults.Pruning().root(document, self.schema)
+        return structural_defaults.defaulted_object(pruned, self.schema)
+
+    def defaulted(self, document: Mapping[str, Json]) -> dict[str, Json]:
+        """Return the document with defaults filled in and unknown fields kept, so that they can still be reported."""
+        kept = structural_defaults.Pruning(keep_unknown=True).root(document, self.schema)
+        return structural_defaults.defaulted_object(kept, self.schema)
+
+    def problems(self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None) -> tuple[Problem, ...]:
+        """Return what is wrong with a new document, or with replacing `old` by it; defaults need not be filled in."""
+        pruning = structural_defaults.Pruning()
+        stored = structural_defaults.defaulted_object(pruning.root(document, self.schema), self.schema)
+        before = None if old is None else self.stored(old)
+        return (*pruning.unknown, *_problems(self, stored, before))
+
+
+def kind_of(definition: Mapping[str, Json], version: str = "") -> Kind:
+    """Return a kind of a CustomResourceDefinition: `version`, or the one that is stored."""
+    spec = definition["spec"]
+    found = next(entry for entry in spec["versions"] if (entry["name"] == version if version else entry.get("storage")))
+    return Kind(
+        api_version=f"{spec['group']}/{found['name']}",
+        kind=spec["names"]["kind"],
+        namespaced=spec["scope"] == "Namespaced",
+        schema=structural_schema.read(found["schema"]["openAPIV3Schema"]),
+    )
+
+
+def _problems(kind: Kind, stored: Mapping[str, Json], before: Mapping[str, Json] | None) -> Iterator[Problem]:
+    if wrong := tuple(_type_problems(kind, stored)):
+        yield from wrong
+        return
+    found = (
+        *structural_metadata.problems(stored, namespaced=kind.namespaced),
+        *structural_values.problems(stored, kind.schema, ()),
+    )
+    yield from found
+    if not any(problem.cause in BLOCKING for problem in found):
+        yield from structural_rules.problems(stored, kind.schema, (), before)
+    elif kind.schema.has_rules:
+        yield Problem((), _RULES_SKIPPED, Severity.WARNING)
+
+
+def _type_problems(kind: Kind, stored: Mapping[str, Json]) -> Iterator[Problem]:
+    for key, wanted in (("apiVersion", kind.api_version), ("kind", kind.kind)):
+        if stored.get(key) != wanted:
+            yield Problem((key,), f"must be {wanted}, not {structural_values.shown(stored.get(key))}")

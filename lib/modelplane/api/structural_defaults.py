@@ -1,0 +1,119 @@
+"""Documents as the API server stores them: unknown fields out, needless nulls out, defaults in.
+
+Source: pruning and defaulting of apiextensions-apiserver v0.36, in the order of its decoder. The document given is
+never changed; parts that stay as they are, are shared with the result.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane.api.structural_problem import Cause, Path, Problem
+from modelplane.api.structural_schema import Schema
+
+Json: TypeAlias = Any
+
+_TYPE_META = ("apiVersion", "kind", "metadata")
+# YAML 1.1, which kubectl reads, takes these unquoted words for truth values, also as keys.
+_YAML_TRUTH = {"true": ("on", "yes", "y"), "false": ("off", "no", "n")}
+# A document of nothing but unknown fields must not cost a comparison each.
+_MOST_SUGGESTIONS = 200
+_LONGEST_SUGGESTION = 64
+
+
+class Pruning:
+    """One pass over a document; collects the unknown fields and leaves them out, or keeps them where that is asked
+    for.
+    """
+
+    def __init__(self, *, keep_unknown: bool = False) -> None:
+        self.unknown: list[Problem] = []
+        self._keep_unknown = keep_unknown
+
+    def root(self, document: Mapping[str, Json], schema: Schema) -> dict[str, Json]:
+        """Return the document without unknown fields and needless nulls; type and metadata stay as they are."""
+        return self._object(document, schema, (), is_resource=True)
+
+    def _value(self, value: Json, schema: Schema | None, path: Path) -> Json:
+        if schema is None:
+            return value
+        if isinstance(value, Mapping):
+            return self._object(value, schema, path, is_resource=schema.embedded_resource)
+        if isinstance(value, list) and schema.items is not None:
+            return [self._value(item, schema.items, (*path, index)) for index, item in enumerate(value)]
+        return value
+
+    def _object(self, value: Mapping[str, Json], schema: Schema, path: Path, *, is_resource: bool) -> dict[str, Json]:
+        kept: dict[str, Json] = {}
+        for key, member in value.items():
+            below = schema.child(key)
+            if is_resource and key in _TYPE_META:
+                kept[key] = member
+            elif (
+                below is None
+                and not schema.preserve_unknown
+                and schema.additional is not True
+                and _names_members(schema)
+            ):
+                self._report(key, schema, path)
+                if self._keep_unknown:
+                    kept[key] = member
+            elif member is not None or below is None or below.nullable or below.default is not None:
+                kept[key] = self._value(member, below, (*path, key))
+        return kept
+
+    def _report(self, key: str, schema: Schema, path: Path) -> None:
+        message = f'unknown field "{key}"'
+        if len(self.unknown) < _MOST_SUGGESTIONS:
+            message += suggestion(str(key), schema.properties)
+        self.unknown.append(Problem((*path, key), message, cause=Cause.UNKNOWN))
+
+
+def _names_members(schema: Schema) -> bool:
+    """Return whether the schema says what members there are; one without a type (a branch of anyOf) does not."""
+    return bool(schema.type) or bool(schema.properties)
+
+
+def suggestion(key: str, known: Mapping[str, Schema]) -> str:
+    """Return "; did you mean ..." for a key that looks like a known one, else nothing."""
+    for word in _YAML_TRUTH.get(key.lower(), ()):
+        if word in known:
+            return f'; YAML reads the unquoted key {word} as a truth value: write "{word}" in quotes'
+    if len(key) > _LONGEST_SUGGESTION:
+        return ""
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(key.lower(), by_lower, n=1, cutoff=0.7)
+    return f'; did you mean "{by_lower[close[0]]}"?' if close else ""
+
+
+def defaulted(value: Json, schema: Schema | None) -> Json:
+    """Return `value` with the defaults of `schema` filled in. Defaults of parents come first, so that theirs apply
+    inside.
+    """
+    if schema is None:
+        return value
+    if isinstance(value, Mapping):
+        return defaulted_object(value, schema)
+    if isinstance(value, list) and schema.items is not None:
+        items = schema.items
+        return [defaulted(_or_default(item, items), items) for item in value]
+    return value
+
+
+def defaulted_object(value: Mapping[str, Json], schema: Schema) -> dict[str, Json]:
+    """Return an object with the defaults of `schema` filled in."""
+    result = dict(value)
+    for key, below in schema.properties.items():
+        if below.default is not None and (key not in result or (result[key] is None and not below.nullable)):
+            result[key] = below.default
+    for key, member in result.items():
+        child = schema.child(key)
+        if child is not None:
+            result[key] = defaulted(_or_default(member, child), child)
+    return result
+
+
+def _or_default(value: Json, schema: Schema) -> Json:
+    return schema.default if value is None and not schema.nullable else value
