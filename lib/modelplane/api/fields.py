@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from enum import StrEnum
+from typing import Any, TypeAlias, TypeVar
 
 from modelplane.errors import InvalidInput
 
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,16 @@ class Field:
         if not isinstance(self.value, bool):
             raise self.wrong("must be true or false")
         return self.value
+
+    def choice(self, kinds: type[Choice], default: Choice | None = None) -> Choice:
+        """Return the member of `kinds`, `default` when absent or empty. Raises: InvalidInput for anything else."""
+        if default is not None and (self.value is None or self.value == ""):
+            return default
+        text = self.text()
+        try:
+            return kinds(text)
+        except ValueError:
+            raise self.wrong(f"{text!r} is not one of {', '.join(kind.value for kind in kinds)}") from None
 
     def wrong(self, message: str) -> InvalidInput:
         """Return the error to raise about this field."""

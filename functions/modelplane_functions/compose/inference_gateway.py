@@ -1,0 +1,175 @@
+"""InferenceGateway: the fleet's front door on the control plane.
+
+Reads: its own children as observed.
+Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that keeps it
+until the Gateway is gone; once its kinds exist, a GatewayClass (unless one is adopted), an EnvoyProxy, a Gateway and
+a ClientTrafficPolicy.
+Reports: address, port, scheme, hostname, features, gatewayRef; conditions Accepted, Installed and Programmed.
+
+Nothing of Envoy Gateway's kinds is emitted before they are installed: one object of an unknown kind would keep
+Crossplane from applying the Release that brings it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane.api import gateway as gateways
+from modelplane.api import gateway_status
+from modelplane.api.gateway_status import GatewayAddress, Verdict
+from modelplane.errors import Unsupported
+from modelplane.render import gateway as rendering
+from modelplane.render import traffic
+from modelplane.routing import features
+from modelplane.routing.features import Feature
+from modelplane.routing.model import Gateway
+from modelplane_functions import hold
+from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Ready, Severity, Truth
+
+Json: TypeAlias = Any
+
+_FRONT_DOOR = (rendering.CLASS_KEY, rendering.PROXY_KEY, rendering.GATEWAY_KEY, traffic.CLIENT_KEY)
+_SETTLED_SECONDS = 600
+_WAITING_SECONDS = 60
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return what makes the gateway.
+
+    Raises: InvalidInput or Unsupported when the gateway's author must change something; what runs stays.
+    """
+    gateway = gateways.decode(observed.composite)
+    try:
+        offered = features.features(gateway.type)
+    except Unsupported as error:
+        return _refused(observed, error)
+    release = gateway_status.ready(observed.children.get(rendering.RELEASE_KEY), "Release")
+    is_installed = _is_installed(gateway, observed, release)
+    state = gateway_status.gateway(observed.children.get(rendering.GATEWAY_KEY))
+    children = _children(gateway, observed, is_installed=is_installed)
+    status = _status(gateway, observed, state, offered)
+    conditions = (
+        Condition("Accepted", Truth.TRUE, "Accepted", f"Envoy Gateway {gateway.version}"),
+        _installed(gateway, observed, release, is_installed=is_installed),
+        _programmed(state, str(status.get("address", ""))),
+    )
+    is_ready = all(condition.status is Truth.TRUE for condition in conditions) and all(
+        child.ready is Ready.TRUE for child in children.values()
+    )
+    return Outcome(
+        children=children,
+        status=status,
+        conditions=conditions,
+        events=_events(observed, status),
+        ready=Ready.TRUE if is_ready else Ready.FALSE,
+        ttl_seconds=_SETTLED_SECONDS if is_ready else _WAITING_SECONDS,
+    )
+
+
+def _refused(observed: Observed, error: Unsupported) -> Outcome:
+    return Outcome(
+        children=hold.hold(observed.children),
+        status={key: value for key, value in observed.status.items() if key != "conditions"},
+        conditions=(Condition("Accepted", Truth.FALSE, error.reason, error.message),),
+        ready=Ready.FALSE,
+    )
+
+
+def _is_installed(gateway: Gateway, observed: Observed, release: Verdict) -> bool:
+    """Return whether Envoy Gateway's kinds exist; once its objects stand, a Release that blinks changes nothing."""
+    return not gateway.install or release.is_good is True or any(key in observed.children for key in _FRONT_DOOR)
+
+
+def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> dict[str, Child]:
+    manifests = list(rendering.installation(gateway)) if gateway.install else []
+    if is_installed:
+        manifests += [*rendering.front_door(gateway), traffic.client_manifest(gateway)]
+        if gateway.install:
+            manifests.append(rendering.usage(gateway))
+    children = {
+        manifest.key: Child(manifest.resource, _ready(manifest.key, observed.children.get(manifest.key)))
+        for manifest in manifests
+    }
+    if not gateway.install:
+        children |= _kept_installation(observed)
+    return children
+
+
+def _kept_installation(observed: Observed) -> dict[str, Child]:
+    """Return an installation made earlier: to switch `install` off is to manage it elsewhere, never to uninstall it."""
+    made = (rendering.PROVIDER_CONFIG_KEY, rendering.RELEASE_KEY, rendering.USAGE_KEY)
+    kept = {key: child for key, child in observed.children.items() if key in made}
+    return {key: Child(child.resource, _ready(key, kept[key])) for key, child in hold.hold(kept).items()}
+
+
+def _ready(key: str, child: Mapping[str, Json] | None) -> Ready:
+    judged = {
+        rendering.RELEASE_KEY: lambda: gateway_status.ready(child, "Release").is_good,
+        rendering.CLASS_KEY: lambda: gateway_status.gateway_class(child).is_good,
+        rendering.GATEWAY_KEY: lambda: gateway_status.gateway(child).verdict.is_good,
+        traffic.CLIENT_KEY: lambda: gateway_status.policy(child, "ClientTrafficPolicy").is_good,
+    }
+    is_good = judged[key]() if key in judged else child is not None
+    return Ready.TRUE if is_good else Ready.FALSE
+
+
+def _status(
+    gateway: Gateway, observed: Observed, state: GatewayAddress, offered: frozenset[Feature]
+) -> Mapping[str, Json]:
+    """Return the status in full; an address that was known stays while the Gateway does not show one."""
+    status: dict[str, Json] = {
+        "port": gateway.port,
+        "scheme": "https" if gateway.is_tls else "http",
+        "features": sorted(feature.value for feature in offered),
+        "gatewayRef": _gateway_ref(gateway, observed),
+    }
+    address = state.address or str(observed.status.get("address") or "")
+    if address:
+        status["address"] = address
+    if gateway.hostname:
+        status["hostname"] = gateway.hostname
+    return status
+
+
+def _gateway_ref(gateway: Gateway, observed: Observed) -> Mapping[str, str]:
+    """Return the Gateway that stands; a name that is changed later does not rename it."""
+    metadata = (observed.children.get(rendering.GATEWAY_KEY) or {}).get("metadata") or {}
+    return {
+        "namespace": str(metadata.get("namespace") or gateway.gateway_namespace),
+        "name": str(metadata.get("name") or gateway.gateway_name),
+    }
+
+
+def _installed(gateway: Gateway, observed: Observed, release: Verdict, *, is_installed: bool) -> Condition:
+    if not gateway.install:
+        if rendering.RELEASE_KEY in observed.children:
+            return Condition(
+                "Installed",
+                Truth.TRUE,
+                "Kept",
+                "install is false, and the Release made earlier is kept: removing it would uninstall Envoy Gateway",
+            )
+        return Condition("Installed", Truth.TRUE, "Adopted", "install is false: Envoy Gateway is managed elsewhere")
+    if release.is_good:
+        return Condition("Installed", Truth.TRUE, "ReleaseReady", f"chart gateway-helm {gateway.version}")
+    if is_installed:
+        return Condition("Installed", Truth.UNKNOWN, release.reason, f"what stands is kept: {release.message}")
+    status = Truth.FALSE if release.is_good is False else Truth.UNKNOWN
+    return Condition("Installed", status, release.reason, f"waiting for the Release: {release.message}")
+
+
+def _programmed(state: GatewayAddress, address: str) -> Condition:
+    if state.verdict.is_good and address:
+        return Condition("Programmed", Truth.TRUE, "Programmed", f"reached at {address}")
+    if state.verdict.is_good:
+        return Condition("Programmed", Truth.FALSE, "AddressNotAssigned", "the Gateway has no address yet")
+    status = Truth.FALSE if state.verdict.is_good is False else Truth.UNKNOWN
+    return Condition("Programmed", status, state.verdict.reason, state.verdict.message)
+
+
+def _events(observed: Observed, status: Mapping[str, Json]) -> tuple[Event, ...]:
+    address = status.get("address")
+    if address and address != observed.status.get("address"):
+        return (Event(Severity.NORMAL, "AddressAssigned", f"the gateway is reached at {address}"),)
+    return ()

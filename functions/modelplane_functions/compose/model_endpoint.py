@@ -1,0 +1,92 @@
+"""ModelEndpoint: a place that answers requests, made known to the gateway.
+
+Reads: its own Backend and credential filter, as observed children.
+Emits: an Envoy Gateway Backend, and with `auth` an HTTPRouteFilter that sets the credential.
+Reports: backendName, ready; conditions EndpointResolved and Reachable.
+
+The credential itself is never read. Envoy Gateway takes it from the Secret's key `credential`, which must hold the
+whole value of the header, for example `Bearer sk-...`.
+"""
+
+from __future__ import annotations
+
+from modelplane.api import endpoint as endpoints
+from modelplane.api import gateway_status
+from modelplane.api.gateway_status import Verdict
+from modelplane.render import routing
+from modelplane.routing.model import AuthScheme, Endpoint
+from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Ready, Severity, Truth
+
+_SETTLED_SECONDS = 600
+_WAITING_SECONDS = 60
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return the endpoint's objects at the gateway.
+
+    Raises: InvalidInput when the endpoint's author must change something; what runs stays.
+    """
+    endpoint = endpoints.decode(observed.composite)
+    verdict = _verdict(endpoint, observed)
+    # The gateway has not spoken about the latest change: that is no reason to take a working endpoint out of its
+    # routes.
+    was_ready = observed.status.get("ready") is True
+    is_ready = was_ready if verdict.is_good is None else verdict.is_good
+    children = {
+        manifest.key: Child(
+            manifest.resource,
+            _ready(verdict.is_good if manifest.key == routing.BACKEND_KEY else manifest.key in observed.children),
+        )
+        for manifest in routing.endpoint_manifests(endpoint)
+    }
+    return Outcome(
+        children=children,
+        status={"backendName": routing.backend_name(endpoint.name), "ready": is_ready},
+        conditions=(_resolved(endpoint), _reachable(verdict)),
+        events=_events(is_ready=is_ready, was_ready=was_ready, verdict=verdict),
+        ready=_ready(is_ready and verdict.is_good is True),
+        ttl_seconds=_SETTLED_SECONDS if verdict.is_good else _WAITING_SECONDS,
+    )
+
+
+def _verdict(endpoint: Endpoint, observed: Observed) -> Verdict:
+    if endpoint.credential is not None and routing.CREDENTIAL_KEY not in observed.children:
+        return gateway_status.unseen("HTTPRouteFilter with the endpoint's credential")
+    return gateway_status.backend(observed.children.get(routing.BACKEND_KEY))
+
+
+def _ready(is_ready: bool | None) -> Ready:  # noqa: FBT001 - a conversion, its one argument is its subject
+    return Ready.TRUE if is_ready else Ready.FALSE
+
+
+def _resolved(endpoint: Endpoint) -> Condition:
+    url = endpoint.url
+    place = f"{url.scheme} {url.host} port {url.port}"
+    if url.prefix:
+        place += f" under {url.prefix}"
+    parts = [place]
+    if endpoint.host is not None and endpoint.host != url.host:
+        parts.append(f"asked for as {endpoint.host}")
+    if endpoint.credential is not None:
+        value = "Bearer <key>" if endpoint.credential.scheme is AuthScheme.BEARER else "<key>"
+        parts.append(
+            f"header {endpoint.credential.header} from Secret {endpoint.credential.secret}, which must exist in this "
+            f'namespace and hold the whole header value "{value}" under the key {endpoints.CREDENTIAL_KEY}'
+        )
+    return Condition("EndpointResolved", Truth.TRUE, "Resolved", "; ".join(parts))
+
+
+def _reachable(verdict: Verdict) -> Condition:
+    if verdict.is_good:
+        return Condition("Reachable", Truth.TRUE, "BackendAccepted", "the gateway accepted the endpoint as a backend")
+    if verdict.is_good is None:
+        return Condition("Reachable", Truth.UNKNOWN, verdict.reason, verdict.message)
+    return Condition("Reachable", Truth.FALSE, verdict.reason, verdict.message or "the gateway refused the backend")
+
+
+def _events(*, is_ready: bool, was_ready: bool, verdict: Verdict) -> tuple[Event, ...]:
+    if is_ready and not was_ready:
+        return (Event(Severity.NORMAL, "EndpointReady", "the gateway accepted the endpoint"),)
+    if was_ready and not is_ready:
+        return (Event(Severity.WARNING, "EndpointRefused", verdict.message),)
+    return ()

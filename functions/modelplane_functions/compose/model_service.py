@@ -1,0 +1,370 @@
+"""ModelService: one URL in front of any number of endpoints.
+
+Reads: the InferenceGateway (the named one, or all to find the only one), and the ModelEndpoints of its own namespace,
+by one requirement per group.
+Emits: an HTTPRoute and a BackendTrafficPolicy; with `auth` a SecurityPolicy; for a shared rule (failover by priority,
+or more endpoints than a rule has places) the Backends and the HTTPRouteFilter it refers to.
+Reports: address, url, gateway, endpoints, backends; conditions Accepted, EndpointsReady and RouteReady.
+
+The route that runs is held while no gateway is found, while nothing is ready, and while what is asked for cannot be
+expressed. What a route refers to is made before the route and removed after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import endpoint as endpoints
+from modelplane.api import gateway as gateways
+from modelplane.api import gateway_status, service_status
+from modelplane.api import service as services
+from modelplane.api.gateway import GatewayState
+from modelplane.api.gateway_status import Verdict
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane.render import routing, traffic
+from modelplane.render.manifest import Manifest
+from modelplane.routing import features, hosts, plan
+from modelplane.routing.model import Service
+from modelplane.routing.plan import Candidate, Plan
+from modelplane_functions import hold
+from modelplane_functions.exchange import (
+    Child,
+    Condition,
+    Event,
+    Observed,
+    Outcome,
+    Ready,
+    Requirement,
+    Resource,
+    Severity,
+    Truth,
+)
+
+Json: TypeAlias = Any
+
+GATEWAYS = "gateways"
+_GROUP = "endpoints-"
+_DEFAULT_GATEWAY = "default"
+_SETTLED_SECONDS = 600
+_WAITING_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the decision is made from, decoded once."""
+
+    service: Service
+    gateway: GatewayState
+    groups: tuple[tuple[Candidate, ...], ...]
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return the route of the service and why it carries less than was asked for.
+
+    Raises: InvalidInput when the service's author must change something; what runs stays.
+    """
+    service = services.decode(observed.composite)
+    requirements = _requirements(service)
+    if not requirements.keys() <= observed.required.keys():
+        return Outcome(requirements=requirements)
+    try:
+        facts = _Facts(service, _gateway(service, observed), _groups(service, observed))
+        _check_host(service, facts.gateway)
+        decided = plan.decide(service, facts.groups, features.features(facts.gateway.gateway.type))
+    except Unsupported as error:
+        return _refused(observed, requirements, error)
+    return _decided(observed, requirements, facts, decided)
+
+
+# --- reads ------------------------------------------------------------------------------------------------------------
+
+
+def _requirements(service: Service) -> dict[str, Requirement]:
+    """Return what must be seen. Keys follow the selectors, so that reordering the groups asks for nothing new."""
+    needed = {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway", name=service.gateway or None)}
+    for group in service.groups:
+        needed[_group_key(group.selector.text())] = Requirement(
+            names.API_VERSION,
+            "ModelEndpoint",
+            labels=dict(group.selector.labels),
+            namespace=service.namespace,
+        )
+    return needed
+
+
+def _group_key(selector: str) -> str:
+    return _GROUP + names.digest(selector, digits=8)
+
+
+def _groups(service: Service, observed: Observed) -> tuple[tuple[Candidate, ...], ...]:
+    """Return the endpoints each selector matches; one of another namespace, or one that is being deleted, never."""
+    return tuple(
+        tuple(
+            endpoints.candidate(resource)
+            for resource in observed.required[_group_key(group.selector.text())]
+            if _is_eligible(resource, service.namespace)
+            and group.selector.matches(resource["metadata"].get("labels") or {})
+        )
+        for group in service.groups
+    )
+
+
+def _is_eligible(resource: Resource, namespace: str) -> bool:
+    metadata = resource["metadata"]
+    return metadata.get("namespace") == namespace and not metadata.get("deletionTimestamp")
+
+
+def _gateway(service: Service, observed: Observed) -> GatewayState:
+    """Return the gateway of the service.
+
+    Raises: Unsupported when there is none, or several and none is named.
+    """
+    found = {str(resource["metadata"]["name"]): resource for resource in observed.required[GATEWAYS]}
+    if service.gateway:
+        chosen = service.gateway
+    elif len(found) == 1:
+        chosen = next(iter(found))
+    else:
+        chosen = _DEFAULT_GATEWAY
+    if chosen not in found:
+        raise _no_gateway(service, sorted(found))
+    try:
+        return gateways.state(found[chosen])
+    except (InvalidInput, Unsupported) as error:
+        raise Unsupported(f'InferenceGateway "{chosen}" is not usable: {error}', reason="GatewayInvalid") from None
+
+
+def _no_gateway(service: Service, found: list[str]) -> Unsupported:
+    if service.gateway:
+        return Unsupported(
+            f'InferenceGateway "{service.gateway}" of spec.gatewayRef does not exist; create it or name another',
+            reason="GatewayNotFound",
+        )
+    if found:
+        return Unsupported(
+            f"there are several InferenceGateways ({', '.join(found)}) and none is named {_DEFAULT_GATEWAY!r}; "
+            "name one in spec.gatewayRef.name",
+            reason="AmbiguousGateway",
+        )
+    return Unsupported("there is no InferenceGateway; the platform team creates one", reason="GatewayNotFound")
+
+
+def _check_host(service: Service, state: GatewayState) -> None:
+    """Return when the service may be asked for by its host. Raises: Unsupported when it belongs to somebody else."""
+    gateway = state.gateway
+    if not service.host or hosts.is_allowed(
+        service.host, service.namespace, hostname=gateway.hostname, grants=gateway.grants
+    ):
+        return
+    own = f"a name ending in .{service.namespace}.{hosts.domain(gateway.hostname)}" if gateway.hostname else ""
+    granted = sorted(host for host, allowed in gateway.grants.items() if service.namespace in allowed)
+    offers = " or ".join(part for part in (own, ", ".join(granted)) if part) or "no host (it is reached by path)"
+    raise Unsupported(
+        f'InferenceGateway "{gateway.name}" does not let namespace {service.namespace} use host {service.host}; use '
+        f"{offers}, or ask the platform team to grant it in spec.gateway.hosts",
+        reason="HostNotAllowed",
+    )
+
+
+# --- outcomes ---------------------------------------------------------------------------------------------------------
+
+
+def _refused(observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported) -> Outcome:
+    """Return what runs as it is, and why what is asked for is not done."""
+    message = error.message
+    if routing.ROUTE_KEY in observed.children:
+        message += "; the route that runs is kept as it is"
+    return Outcome(
+        requirements=requirements,
+        children=hold.hold(observed.children, _held_readiness),
+        status=_kept_status(observed),
+        conditions=(
+            Condition("Accepted", Truth.FALSE, error.reason, message),
+            Condition("EndpointsReady", Truth.UNKNOWN, "NotAccepted", "see Accepted"),
+            Condition("RouteReady", Truth.UNKNOWN, "NotAccepted", "see Accepted"),
+        ),
+        events=_events(observed, "Accepted", Truth.FALSE, message),
+        ready=Ready.FALSE,
+        ttl_seconds=_WAITING_SECONDS,
+    )
+
+
+def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts: _Facts, decided: Plan) -> Outcome:
+    gateway = facts.gateway.gateway
+    verdict = gateway_status.route(
+        observed.children.get(routing.ROUTE_KEY),
+        gateway_namespace=gateway.gateway_namespace,
+        gateway_name=gateway.gateway_name,
+    )
+    children = _children(observed, facts, decided, verdict)
+    conditions = (
+        _accepted(facts.service, decided),
+        _endpoints_ready(observed, decided),
+        _route_ready(observed, children, verdict),
+    )
+    is_ready = all(condition.status is Truth.TRUE for condition in conditions) and all(
+        child.ready is Ready.TRUE for child in children.values()
+    )
+    route_ready = conditions[-1]
+    return Outcome(
+        requirements=requirements,
+        children=children,
+        status=service_status.encode(facts.service, facts.gateway, facts.groups, decided, _kept_status(observed)),
+        conditions=conditions,
+        events=_events(observed, route_ready.type, route_ready.status, route_ready.message),
+        ready=Ready.TRUE if is_ready else Ready.FALSE,
+        ttl_seconds=_SETTLED_SECONDS if is_ready else _WAITING_SECONDS,
+    )
+
+
+def _children(observed: Observed, facts: _Facts, decided: Plan, verdict: Verdict) -> dict[str, Child]:
+    if not decided.targets:
+        # Drained on purpose: no traffic is what was asked for. Otherwise nothing is ready, and that is no wish.
+        return {} if decided.is_drained else hold.hold(observed.children, _held_readiness)
+    wanted = {
+        manifest.key: manifest
+        for manifest in (
+            *routing.service_manifests(facts.service, facts.gateway.gateway, decided),
+            *traffic.service_manifests(facts.service, decided),
+        )
+    }
+    return _staged(observed, wanted, verdict)
+
+
+def _staged(observed: Observed, wanted: Mapping[str, Manifest], verdict: Verdict) -> dict[str, Child]:
+    """Return the children in an order that no request falls through: what a route refers to stands before the route
+    changes, and what the route that runs refers to stays until it no longer does.
+    """
+    running = observed.children.get(routing.ROUTE_KEY)
+    unmade = {key for key in wanted if _is_referred(key) and not _stands(key, observed.children.get(key))}
+    if traffic.SECURITY_KEY in wanted and traffic.SECURITY_KEY not in observed.children:
+        unmade.add(traffic.SECURITY_KEY)
+    children = {
+        key: Child(manifest.resource, _readiness(key, observed.children.get(key), verdict))
+        for key, manifest in wanted.items()
+    }
+    if running is not None and any(_is_referred(key) for key in unmade):
+        children[routing.ROUTE_KEY] = Child(hold.held(running))
+    elif running is None and traffic.SECURITY_KEY in unmade:
+        # Without its policy the route would be open to everyone for a moment.
+        del children[routing.ROUTE_KEY]
+    if running is not None:
+        names_in_use = _references(running)
+        for key, child in sorted(observed.children.items()):
+            if key not in wanted and _is_referred(key) and child["metadata"]["name"] in names_in_use:
+                children[key] = Child(hold.held(child), _held_readiness(child))
+    return children
+
+
+def _is_referred(key: str) -> bool:
+    return key == routing.RULE_FILTER_KEY or key.startswith(f"{routing.BACKEND_KEY}-")
+
+
+def _references(route: Resource) -> frozenset[str]:
+    """Return the names of the Backends and filters that a route's rules refer to."""
+    return frozenset(
+        name
+        for rule in (route.get("spec") or {}).get("rules") or ()
+        for name in (
+            *(str(ref.get("name")) for ref in rule.get("backendRefs") or ()),
+            *(str((each.get("extensionRef") or {}).get("name")) for each in rule.get("filters") or ()),
+        )
+    )
+
+
+def _stands(key: str, child: Resource | None) -> bool:
+    if child is None:
+        return False
+    return key == routing.RULE_FILTER_KEY or gateway_status.backend(child).is_good is True
+
+
+def _readiness(key: str, child: Resource | None, route: Verdict) -> Ready:
+    if key == routing.ROUTE_KEY:
+        return _truth(route)
+    return Ready.FALSE if child is None else _held_readiness(child)
+
+
+def _held_readiness(child: Resource) -> Ready:
+    """Return the readiness of an observed child by its kind; a route is judged where its gateway is known."""
+    kind = str(child.get("kind"))
+    if kind == "Backend":
+        return _truth(gateway_status.backend(child))
+    if kind in {"BackendTrafficPolicy", "SecurityPolicy"}:
+        return _truth(gateway_status.policy(child, kind))
+    return Ready.TRUE if kind == "HTTPRouteFilter" else Ready.FALSE
+
+
+def _truth(verdict: Verdict) -> Ready:
+    return Ready.TRUE if verdict.is_good else Ready.FALSE
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def _kept_status(observed: Observed) -> Mapping[str, Json]:
+    return {key: value for key, value in observed.status.items() if key != "conditions"}
+
+
+def _accepted(service: Service, decided: Plan) -> Condition:
+    paying = sorted({target.endpoint.name for target in decided.targets if target.endpoint.credential is not None})
+    if service.auth is None and paying:
+        return Condition(
+            "Accepted",
+            Truth.TRUE,
+            "OpenToAll",
+            f"whoever reaches the gateway spends the credentials of {', '.join(paying[:5])}; set spec.auth",
+        )
+    return Condition("Accepted", Truth.TRUE, "Accepted", "the gateway can express the service")
+
+
+def _endpoints_ready(observed: Observed, decided: Plan) -> Condition:
+    notes = "; ".join(decided.notes)
+    counts = f"{decided.ready} of {decided.matched} matching endpoints are ready"
+    if decided.is_drained:
+        return Condition("EndpointsReady", Truth.FALSE, "Drained", f"all groups have weight 0; {counts}")
+    if not decided.targets:
+        reason = "NoReadyEndpoints" if decided.matched else "NoEndpoints"
+        kept = "; the route that runs is kept as it is" if routing.ROUTE_KEY in observed.children else ""
+        return Condition("EndpointsReady", Truth.FALSE, reason, f"{counts}{kept}; {notes}")
+    if decided.is_complete:
+        return Condition("EndpointsReady", Truth.TRUE, "AllReady", "; ".join(filter(None, (counts, notes))))
+    return Condition("EndpointsReady", Truth.FALSE, "PartiallyReady", "; ".join(filter(None, (counts, notes))))
+
+
+def _route_ready(observed: Observed, children: Mapping[str, Child], route: Verdict) -> Condition:
+    """Return whether requests reach the endpoints: the route and every object it needs, the first fault first."""
+    verdicts = [route, *_needs(observed, children)]
+    for verdict in verdicts:
+        if verdict.is_good is False:
+            return Condition("RouteReady", Truth.FALSE, verdict.reason, verdict.message)
+    for verdict in verdicts:
+        if verdict.is_good is None:
+            return Condition("RouteReady", Truth.UNKNOWN, verdict.reason, verdict.message)
+    return Condition("RouteReady", Truth.TRUE, route.reason, route.message)
+
+
+def _needs(observed: Observed, children: Mapping[str, Child]) -> Iterable[Verdict]:
+    for key in sorted(children):
+        child = observed.children.get(key)
+        if key in {traffic.TRAFFIC_KEY, traffic.SECURITY_KEY}:
+            yield gateway_status.policy(child, str(children[key].resource["kind"]))
+        elif key.startswith(f"{routing.BACKEND_KEY}-"):
+            yield gateway_status.backend(child)
+
+
+def _events(observed: Observed, kind: str, status: Truth, message: str) -> tuple[Event, ...]:
+    """Return an event when a condition changes between good and bad; None where it was never seen before and is bad."""
+    before = {
+        str(condition.get("type")): str(condition.get("status"))
+        for condition in observed.status.get("conditions") or ()
+    }.get(kind)
+    if before == status or (before is None and status is not Truth.TRUE):
+        return ()
+    if status is Truth.TRUE:
+        return (Event(Severity.NORMAL, f"{kind}True", message),)
+    if before == Truth.TRUE:
+        return (Event(Severity.WARNING, f"{kind}{status}", message),)
+    return ()

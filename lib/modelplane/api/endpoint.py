@@ -1,0 +1,138 @@
+"""ModelEndpoint: wire to domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane.api.fields import Field
+from modelplane.errors import InvalidInput
+from modelplane.routing import hosts, url
+from modelplane.routing.model import (
+    Api,
+    AuthScheme,
+    CertificateRef,
+    Credential,
+    Endpoint,
+    HealthCheck,
+    Tls,
+)
+from modelplane.routing.plan import Candidate
+from modelplane.routing.url import AddressKind, Scheme, Url
+
+Json: TypeAlias = Any
+
+# Source: Envoy Gateway v1.9.0, InjectedCredentialKey. It reads this key of the Secret and no other.
+CREDENTIAL_KEY = "credential"
+_AUTHORIZATION = "Authorization"
+
+
+def decode(document: Mapping[str, Json]) -> Endpoint:
+    """Return the endpoint that a ModelEndpoint describes.
+
+    Raises: InvalidInput with the field's full path (the author's fault).
+    """
+    root = Field(document)
+    namespace = root.at("metadata", "namespace").text()
+    spec = root.at("spec")
+    address = _url(spec.at("url"), namespace)
+    host = _host(spec.at("host"), namespace, address)
+    return Endpoint(
+        namespace=namespace,
+        name=root.at("metadata", "name").text(),
+        url=address,
+        host=host,
+        apis=_apis(spec.at("api")),
+        model=spec.at("model", "name").optional(),
+        credential=_credential(spec.at("auth")),
+        tls=_tls(spec, address, host),
+        health=_health(spec.at("healthCheck")),
+    )
+
+
+def candidate(document: Mapping[str, Json]) -> Candidate:
+    """Return the endpoint as a service sees it: one that cannot be read is a candidate with a problem, never an
+    error.
+    """
+    root = Field(document)
+    name = root.at("metadata", "name").text()
+    is_ready = root.at("status", "ready").value is True
+    backend_name = root.at("status", "backendName").text("")
+    try:
+        endpoint = decode(document)
+    except InvalidInput as error:
+        return Candidate(name, ready=False, problem=str(error))
+    return Candidate(name, ready=is_ready and bool(backend_name), backend_name=backend_name, endpoint=endpoint)
+
+
+def _url(field: Field, namespace: str) -> Url:
+    try:
+        address = url.parse(field.text())
+        if address.kind is AddressKind.FQDN:
+            hosts.check_upstream(namespace, address.host)
+    except InvalidInput as error:
+        raise error if error.path else error.under(*field.path) from None
+    return address
+
+
+def _host(field: Field, namespace: str, address: Url) -> str | None:
+    given = field.optional()
+    if given is None:
+        return address.host if address.kind is AddressKind.FQDN else None
+    try:
+        host = url.host_name(given)
+        hosts.check_upstream(namespace, host)
+    except InvalidInput as error:
+        raise error.under(*field.path) from None
+    return host
+
+
+def _apis(field: Field) -> tuple[Api, ...]:
+    found = [item.choice(Api) for item in field.items()]
+    return tuple(sorted(set(found))) or (Api.OPENAI,)
+
+
+def _credential(field: Field) -> Credential | None:
+    if not field.is_set:
+        return None
+    key = field.at("secretRef", "key")
+    if key.text(CREDENTIAL_KEY) != CREDENTIAL_KEY:
+        raise key.wrong(
+            f"must be {CREDENTIAL_KEY!r}: the gateway reads this key of the Secret and no other; it must hold the "
+            "whole value of the "
+            'header, for example "Bearer sk-..."'
+        )
+    scheme = field.at("scheme").choice(AuthScheme, AuthScheme.BEARER)
+    header = _AUTHORIZATION if scheme is AuthScheme.BEARER else field.at("header").text()
+    return Credential(field.at("secretRef", "name").text(), header, scheme)
+
+
+def _tls(spec: Field, address: Url, host: str | None) -> Tls | None:
+    field = spec.at("tls")
+    if address.scheme is not Scheme.HTTPS:
+        if field.is_set:
+            raise field.wrong("applies to https; write spec.url with https://, or remove tls")
+        return None
+    sni = field.at("sni").optional() or (address.host if address.kind is AddressKind.FQDN else host)
+    if sni is None:
+        raise field.at("sni").wrong(
+            "is required for https to an address: write the name in the endpoint's certificate, or the gateway would "
+            "ask for the "
+            "name its client used"
+        )
+    skip = field.at("insecureSkipVerify").flag(default=False)
+    authorities = tuple(
+        CertificateRef(ref.at("kind").text("ConfigMap"), ref.at("name").text())
+        for ref in field.at("caCertificateRefs").items()
+    )
+    if skip and authorities:
+        raise field.wrong("caCertificateRefs have no effect with insecureSkipVerify; remove one of them")
+    return Tls(sni, authorities, skip)
+
+
+def _health(field: Field) -> HealthCheck | None:
+    if not field.is_set:
+        return None
+    return HealthCheck(
+        field.at("path").text("/health"), field.at("interval").text("10s"), field.at("timeout").text("5s")
+    )

@@ -1,0 +1,122 @@
+"""ModelService: wire to domain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane.api.fields import Field
+from modelplane.routing.model import ApiKeys, Group, Jwt, RateLimit, Retries, Service, Timeouts
+from modelplane.routing.selection import Expression, Operator, Selector
+
+Json: TypeAlias = Any
+
+# Causes after which no generation has begun. "5xx" and "reset" also follow an answer that was cut, and would run it
+# again.
+_SAFE_TRIGGERS = ("connect-failure", "refused-stream", "reset-before-request")
+_STATUS_CODE = re.compile(r"[45][0-9]{2}\Z")
+_UNITS = ("Second", "Minute", "Hour")
+
+
+def decode(document: Mapping[str, Json]) -> Service:
+    """Return the service that a ModelService describes.
+
+    Raises: InvalidInput with the field's full path (the author's fault).
+    """
+    root = Field(document)
+    spec = root.at("spec")
+    groups = tuple(_group(item) for item in spec.at("endpoints").items())
+    if not groups:
+        raise spec.at("endpoints").wrong(
+            "needs at least one group; write a selector, for example on modelplane.ai/deployment"
+        )
+    return Service(
+        namespace=root.at("metadata", "namespace").text(),
+        name=root.at("metadata", "name").text(),
+        groups=groups,
+        host=spec.at("host").text(""),
+        gateway=spec.at("gatewayRef", "name").text(""),
+        timeouts=Timeouts(spec.at("timeouts", "request").text("0s"), spec.at("timeouts", "idle").text("3600s")),
+        retries=_retries(spec.at("retries")),
+        rate_limit=_rate_limit(spec.at("rateLimit")),
+        auth=_auth(spec.at("auth")),
+    )
+
+
+def _group(field: Field) -> Group:
+    weight, priority = field.at("weight"), field.at("priority")
+    group = Group(_selector(field.at("selector")), weight.integer(1), priority.integer(0))
+    if group.weight < 0:
+        raise weight.wrong("must be 0 or more; 0 drains the group")
+    if group.priority < 0:
+        raise priority.wrong("must be 0 or more; 0 comes first")
+    return group
+
+
+def _selector(field: Field) -> Selector:
+    """Return the selector; an empty one is refused, since it would take in whatever appears in the namespace."""
+    labels = field.at("matchLabels")
+    pairs = tuple((key, labels.at(key).text("")) for key in sorted(labels.members()))
+    expressions = tuple(
+        Expression(
+            item.at("key").text(),
+            item.at("operator").choice(Operator),
+            tuple(sorted(value.text("") for value in item.at("values").items())),
+        )
+        for item in field.at("matchExpressions").items()
+    )
+    if not pairs and not expressions:
+        raise field.wrong(
+            "must not be empty; write matchLabels, for example modelplane.ai/deployment with a deployment's name"
+        )
+    return Selector(pairs, tuple(sorted(expressions, key=lambda each: (each.key, each.operator, each.values))))
+
+
+def _retries(field: Field) -> Retries:
+    attempts = field.at("attempts").integer(2)
+    if attempts < 0:
+        raise field.at("attempts").wrong("must be 0 or more")
+    causes = [(item, item.text()) for item in field.at("on").items()]
+    if not field.at("on").is_set:
+        return Retries(attempts)
+    triggers, codes = set(), set()
+    for item, cause in causes:
+        if cause in _SAFE_TRIGGERS:
+            triggers.add(cause)
+        elif _STATUS_CODE.match(cause):
+            codes.add(int(cause))
+        else:
+            raise item.wrong(
+                f"{cause!r} is not offered: it could run a generation twice; use {', '.join(_SAFE_TRIGGERS)} or a "
+                "status code from "
+                '400 to 599 such as "503"'
+            )
+    return Retries(attempts, tuple(sorted(triggers)), tuple(sorted(codes)))
+
+
+def _rate_limit(field: Field) -> RateLimit | None:
+    if not field.is_set:
+        return None
+    unit = field.at("unit").text()
+    if unit not in _UNITS:
+        raise field.at("unit").wrong(f"must be one of {', '.join(_UNITS)}")
+    requests = field.at("requests").integer()
+    if requests < 1:
+        raise field.at("requests").wrong("must be at least 1")
+    return RateLimit(requests, unit)
+
+
+def _auth(field: Field) -> ApiKeys | Jwt | None:
+    if not field.is_set:
+        return None
+    keys, jwt = field.at("apiKeys"), field.at("jwt")
+    if keys.is_set == jwt.is_set:
+        raise field.wrong("write exactly one of apiKeys and jwt")
+    if keys.is_set:
+        return ApiKeys(keys.at("secretRef", "name").text(), keys.at("header").text("Authorization"))
+    return Jwt(
+        jwt.at("issuer").text(),
+        jwt.at("jwksUri").text(),
+        tuple(sorted(item.text() for item in jwt.at("audiences").items())),
+    )

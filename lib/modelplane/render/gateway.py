@@ -1,0 +1,170 @@
+"""The fleet's own gateway on the control plane: Envoy Gateway, its class, its proxies and its listener.
+
+Source: Envoy Gateway v1.9.0 (chart gateway-helm, EnvoyProxy), Gateway API v1.6.1, provider-helm v1.4.0 (Release).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.render import routing
+from modelplane.render.manifest import Manifest
+from modelplane.routing import hosts
+from modelplane.routing.model import Gateway
+
+Json: TypeAlias = Any
+
+CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
+CHART_REPOSITORY = "oci://docker.io/envoyproxy"
+CHART_NAMESPACE = "envoy-gateway-system"
+
+PROVIDER_CONFIG_KEY = "provider-config"
+RELEASE_KEY = "envoy-gateway"
+CLASS_KEY = "gateway-class"
+PROXY_KEY = "envoy-proxy"
+GATEWAY_KEY = "gateway"
+USAGE_KEY = "usage-envoy-gateway"
+
+_HELM = "helm.m.crossplane.io/v1beta1"
+
+
+def class_name(gateway: Gateway) -> str:
+    """Return the GatewayClass in use: an adopted one, else our own of the gateway's name."""
+    return gateway.class_name or gateway.name
+
+
+def installation(gateway: Gateway) -> tuple[Manifest, ...]:
+    """Return what installs Envoy Gateway: provider-helm's way into its own cluster, and the Release."""
+    config = names.bounded(gateway.name, "control-plane")
+    return (
+        Manifest(
+            PROVIDER_CONFIG_KEY,
+            {
+                "apiVersion": _HELM,
+                "kind": "ClusterProviderConfig",
+                "metadata": {"name": config},
+                "spec": {"credentials": {"source": "InjectedIdentity"}},
+            },
+        ),
+        Manifest(
+            RELEASE_KEY,
+            {
+                "apiVersion": _HELM,
+                "kind": "Release",
+                "metadata": {"name": _release_name(gateway), "namespace": names.SYSTEM_NAMESPACE},
+                "spec": {
+                    "forProvider": {
+                        "chart": {"name": "gateway-helm", "repository": CHART_REPOSITORY, "version": gateway.version},
+                        "namespace": CHART_NAMESPACE,
+                        "wait": True,
+                        "values": {"config": {"envoyGateway": {"extensionApis": {"enableBackend": True}}}},
+                    },
+                    "providerConfigRef": {"kind": "ClusterProviderConfig", "name": config},
+                },
+            },
+        ),
+    )
+
+
+def usage(gateway: Gateway) -> Manifest:
+    """Return what keeps Envoy Gateway installed until the Gateway is gone: without it the proxies would be left
+    behind.
+    """
+    return Manifest(
+        USAGE_KEY,
+        {
+            "apiVersion": "protection.crossplane.io/v1beta1",
+            "kind": "Usage",
+            "metadata": {"name": _release_name(gateway), "namespace": gateway.gateway_namespace},
+            "spec": {
+                "of": {
+                    "apiVersion": _HELM,
+                    "kind": "Release",
+                    "resourceRef": {"name": _release_name(gateway), "namespace": names.SYSTEM_NAMESPACE},
+                },
+                "by": {
+                    "apiVersion": routing.GATEWAY_API_VERSION,
+                    "kind": "Gateway",
+                    "resourceRef": {"name": gateway.gateway_name},
+                },
+                "reason": "the proxies of a Gateway are removed by Envoy Gateway, so it is removed after them",
+                "replayDeletion": True,
+            },
+        },
+    )
+
+
+def front_door(gateway: Gateway) -> tuple[Manifest, ...]:
+    """Return the class (unless one is adopted), the proxies' settings and the Gateway."""
+    objects = [_proxy(gateway), _gateway(gateway)]
+    if not gateway.class_name:
+        objects.insert(
+            0,
+            Manifest(
+                CLASS_KEY,
+                {
+                    "apiVersion": routing.GATEWAY_API_VERSION,
+                    "kind": "GatewayClass",
+                    "metadata": {"name": class_name(gateway)},
+                    "spec": {"controllerName": CONTROLLER},
+                },
+            ),
+        )
+    return tuple(objects)
+
+
+def _release_name(gateway: Gateway) -> str:
+    return names.bounded(gateway.name, "envoy-gateway")
+
+
+def _proxy(gateway: Gateway) -> Manifest:
+    """Return the proxies' settings: two of them, and streams get ten minutes to end when one is stopped."""
+    return Manifest(
+        PROXY_KEY,
+        {
+            "apiVersion": routing.ENVOY_VERSION,
+            "kind": "EnvoyProxy",
+            "metadata": {"name": gateway.gateway_name, "namespace": gateway.gateway_namespace},
+            "spec": {
+                "provider": {
+                    "type": "Kubernetes",
+                    "kubernetes": {
+                        "envoyDeployment": {"replicas": 2},
+                        "envoyService": {"type": "LoadBalancer", "externalTrafficPolicy": "Cluster"},
+                    },
+                },
+                "shutdown": {"drainTimeout": "600s", "minDrainDuration": "10s"},
+            },
+        },
+    )
+
+
+def _gateway(gateway: Gateway) -> Manifest:
+    listener: dict[str, Json] = {
+        "name": "https" if gateway.is_tls else "http",
+        "protocol": "HTTPS" if gateway.is_tls else "HTTP",
+        "port": gateway.port,
+        "allowedRoutes": {"namespaces": {"from": "All"}},
+    }
+    hostname = hosts.listener(gateway.hostname, gateway.grants)
+    if hostname:
+        listener["hostname"] = hostname
+    if gateway.is_tls:
+        refs = [{"group": "", "kind": "Secret", "name": name} for name in gateway.certificates]
+        listener["tls"] = {"mode": "Terminate", "certificateRefs": refs}
+    return Manifest(
+        GATEWAY_KEY,
+        {
+            "apiVersion": routing.GATEWAY_API_VERSION,
+            "kind": "Gateway",
+            "metadata": {"name": gateway.gateway_name, "namespace": gateway.gateway_namespace},
+            "spec": {
+                "gatewayClassName": class_name(gateway),
+                "infrastructure": {
+                    "parametersRef": {"group": routing.ENVOY, "kind": "EnvoyProxy", "name": gateway.gateway_name}
+                },
+                "listeners": [listener],
+            },
+        },
+    )

@@ -1,0 +1,235 @@
+"""Routes and backends of the control plane's gateway.
+
+Source: Gateway API v1.6.1 (HTTPRoute), Envoy Gateway v1.9.0 (Backend, HTTPRouteFilter). Never rendered, because the
+gateway refuses or misreads it: a path rewrite inside a backendRef, any filter inside a backendRef of a shared rule,
+TLS without a server name.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.render.manifest import Manifest
+from modelplane.routing import hosts
+from modelplane.routing.model import Credential, Endpoint, Gateway, Jwt, Service, Tls
+from modelplane.routing.plan import Bundle, Plan, Target, Variant
+from modelplane.routing.url import AddressKind
+
+Json: TypeAlias = Any
+
+GATEWAY_API = "gateway.networking.k8s.io"
+GATEWAY_API_VERSION = f"{GATEWAY_API}/v1"
+ENVOY = "gateway.envoyproxy.io"
+ENVOY_VERSION = f"{ENVOY}/v1alpha1"
+
+RULE = "serve"
+
+BACKEND_KEY = "backend"
+CREDENTIAL_KEY = "credential"
+ROUTE_KEY = "route"
+RULE_FILTER_KEY = "rule-filter"
+
+
+def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
+    """Return what an endpoint needs at the gateway: its Backend, and the filter that sets its credential."""
+    labels = {names.LABEL_ENDPOINT: endpoint.name}
+    backend = Manifest(
+        BACKEND_KEY,
+        _backend(endpoint.namespace, backend_name(endpoint.name), labels, _backend_spec((endpoint,), endpoint.tls)),
+    )
+    if endpoint.credential is None:
+        return (backend,)
+    spec = {"credentialInjection": _injection(endpoint.credential)}
+    name = credential_filter_name(endpoint.name)
+    return (backend, Manifest(CREDENTIAL_KEY, _filter(endpoint.namespace, name, labels, spec)))
+
+
+def backend_name(endpoint: str) -> str:
+    """Return the name of an endpoint's Backend."""
+    return endpoint
+
+
+def credential_filter_name(endpoint: str) -> str:
+    """Return the name of the filter that sets an endpoint's credential."""
+    return names.bounded(endpoint, "credential")
+
+
+def bundle_key(bundle: Bundle) -> str:
+    """Return the composition key of a bundle's Backend."""
+    return f"{BACKEND_KEY}-{bundle.key}"
+
+
+def service_manifests(service: Service, gateway: Gateway, plan: Plan) -> tuple[Manifest, ...]:
+    """Return a service's route with what it alone refers to: the Backends and the filter of a shared rule."""
+    labels = {names.LABEL_SERVICE: service.name}
+    rendered = [Manifest(ROUTE_KEY, _route(service, gateway, plan, labels))]
+    if plan.variant is Variant.SHARED:
+        rendered += [
+            Manifest(
+                bundle_key(bundle),
+                _backend(service.namespace, _bundle_name(service, bundle), labels, _bundle_spec(bundle)),
+            )
+            for bundle in plan.bundles
+        ]
+        spec = _rule_filter_spec(plan)
+        if spec:
+            name = _rule_filter_name(service)
+            rendered.append(Manifest(RULE_FILTER_KEY, _filter(service.namespace, name, labels, spec)))
+    return tuple(rendered)
+
+
+def _route(service: Service, gateway: Gateway, plan: Plan, labels: Mapping[str, str]) -> Mapping[str, Json]:
+    spec: dict[str, Json] = {
+        "parentRefs": [
+            {
+                "group": GATEWAY_API,
+                "kind": "Gateway",
+                "namespace": gateway.gateway_namespace,
+                "name": gateway.gateway_name,
+            }
+        ],
+        "rules": [_rule(service, plan)],
+    }
+    wanted = hosts.of_routes(service.host, gateway.hostname)
+    if wanted:
+        spec["hostnames"] = list(wanted)
+    return _object(GATEWAY_API_VERSION, "HTTPRoute", service.namespace, service.name, labels) | {"spec": spec}
+
+
+def _rule(service: Service, plan: Plan) -> Mapping[str, Json]:
+    rule: dict[str, Json] = {
+        "name": RULE,
+        "matches": [{"path": {"type": "PathPrefix", "value": service.path}}],
+        "timeouts": {"request": service.timeouts.request},
+    }
+    filters = _rule_filters(service, plan)
+    if filters:
+        rule["filters"] = filters
+    if plan.variant is Variant.SHARED:
+        rule["backendRefs"] = [_backend_ref(_bundle_name(service, bundle), bundle.weight) for bundle in plan.bundles]
+    else:
+        rule["backendRefs"] = [_target_ref(service, target) for target in plan.targets]
+    return rule
+
+
+def _rule_filters(service: Service, plan: Plan) -> list[Json]:
+    filters: list[Json] = []
+    if plan.variant is Variant.SHARED:
+        if _rule_filter_spec(plan):
+            filters.append(_extension_ref(_rule_filter_name(service)))
+        if plan.credential is None and isinstance(service.auth, Jwt):
+            filters.append(_without_caller_token())
+    if (service.path, plan.prefix) != ("/", ""):
+        path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": plan.prefix or "/"}
+        filters.append({"type": "URLRewrite", "urlRewrite": {"path": path}})
+    return filters
+
+
+def _rule_filter_spec(plan: Plan) -> Mapping[str, Json]:
+    """Return the filter of a shared rule: on the rule it does not split the cluster, inside a backendRef it would."""
+    spec: dict[str, Json] = {}
+    if any(target.endpoint.host is not None for target in plan.targets):
+        spec["urlRewrite"] = {"hostname": {"type": "Backend"}}
+    if plan.credential is not None:
+        spec["credentialInjection"] = _injection(plan.credential)
+    return spec
+
+
+def _target_ref(service: Service, target: Target) -> Mapping[str, Json]:
+    endpoint = target.endpoint
+    filters: list[Json] = []
+    if endpoint.host is not None:
+        filters.append({"type": "URLRewrite", "urlRewrite": {"hostname": endpoint.host}})
+    if endpoint.credential is not None:
+        filters.append(_extension_ref(credential_filter_name(endpoint.name)))
+    elif isinstance(service.auth, Jwt):
+        filters.append(_without_caller_token())
+    ref = _backend_ref(target.backend_name, target.weight)
+    return ref | {"filters": filters} if filters else ref
+
+
+def _without_caller_token() -> Mapping[str, Json]:
+    """Return the filter that keeps a caller's token, already checked, from an endpoint that has no use for it."""
+    return {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": ["Authorization"]}}
+
+
+def _extension_ref(name: str) -> Mapping[str, Json]:
+    return {"type": "ExtensionRef", "extensionRef": {"group": ENVOY, "kind": "HTTPRouteFilter", "name": name}}
+
+
+def _backend_ref(name: str, weight: int) -> dict[str, Json]:
+    return {"group": ENVOY, "kind": "Backend", "name": name, "weight": weight}
+
+
+def _bundle_name(service: Service, bundle: Bundle) -> str:
+    return names.bounded(service.name, bundle.key)
+
+
+def _bundle_spec(bundle: Bundle) -> Mapping[str, Json]:
+    spec = dict(_backend_spec(bundle.endpoints, bundle.tls))
+    if bundle.standby:
+        spec["fallback"] = True
+    return spec
+
+
+def _rule_filter_name(service: Service) -> str:
+    return names.bounded(service.name, "rule")
+
+
+def _backend_spec(endpoints: tuple[Endpoint, ...], tls: Tls | None) -> Mapping[str, Json]:
+    spec: dict[str, Json] = {"endpoints": [_address(endpoint) for endpoint in endpoints]}
+    if tls is not None:
+        spec["tls"] = _tls(tls)
+    return spec
+
+
+def _address(endpoint: Endpoint) -> Mapping[str, Json]:
+    """Return one address; `hostname` is what Envoy sends as Host where a rule asks for the chosen endpoint's own, and
+    to its health check.
+    """
+    named = {} if endpoint.host is None else {"hostname": endpoint.host}
+    if endpoint.address_kind is AddressKind.FQDN:
+        return named | {"fqdn": {"hostname": endpoint.url.host, "port": endpoint.url.port}}
+    return named | {"ip": {"address": _literal(endpoint.url.host), "port": endpoint.url.port}}
+
+
+def _literal(address: str) -> str:
+    """Return the address as the Backend's schema takes it: its pattern knows only some of the short forms of IPv6."""
+    return ipaddress.ip_address(address).exploded
+
+
+def _tls(tls: Tls) -> Mapping[str, Json]:
+    if tls.insecure_skip_verify:
+        return {"insecureSkipVerify": True, "sni": tls.sni}
+    if tls.authorities:
+        refs = [{"group": "", "kind": ref.kind, "name": ref.name} for ref in tls.authorities]
+        return {"caCertificateRefs": refs, "sni": tls.sni}
+    return {"wellKnownCACertificates": "System", "sni": tls.sni}
+
+
+def _injection(credential: Credential) -> Mapping[str, Json]:
+    """Return the injection; without `overwrite` a client's own header would win and reach the endpoint."""
+    return {
+        "header": credential.header,
+        "overwrite": True,
+        "credential": {"valueRef": {"group": "", "kind": "Secret", "name": credential.secret}},
+    }
+
+
+def _backend(namespace: str, name: str, labels: Mapping[str, str], spec: Mapping[str, Json]) -> Mapping[str, Json]:
+    return _object(ENVOY_VERSION, "Backend", namespace, name, labels) | {"spec": {"type": "Endpoints"} | dict(spec)}
+
+
+def _filter(namespace: str, name: str, labels: Mapping[str, str], spec: Mapping[str, Json]) -> Mapping[str, Json]:
+    return _object(ENVOY_VERSION, "HTTPRouteFilter", namespace, name, labels) | {"spec": dict(spec)}
+
+
+def _object(api_version: str, kind: str, namespace: str, name: str, labels: Mapping[str, str]) -> dict[str, Json]:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
+    }
