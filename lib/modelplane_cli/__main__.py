@@ -1,5 +1,100 @@
-"""The modelplane command."""
+"""The `modelplane` command: finds the sub-command and runs it.
 
-def main() -> int:
-    """Exit code."""
-    return 0
+Nothing but the standard library is imported before a sub-command is known, so that help is instant.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from modelplane_cli import exits
+
+COMMANDS = {
+    "render": "run all composition functions over documents and print everything that would exist",
+    "validate": "say what the API server would refuse in documents",
+    "cel": "evaluate a device selector against devices",
+    "serve": "run the gRPC function server",
+}
+
+_USAGE = """\
+usage: modelplane [--debug] COMMAND [ARGUMENT ...]
+
+The fleet control plane for LLM inference, offline: every command runs the code that runs in production.
+
+commands:
+{commands}
+
+examples:
+  modelplane render examples/quickstart                what would exist, as a tree
+  modelplane render examples/quickstart -o yaml        the same as manifests
+  modelplane validate clusters/ models/                what the API server would refuse
+  modelplane COMMAND --help                            everything a command can do
+
+exit codes: 0 fine, 1 the answer is no, 2 bad input, 3 a bug
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return the exit code of the command line."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = bool(given) and given[0] == "--debug"
+    if debug:
+        given.pop(0)
+    if not given or given[0] in ("-h", "--help", "help"):
+        sys.stdout.write(usage())
+        return exits.FINE if given else exits.BAD_INPUT
+    if given[0] in ("-V", "--version", "version"):
+        from importlib import metadata  # noqa: PLC0415 - half of the start-up time of --help
+
+        print(f"modelplane {metadata.version('modelplane')}")
+        return exits.FINE
+    name, rest = given[0], given[1:]
+    if name not in COMMANDS:
+        return _unknown(name)
+    return _run(name, rest, debug=debug)
+
+
+def usage() -> str:
+    """Return the help of the whole command."""
+    return _USAGE.format(commands="\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items()))
+
+
+def _unknown(name: str) -> int:
+    import difflib  # noqa: PLC0415 - only where a word was mistyped
+
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(COMMANDS)}"
+    print(f"modelplane: no command {name!r}{hint}", file=sys.stderr)
+    return exits.BAD_INPUT
+
+
+def _run(name: str, arguments: Sequence[str], *, debug: bool) -> int:
+    """Return what the command returns; the last line of defence against a traceback."""
+    try:
+        command = importlib.import_module(f"modelplane_cli.commands.{name}")
+        code: int = command.main(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more on exit; into nothing, so that it does not complain a second time.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.BROKEN_PIPE
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        else:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+            print(f"modelplane {name}: a bug: {type(error).__name__}: {error} ({where})", file=sys.stderr)
+            print(f"run modelplane --debug {name} ... for the traceback, and report it", file=sys.stderr)
+        return exits.BUG
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -78,7 +78,7 @@ Rule: TypeAlias = Callable[[Object, Store], dict[str, Json]]
 
 def _object(resource: Object, store: Store) -> dict[str, Json]:
     """provider-kubernetes: the manifest stands on its cluster, and the Object is ready by its own policy."""
-    manifest = _manifest(resource)
+    manifest = manifest_of(resource)
     cluster = cluster_of(resource, store)
     remote = _remote_status(resource, manifest, cluster, store)
     if remote is not None:
@@ -121,7 +121,7 @@ _RULES: Mapping[tuple[str, str], Rule] = {
 # --- on a workload cluster --------------------------------------------------------------------------------------------
 
 
-def _manifest(resource: Mapping[str, Json]) -> dict[str, Json]:
+def manifest_of(resource: Mapping[str, Json]) -> dict[str, Json]:
     """Return the remote object as provider-kubernetes makes it: its name defaults to the Object's."""
     manifest = dict((resource.get("spec") or {}).get("forProvider", {}).get("manifest") or {})
     metadata = dict(manifest.get("metadata") or {})
@@ -170,7 +170,7 @@ def _rendered_beside(resource: Object, store: Store) -> Iterable[tuple[str, str,
     for key in store.select((KUBERNETES, "Object"), resource["metadata"].get("namespace"), {}):
         other = store.get(key) or {}
         if (other.get("spec") or {}).get("providerConfigRef") == config:
-            manifest = _manifest(other)
+            manifest = manifest_of(other)
             metadata = manifest["metadata"]
             yield (
                 group_of(str(manifest.get("apiVersion") or "")),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
+from modelplane.api import structural
 from modelplane_cli.world import documents
 from modelplane_cli.world.definitions import Definition, Definitions
 from modelplane_cli.world.documents import ERROR, Document, Problem
@@ -127,9 +128,9 @@ def _admitted(document: Document, definitions: Definitions, namespace: str) -> t
         resource["metadata"] = {k: v for k, v in resource["metadata"].items() if k != "namespace"}
     if definition is None:
         return resource, []
-    resource = definition.schema.defaulted(resource)
-    found = definition.schema.problems(resource, None)
-    return resource, [document.problem(entry.message, entry.path, entry.severity) for entry in found]
+    admission = structural.admit(definition.served, resource)
+    found = [document.problem(entry.message, entry.path, entry.severity.value) for entry in admission.problems]
+    return dict(admission.document), found
 
 
 def _is_namespaced(key: Key, definition: Definition | None) -> bool:

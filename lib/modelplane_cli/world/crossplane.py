@@ -9,13 +9,15 @@ function step per pipeline, no realtime caches (nothing is stale), deletion is i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
+from modelplane.api import structural
+from modelplane.errors import dotted
 from modelplane_cli.world import conditions, ownership
-from modelplane_cli.world.definitions import Definition, Definitions, Refusal
+from modelplane_cli.world.definitions import Definition, Definitions
 from modelplane_cli.world.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Pipeline
 from modelplane_cli.world.record import Bug, Deletion, Event, Record
 from modelplane_cli.world.store import CLUSTER_SCOPED, Key, Object, Store, controller_of, group_of, key_of, uid_of
@@ -218,12 +220,12 @@ class Crossplane:
         merged["metadata"].setdefault("uid", uid_of(key))
         definition = self._definitions.find(key.group, key.kind)
         if definition is not None:
-            merged = definition.schema.defaulted(merged)
-            refused = [problem for problem in definition.schema.problems(merged, live) if problem.severity == "error"]
-            for problem in refused:
-                self._bug(owner, f"composes an invalid {key}: {_text(problem)}")
-            if refused:
+            admission = structural.admit(definition.served, merged, old=live)
+            for problem in _errors(admission):
+                self._bug(owner, f"composes an invalid {key}: {problem}")
+            if admission.is_refused:
                 return False
+            merged = dict(admission.document)
         self._applied[key] = desired
         self._store.put(merged)
         return True
@@ -234,12 +236,12 @@ class Crossplane:
         """Write the whole status: what the function left out is gone, conditions stay until they are replaced."""
         status = {name: value for name, value in (answer.composite.get("status") or {}).items() if name != "conditions"}
         before = (composite.get("status") or {}).get("conditions") or []
-        candidate = {**composite, "status": status}
-        for problem in definition.schema.problems(candidate, None):
-            if problem.path[:1] == ("status",) and problem.severity == "error":
-                self._bug(key, f"reports an invalid status: {_text(problem)}")
+        admission = structural.admit(definition.served, {**composite, "status": status})
+        for problem in _errors(admission, "status"):
+            self._bug(key, f"reports an invalid status: {problem}")
+        status = dict(admission.document.get("status") or {})
         status["conditions"] = conditions.merged(before, new)
-        self._store.put(candidate)
+        self._store.put({**composite, "status": status})
 
     def _bug(self, key: Key, message: str) -> Failed:
         self.record.bugs[Bug(key, message)] = None
@@ -298,6 +300,8 @@ def _presumed_owned(live: Object) -> dict[str, Json]:
     return owned
 
 
-def _text(problem: Refusal) -> str:
-    path = ".".join(str(part) for part in problem.path)
-    return f"{path}: {problem.message}" if path else problem.message
+def _errors(admission: structural.Admission, *under: str) -> Iterator[str]:
+    """Yield what the API server would refuse, as text; with `under`, only below that path."""
+    for problem in admission.problems:
+        if problem.severity is structural.Severity.ERROR and problem.path[: len(under)] == under:
+            yield ": ".join(part for part in (dotted(problem.path), problem.message) if part)

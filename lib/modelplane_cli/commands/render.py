@@ -1,0 +1,104 @@
+"""`modelplane render`: all composition functions over documents, to a fixed point, and everything that would exist."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from modelplane_cli import exits
+from modelplane_cli.output import by_cluster, manifests, notes, outline, tree
+from modelplane_cli.world import checks, definitions, documents, offline, verdict
+from modelplane_cli.world.offline import Assume, World
+
+_EPILOG = """\
+examples:
+  modelplane render examples/quickstart
+      what would exist, as a tree: placements, objects on each cluster, endpoints, the URL
+  modelplane render examples/quickstart -o yaml > world.yaml
+      the same as manifests, with status; the order of documents never matters
+  modelplane render world.yaml examples/more
+      a world goes on from there: objects that carry a status are taken as observed
+  kubectl get modelplane,objects -A -o yaml | modelplane render -
+      what the functions would do to a live control plane, with nothing assumed that is observed
+  modelplane render examples/quickstart --by-cluster out
+      bare manifests: out/<cluster>/<kind>-<namespace>-<name>.yaml and out/control-plane/...
+  modelplane render examples/quickstart --assume nothing
+      the moment before anything has come up
+
+Composed workloads are assumed to come up unless the documents observe them otherwise; assumed addresses end in
+.assumed.invalid. Secrets are never printed. Data goes to standard output, everything else to standard error.
+
+exit codes: 0 all that is wanted is there, 1 something is not placed or not ready, 2 bad input, 3 a bug
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="modelplane render",
+        description="Run all composition functions over documents, as Crossplane does, and print what would exist.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    made.add_argument("-o", "--output", choices=("tree", "yaml", "json"), default="tree", help="default: tree")
+    made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
+    made.add_argument("--by-cluster", metavar="DIR", type=Path, help="write bare manifests, a folder per cluster")
+    made.add_argument(
+        "--assume",
+        choices=[choice.value for choice in Assume],
+        default=Assume.READY.value,
+        help="whether composed workloads come up (default: ready)",
+    )
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return the exit code of `modelplane render`."""
+    options = parser().parse_args(list(arguments))
+    given = documents.read(options.paths)
+    kinds = definitions.builtin()
+    checked = checks.check(given.documents, kinds, options.namespace)
+    problems = (*given.problems, *checked.problems)
+    notes.problems(problems)
+    if checks.has_errors(problems):
+        return exits.BAD_INPUT
+    world = offline.build(checked.objects, kinds, _function(), Assume(options.assume))
+    return _show(world, options)
+
+
+def _function() -> offline.Function:
+    # Imported here: protobuf and gRPC load only once the input is known to be good.
+    from modelplane_functions import servicer  # noqa: PLC0415
+
+    return servicer.answer
+
+
+def _show(world: World, options: argparse.Namespace) -> int:
+    if options.output == "tree":
+        outline.printed(tree.trees(world))
+    else:
+        write = manifests.to_yaml if options.output == "yaml" else manifests.to_json
+        sys.stdout.write(write(world.objects()))
+    sys.stdout.flush()
+    notes.world(world, failures_shown_elsewhere=options.output == "tree")
+    if options.by_cluster is not None and not _written(world, options.by_cluster):
+        return exits.BAD_INPUT
+    if world.settled.record.bugs:
+        return exits.BUG
+    return exits.NO if verdict.failures(world) else exits.FINE
+
+
+def _written(world: World, folder: Path) -> bool:
+    """Return whether the manifests could be written; say where, and which files are of an earlier run."""
+    try:
+        written = by_cluster.write(world, folder)
+    except OSError as error:
+        print(f"{error.filename or folder}: cannot be written: {error.strerror}", file=sys.stderr)
+        return False
+    print(f"wrote {len(written.files)} manifests to {folder}", file=sys.stderr)
+    for path in written.stale:
+        print(f"stale: {path} is not of this run; remove it if it was of an earlier one", file=sys.stderr)
+    return True

@@ -1,0 +1,41 @@
+"""What goes to standard error beside the answer: problems, failures, deletions and missing Secrets, a line each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from modelplane_cli.world import references, verdict
+from modelplane_cli.world.documents import Problem
+from modelplane_cli.world.offline import World
+
+_SHOWN = 20
+
+
+def problems(found: Iterable[Problem]) -> None:
+    """Write one line per problem, as a reader goes through the files."""
+    for problem in sorted(found, key=lambda item: item.order):
+        print(problem, file=sys.stderr)
+
+
+def world(settled: World, *, failures_shown_elsewhere: bool) -> None:
+    """Write what the objects alone do not say, or do not say loudly enough."""
+    record = settled.settled.record
+    if not failures_shown_elsewhere:
+        _lines("not as wanted", (str(failure) for failure in verdict.failures(settled)))
+    for deletion in record.deletions:
+        also = f" and with it {', '.join(str(key) for key in deletion.with_it)}" if deletion.with_it else ""
+        print(f"deleted: {deletion.key}{also}: no longer wanted by {deletion.owner}", file=sys.stderr)
+    warnings = (event for event in record.events if event.severity == "Warning")
+    _lines("warning", (f"{event.about}: {event.reason}: {event.message}" for event in warnings))
+    _lines("note", (str(missing) for missing in references.missing_secrets(settled)))
+    for bug in record.bugs:
+        print(f"bug: {bug}", file=sys.stderr)
+
+
+def _lines(label: str, lines: Iterable[str]) -> None:
+    every = list(lines)
+    for line in every[:_SHOWN]:
+        print(f"{label}: {line}", file=sys.stderr)
+    if len(every) > _SHOWN:
+        print(f"{label}: and {len(every) - _SHOWN} more; -o json has them all", file=sys.stderr)

@@ -1,0 +1,73 @@
+"""Documents turned into a settled world: everything that would exist, and what happened on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from modelplane_cli.world import assumption
+from modelplane_cli.world.crossplane import Crossplane
+from modelplane_cli.world.definitions import Definitions
+from modelplane_cli.world.pipeline import Function
+from modelplane_cli.world.settle import Settled, settle
+from modelplane_cli.world.store import Key, Object, Store, controller_of
+
+Json: TypeAlias = Any
+
+
+class Assume(StrEnum):
+    """What is taken for granted about controllers that do not run offline."""
+
+    READY = "ready"
+    """What is composed comes up."""
+    NOTHING = "nothing"
+    """Only what the documents observe has happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A fleet at rest."""
+
+    store: Store
+    settled: Settled
+    definitions: Definitions
+    given: frozenset[Key]
+    assume: Assume
+
+    def objects(self) -> list[Object]:
+        """Return all objects but Secrets, sorted by kind, namespace and name.
+
+        Secrets only ever come from the input; what is in them is nobody's business here.
+        """
+        keys = sorted((key for key in self.store if key.kind != "Secret"), key=lambda key: (key[1], *key))
+        return [found for key in keys if (found := self.store.get(key)) is not None]
+
+    def composites(self) -> list[Key]:
+        """Return the composites, sorted by kind, namespace and name."""
+        return [key for kind in self.definitions for key in self.store.of_kind(kind.group, kind.kind)]
+
+    def wanted(self) -> list[Key]:
+        """Return the composites that nothing composes: what people asked for."""
+        return [key for key in self.composites() if controller_of(self.store.get(key) or _NOTHING) is None]
+
+    def children(self, key: Key) -> list[Key]:
+        """Return what an object controls, sorted."""
+        return self.store.controlled_by(key)
+
+
+_NOTHING: Object = {"metadata": {}}
+
+
+def build(
+    objects: Mapping[Key, Mapping[str, Json]], definitions: Definitions, function: Function, assume: Assume
+) -> World:
+    """Return the world that `objects` lead to. Objects that carry a status are taken as observed."""
+    store = Store()
+    for key in sorted(objects):
+        store.put(dict(objects[key]))
+    observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
+    happens = assumption.Ready(observed) if assume is Assume.READY else assumption.nothing
+    settled = settle(store, Crossplane(store, definitions, function), happens)
+    return World(store, settled, definitions, frozenset(objects), assume)

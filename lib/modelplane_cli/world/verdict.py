@@ -1,0 +1,63 @@
+"""Whether the world holds what people asked for, and if not, why: in their words and with the object's own reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane_cli.world import conditions
+from modelplane_cli.world.offline import Assume, World
+from modelplane_cli.world.store import Key
+
+Json: TypeAlias = Any
+
+# Conditions that say something is up. Where nothing is assumed to come up, being not up yet is no failure.
+_LIVENESS = frozenset(
+    {"Ready", "ReplicasReady", "WorkloadReady", "Serving", "EndpointsReady", "RouteReady", "Reachable", "ClusterReady"}
+)
+# Said by Crossplane about what the others explain better.
+_SUMMARY = frozenset({"Ready"})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One condition that is not as wanted."""
+
+    about: Key
+    condition: str
+    status: str
+    reason: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return one line: the object, the condition and what the function says of it."""
+        said = f": {self.message}" if self.message else ""
+        return f"{self.about}: {self.condition} is {self.status} ({self.reason}){said}"
+
+
+def failures(world: World) -> list[Failure]:
+    """Return what is not as people asked for it, object by object.
+
+    With nothing assumed, only decisions count (placed, accepted, synced), not whether pods are up.
+    """
+    return [failure for key in world.composites() for failure in of(world, key)]
+
+
+def of(world: World, key: Key) -> list[Failure]:
+    """Return the conditions of one composite that are not as wanted; a summary only where nothing else explains."""
+    found = list(_unwanted(world, key))
+    explained = [failure for failure in found if failure.condition not in _SUMMARY]
+    return explained or found
+
+
+def _unwanted(world: World, key: Key) -> Iterator[Failure]:
+    resource = world.store.get(key) or {}
+    said: list[Mapping[str, Json]] = (resource.get("status") or {}).get("conditions") or []
+    for entry in said:
+        kind, status = str(entry.get("type")), str(entry.get("status"))
+        if status == "True" or (world.assume is Assume.NOTHING and kind in _LIVENESS):
+            continue
+        yield Failure(key, kind, status, str(entry.get("reason") or ""), str(entry.get("message") or ""))
+    if conditions.find(resource, "Synced") is None:
+        yield Failure(key, "Synced", "Unknown", "NotReconciled", "it was never reconciled")
