@@ -32,6 +32,7 @@ ENV_PREFIX = "MODELPLANE_"
 ENV_LEADER_ADDRESS = "MODELPLANE_LEADER_ADDRESS"
 ENV_RANK = "MODELPLANE_RANK"
 ENV_WORLD_SIZE = "MODELPLANE_WORLD_SIZE"
+ENV_POD_IP = f"{ENV_PREFIX}POD_IP"
 
 LABEL_MAX = 63
 # KServe appends up to 25 characters to a name and LeaderWorkerSet a group and a rank, each within 63 (see rendering).

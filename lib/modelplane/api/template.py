@@ -4,7 +4,8 @@ Whatever stands in a template is created on a workload cluster by a provider tha
 template must never give its author more than a pod of the Kubernetes "baseline" Pod Security Standard has. The API
 server refuses most of this already; offline documents and older definitions pass only through here.
 
-Source: Kubernetes Pod Security Standards, level baseline (IPC_LOCK is added: RDMA needs locked memory).
+Source: Kubernetes Pod Security Standards, level baseline (IPC_LOCK is added because RDMA needs locked
+memory, SYS_NICE because engines pin threads; both act inside the container).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _VOLUME_SOURCES = frozenset(
 _CAPABILITIES = frozenset(
     {
         *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "IPC_LOCK", "KILL", "MKNOD", "NET_BIND_SERVICE"),
-        *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+        *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT", "SYS_NICE"),
     }
 )
 

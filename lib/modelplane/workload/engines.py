@@ -36,6 +36,11 @@ def seen_in(image: str) -> EngineType:
     return EngineType.CUSTOM
 
 
+def allows_non_root(image: str) -> bool:
+    """Return whether the image is known to run as a user other than root; of most images this cannot be known."""
+    return _repository(image)[-1].startswith("llm-d")
+
+
 def tag(image: str) -> str:
     """Return the tag of an image reference, empty where it has none (or only a digest)."""
     name = image.split("@", 1)[0].rsplit("/", 1)[-1]

@@ -1,0 +1,93 @@
+"""The seam between a replica and a serving technology: what each says of itself and of what it observes.
+
+A backend is a module under `render.backends` with `CAPABILITIES`, `check`, `render` and `observe`; backends know
+nothing of each other. None of them may read anything but its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias
+
+from modelplane.devices.model import Claim
+from modelplane.render.manifest import Manifest
+from modelplane.workload.model import EngineType, Replica, Role, RoleSpec, Workload
+from modelplane.workload.site import ClusterFacts
+
+Json: TypeAlias = Any
+
+
+class Shape(StrEnum):
+    """How the pods of one worker are put together."""
+
+    SINGLE_NODE = "single node"
+    PIPELINE = "pipeline over nodes"
+    DATA = "data parallel over nodes"
+    PIPELINE_AND_DATA = "pipeline and data parallel at once"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend can render; `schemes` are those of model.uri, `disaggregated` and `gangs` the engines it can
+    wire so.
+    """
+
+    name: str
+    shapes: frozenset[Shape]
+    claims: frozenset[Claim]
+    schemes: frozenset[str]
+    disaggregated: frozenset[EngineType]
+    gangs: frozenset[EngineType]
+    model_cache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a workload is not ready: a stable reason, and a message that says what would change it.
+
+    `is_final` says that waiting does not help.
+    """
+
+    reason: str
+    message: str
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What is seen of a rendered replica.
+
+    `workers` holds the ready workers per role; a role is absent where nothing is seen of it yet. `is_ready`: the
+    technology calls the workload ready as it was last rendered. `is_routed`: the cluster's gateway has taken its
+    route.
+    """
+
+    workers: Mapping[Role, int]
+    is_ready: bool
+    is_routed: bool
+    problems: tuple[Problem, ...] = ()
+
+
+class Backend(Protocol):
+    """What a backend module offers."""
+
+    CAPABILITIES: Capabilities
+
+    def check(self, workload: Workload) -> None:
+        """Return when the workload can be rendered. Raises: InvalidInput or Unsupported where it never can."""
+
+    def render(self, replica: Replica, facts: ClusterFacts) -> tuple[Manifest, ...]:
+        """Return every object of the replica on its cluster."""
+
+    def observe(self, replica: Replica, objects: Mapping[str, Mapping[str, Json] | None]) -> Observation:
+        """Return what the objects, by the keys of `render`, say of the replica; None: not seen."""
+
+
+def shape_of(role: RoleSpec) -> Shape:
+    """Return how one worker of the role is put together."""
+    topology = role.topology
+    if topology.pipeline > 1:
+        return Shape.PIPELINE_AND_DATA if topology.data > 1 else Shape.PIPELINE
+    return Shape.DATA if topology.is_gang else Shape.SINGLE_NODE

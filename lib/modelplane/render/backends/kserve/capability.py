@@ -1,0 +1,161 @@
+"""What KServe can run, and what in a workload it would run differently than it is written.
+
+A combination that cannot work is refused here, before any device is reserved for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane.devices.model import Claim
+from modelplane.errors import InvalidInput
+from modelplane.render import engines, pods
+from modelplane.render.backend import Capabilities, Shape, shape_of
+from modelplane.render.backends.kserve import launching
+from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
+
+Json: TypeAlias = Any
+
+CAPABILITIES = Capabilities(
+    name="KServe",
+    shapes=frozenset({Shape.SINGLE_NODE, Shape.PIPELINE, Shape.DATA}),
+    claims=frozenset(Claim),
+    schemes=frozenset({"hf", "s3", "oci", "pvc"}),
+    # The routing sidecar speaks vLLM's NIXL protocol; a custom engine is taken at its author's word.
+    disaggregated=frozenset({EngineType.VLLM, EngineType.CUSTOM}),
+    # TensorRT-LLM spans nodes with MPI over ssh and llama.cpp with a list of RPC servers; neither is wired by a
+    # LeaderWorkerSet.
+    gangs=frozenset({EngineType.VLLM, EngineType.SGLANG, EngineType.CUSTOM}),
+)
+
+_RESERVED_CONTAINERS = {
+    "main": "KServe calls the engine so",
+    "llm-d-routing-sidecar": "KServe adds its routing sidecar under it",
+    "storage-initializer": "KServe adds its download container under it",
+    "modelcar": "KServe adds the model's image under it",
+}
+# Volumes and variables that the shipped presets define. KServe merges ours into them key by key and cannot remove a
+# key, so another kind of source would stand beside the preset's and the pod would be invalid.
+_PRESET_VOLUMES = ("home", "tmp-dir", "model-cache", pods.SHM_VOLUME)
+_PRESET_ONLY_VOLUMES = ("tls-certs", "kserve-provision-location", "kserve-pvc-source")
+_PRESET_VARIABLES = ("HOME", "VLLM_LOGGING_LEVEL", "HF_HUB_CACHE")
+_PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
+
+
+def check(workload: Workload) -> None:
+    """Return when KServe can run the workload as it is written.
+
+    Raises: InvalidInput with the path of what the author must change.
+    """
+    disaggregated = len(workload.roles) > 1
+    engine = launching.Engine(workload.namespace, workload.engine, workload.model, disaggregated)
+    _check_source(engine)
+    if workload.model_cache is not None:
+        raise InvalidInput(
+            "model caches are not offered with KServe; use model.uri with pvc:// for weights on a volume",
+            path=("spec", "modelCacheRef"),
+        )
+    if disaggregated and workload.engine not in CAPABILITIES.disaggregated:
+        raise InvalidInput(
+            f"KServe moves the KV cache between prefill and decode for vLLM only, not for {workload.engine}; "
+            "remove prefill, or use vLLM in both roles",
+            path=("spec", "prefill"),
+        )
+    for role in workload.roles:
+        _check_shape(workload.engine, role)
+        _check_containers(engine, role)
+
+
+def uses_shipped_preset(role: RoleSpec) -> bool:
+    """Return whether one of KServe's own presets with containers is merged below the role's pods."""
+    return shape_of(role) is not Shape.PIPELINE
+
+
+def _check_source(engine: launching.Engine) -> None:
+    weights = launching.source(engine.model)
+    if weights.scheme and weights.scheme not in CAPABILITIES.schemes:
+        known = ", ".join(f"{scheme}://" for scheme in sorted(CAPABILITIES.schemes))
+        raise InvalidInput(f"KServe cannot fetch {weights.scheme}://; it takes {known}", path=("spec", "model", "uri"))
+    if weights.revision is not None and not launching.takes_revision(engine.type):
+        raise InvalidInput(
+            f"{engine.type} cannot be told a revision; leave out @{weights.revision}", path=("spec", "model", "uri")
+        )
+
+
+def _check_shape(engine: EngineType, role: RoleSpec) -> None:
+    path = (*_role_path(role.role), "workers", "topology")
+    shape, topology = shape_of(role), role.topology
+    if shape not in CAPABILITIES.shapes:
+        raise InvalidInput(
+            f"pipeline {topology.pipeline} and data {topology.data} cannot both be above 1 with KServe; "
+            "set one of them to 1, or run more workers",
+            path=(*path, "pipeline"),
+        )
+    if topology.is_gang and engine not in CAPABILITIES.gangs:
+        field = "pipeline" if topology.pipeline > 1 else "data"
+        raise InvalidInput(
+            f"{engine} cannot span the {topology.nodes} nodes of this topology with KServe; "
+            f"set {field} to 1 and use tensor within one node, or use vLLM or SGLang",
+            path=(*path, field),
+        )
+    if engine in (EngineType.TRTLLM, EngineType.LLAMACPP) and topology.data > 1:
+        raise InvalidInput(
+            f"{engine} has no data parallelism of its own; use workers.count instead", path=(*path, "data")
+        )
+
+
+def _check_containers(engine: launching.Engine, role: RoleSpec) -> None:
+    index, container = pods.engine_container(role)
+    path = pods.path_to_engine(role.role, index)
+    for number, other in enumerate(role.template["spec"]["containers"]):
+        why = _RESERVED_CONTAINERS.get(other["name"])
+        if why is not None:
+            raise InvalidInput(f'"{other["name"]}" is reserved: {why}', path=(*path[:-1], number, "name"))
+    for member in pods.members(role.topology):
+        try:
+            line = engines.command_line(launching.launch(engine, role, member), container)
+        except InvalidInput as error:
+            raise error.under(*path) from None
+        if not line.command and uses_shipped_preset(role):
+            raise InvalidInput(
+                "is required for an engine that is not known: KServe would run vLLM's start script in this image "
+                "instead of the image's own entry point",
+                path=(*path, "command"),
+            )
+    if uses_shipped_preset(role):
+        _check_merge(role, container, path)
+
+
+def _check_merge(role: RoleSpec, container: Mapping[str, Json], path: tuple[str | int, ...]) -> None:
+    """Refuse what would stand beside a preset's value instead of replacing it."""
+    for number, volume in enumerate(role.template["spec"].get("volumes") or ()):
+        name = volume["name"]
+        if name in _PRESET_ONLY_VOLUMES or (name in _PRESET_VOLUMES and "emptyDir" not in volume):
+            raise InvalidInput(
+                f'KServe has a volume "{name}" of its own; give yours another name',
+                path=(*path[:-2], "volumes", number, "name"),
+            )
+    for number, variable in enumerate(container.get("env") or ()):
+        if variable["name"] in _PRESET_VARIABLES and "valueFrom" in variable:
+            raise InvalidInput(
+                f"KServe sets {variable['name']} itself; a plain value replaces it, valueFrom cannot",
+                path=(*path, "env", number, "valueFrom"),
+            )
+    for probe in _PROBES:
+        other = sorted(set(container.get(probe) or {}) & {"exec", "grpc", "tcpSocket"})
+        if other:
+            raise InvalidInput(
+                "KServe's own probe uses httpGet and cannot be taken away; use httpGet and change path, port or timing",
+                path=(*path, probe, other[0]),
+            )
+    stop = (container.get("lifecycle") or {}).get("preStop") or {}
+    for handler in sorted(set(stop) - {"exec"}):
+        raise InvalidInput(
+            "KServe's own preStop uses exec and cannot be taken away; use exec",
+            path=(*path, "lifecycle", "preStop", handler),
+        )
+
+
+def _role_path(role: Role) -> tuple[str, ...]:
+    return ("spec", "prefill") if role is Role.PREFILL else ("spec",)

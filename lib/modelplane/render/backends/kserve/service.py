@@ -1,0 +1,353 @@
+"""A replica as KServe objects: namespace, claims, stand-in presets, LLMInferenceService and the cluster-side route.
+
+Source: KServe v0.20.0 (names of children, presets and their lookup, ports); Gateway API v1.5 HTTPRoute; inference
+extension v1.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.errors import InvalidInput
+from modelplane.render import claims, engines, pods
+from modelplane.render.backend import Shape, shape_of
+from modelplane.render.backends.kserve import launching, templating
+from modelplane.render.engines import Member
+from modelplane.render.manifest import Lifecycle, Manifest, Readiness
+from modelplane.topology.shape import Topology
+from modelplane.workload.model import BoundRole, EngineType, Replica, Role
+from modelplane.workload.site import ClusterFacts
+
+Json: TypeAlias = Any
+
+API_VERSION = "serving.kserve.io/v1alpha2"
+KEY_NAMESPACE = "namespace"
+KEY_SERVICE = "workload"
+KEY_ROUTE = "route"
+
+# The longest name KServe and LeaderWorkerSet derive: "<name>-kserve-mn-prefill-<group>-<revision hash>" is the value
+# of a label (63 characters; 18 + 4 + 11 of them are theirs). Without prefill groups every replica name (36
+# characters) fits as it is.
+_PREFILL_GANG_NAME_MAX = 30
+
+_MODEL_ROUTING = "serving.kserve.io/model-based-routing-enabled"
+_SIDECAR_IMAGE = "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0"
+_API_PATHS = ("/v1/completions", "/v1/chat/completions", "/v1/responses", "/v1/messages")
+_DRAIN_SECONDS = 15
+
+# Ready alone does not speak of presets in v0.20, and it may speak of an older generation.
+_SERVICE_READY = (
+    "has(object.status) && has(object.status.conditions) && "
+    "object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True') && "
+    "object.status.conditions.exists(c, c.type == 'PresetsCombined' && c.status == 'True') && "
+    "has(object.status.observedGeneration) && object.status.observedGeneration == object.metadata.generation"
+)
+_ROUTE_READY = (
+    "has(object.status) && has(object.status.parents) && object.status.parents.exists(p, "
+    "p.conditions.exists(c, c.type == 'Accepted' && c.status == 'True') && "
+    "p.conditions.exists(c, c.type == 'ResolvedRefs' && c.status == 'True'))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """One replica on its way into manifests."""
+
+    replica: Replica
+    facts: ClusterFacts
+    engine: launching.Engine
+    name: str
+
+
+def service_name(replica: Replica) -> str:
+    """Return the name of the LLMInferenceService: the replica's, cut with a hash where KServe's own names would not
+    fit.
+    """
+    prefill = replica.role(Role.PREFILL)
+    if prefill is not None and prefill.spec.topology.is_gang:
+        return names.bounded(replica.name, limit=_PREFILL_GANG_NAME_MAX)
+    return replica.name
+
+
+def render(replica: Replica, facts: ClusterFacts) -> tuple[Manifest, ...]:
+    """Return every object of the replica on its cluster.
+
+    Raises: InvalidInput where the replica's flags contradict it; `check` refuses the same before a replica exists.
+    """
+    engine = launching.Engine(replica.namespace, replica.engine, replica.model, replica.is_disaggregated)
+    rendering = _Rendering(replica, facts, engine, service_name(replica))
+    devices = {bound.spec.role: claims.of(replica, bound, _labels(replica, bound)) for bound in replica.roles}
+    templates = tuple(found.template for found in devices.values() if found.template is not None)
+    stand_ins = tuple(_stand_in(replica, bound) for bound in replica.roles if shape_of(bound.spec) is Shape.PIPELINE)
+    return (_namespace(replica), *templates, *stand_ins, _service(rendering, devices), _route(rendering))
+
+
+def _labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
+    return {**pods.base_labels(replica), names.LABEL_POOL: bound.pool, names.LABEL_ROLE: str(bound.spec.role)}
+
+
+def _namespace(replica: Replica) -> Manifest:
+    """Return the remote namespace; it is shared by all replicas in it, so nothing in it may speak of one of them."""
+    return Manifest(
+        key=KEY_NAMESPACE,
+        resource={
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": replica.namespace, "labels": {names.LABEL_NAMESPACE: replica.namespace}},
+        },
+        lifecycle=Lifecycle.KEEP,
+    )
+
+
+def _stand_in(replica: Replica, bound: BoundRole) -> Manifest:
+    """Return the preset KServe looks up by this name and does not ship; the pods are complete without it.
+
+    All replicas of the namespace share it, so it is kept when one of them goes.
+    """
+    role = "" if not replica.is_disaggregated else f"{bound.spec.role}-"
+    return Manifest(
+        key=f"preset-{bound.spec.role}",
+        resource={
+            "apiVersion": API_VERSION,
+            "kind": "LLMInferenceServiceConfig",
+            "metadata": {
+                "name": f"kserve-config-llm-{role}worker-pipeline-parallel",
+                "namespace": replica.namespace,
+                "labels": {names.LABEL_NAMESPACE: replica.namespace},
+            },
+            "spec": {"annotations": {_MODEL_ROUTING: "true"}},
+        },
+        lifecycle=Lifecycle.KEEP,
+    )
+
+
+def _service(rendering: _Rendering, devices: Mapping[Role, claims.PodDevices]) -> Manifest:
+    replica = rendering.replica
+    model, loads_itself = _model(rendering)
+    spec: dict[str, Json] = {"model": model, "router": _router(rendering)}
+    if loads_itself:
+        spec["storageInitializer"] = {"enabled": False}
+    for bound in replica.roles:
+        role = _role(rendering, bound, devices[bound.spec.role])
+        if bound.spec.role is Role.PREFILL:
+            spec["prefill"] = role
+        else:
+            spec.update(role)
+    return Manifest(
+        key=KEY_SERVICE,
+        resource={
+            "apiVersion": API_VERSION,
+            "kind": "LLMInferenceService",
+            "metadata": {
+                "name": rendering.name,
+                "namespace": replica.namespace,
+                "labels": pods.base_labels(replica),
+            },
+            "spec": templating.literal(spec),
+        },
+        readiness=Readiness(_SERVICE_READY),
+    )
+
+
+def _model(rendering: _Rendering) -> tuple[dict[str, Json], bool]:
+    """Return spec.model, which needs a uri in any case, and whether the engine loads the weights by itself."""
+    replica, weights = rendering.replica, launching.source(rendering.engine.model)
+    if weights.scheme:
+        uri = replica.model.uri if replica.model is not None else ""
+    else:
+        loaded = _loaded_by_arguments(rendering)
+        is_repository = loaded is not None and "/" in loaded and loaded[0] not in "/."
+        # With the initializer off KServe wants something with a scheme and never looks at it.
+        uri = f"hf://{loaded}" if is_repository else f"engine://{replica.name}"
+    model: dict[str, Json] = {"uri": uri}
+    if replica.model is not None:
+        model["name"] = replica.model.name
+    return model, weights.scheme in ("", launching.HUGGING_FACE)
+
+
+def _loaded_by_arguments(rendering: _Rendering) -> str | None:
+    bound = rendering.replica.roles[0]
+    _, container = pods.engine_container(bound.spec)
+    return engines.served_model(launching.launch(rendering.engine, bound.spec, Member.ALONE), container)
+
+
+def _router(rendering: _Rendering) -> dict[str, Json]:
+    facts = rendering.facts
+    ref: dict[str, Json] = {"name": facts.gateway_name, "namespace": facts.gateway_namespace}
+    if facts.gateway_listener:
+        ref["sectionName"] = facts.gateway_listener
+    # Without a route a service with gateway references never becomes ready (kserve/kserve#5986, #6072).
+    router: dict[str, Json] = {"gateway": {"refs": [ref]}, "route": {}}
+    if rendering.replica.is_disaggregated:
+        router["scheduler"] = {}
+    return router
+
+
+def _role(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices) -> dict[str, Json]:
+    """Return the fields that spec and spec.prefill have in common."""
+    role: dict[str, Json] = {
+        "replicas": bound.spec.workers,
+        "parallelism": _parallelism(bound.spec.topology),
+        "labels": pods.pod_labels(rendering.replica, bound),
+    }
+    annotations = pods.pod_annotations(bound)
+    if annotations:
+        role["annotations"] = annotations
+    for member in pods.members(bound.spec.topology):
+        key = "worker" if member is Member.WORKER else "template"
+        role[key] = _pod(rendering, bound, devices, member)
+    return role
+
+
+def _parallelism(topology: Topology) -> dict[str, Json]:
+    """Return the sizes KServe makes its groups of; data and dataLocal only go together, pipeline only without them."""
+    sizes: dict[str, Json] = {"tensor": topology.tensor}
+    if topology.pipeline > 1:
+        sizes["pipeline"] = topology.pipeline
+    if topology.data > 1:
+        sizes.update(data=topology.data, dataLocal=topology.data_local)
+    if topology.expert:
+        sizes["expert"] = True
+    return sizes
+
+
+def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, member: Member) -> dict[str, Json]:
+    engine, role = rendering.engine, bound.spec
+    index, container = pods.engine_container(role)
+    try:
+        command = engines.command_line(launching.launch(engine, role, member), container)
+    except InvalidInput as error:
+        raise error.under(*pods.path_to_engine(role.role, index)) from None
+    gang = pods.Gang("$(LWS_LEADER_ADDRESS)", "$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)")
+    spec = pods.pod_spec(
+        rendering.replica,
+        bound,
+        rendering.facts,
+        pods.EnginePod(
+            member=member,
+            command=command,
+            port=launching.port(engine, role.role),
+            devices=devices,
+            container_name="main",
+            gang=gang if role.topology.is_gang else None,
+            extra_env=_extra_env(engine),
+        ),
+    )
+    if shape_of(role) is Shape.PIPELINE:
+        _complete(spec, rendering, bound, member)
+    return spec
+
+
+def _extra_env(engine: launching.Engine) -> tuple[Mapping[str, Json], ...]:
+    if not engine.is_disaggregated or engine.type is not EngineType.VLLM:
+        return ()
+    own_address = {"fieldRef": {"fieldPath": "status.podIP"}}
+    return ({"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom": own_address},)
+
+
+def _complete(spec: dict[str, Json], rendering: _Rendering, bound: BoundRole, member: Member) -> None:
+    """Add to a pod what a shipped preset would bring, where there is no such preset."""
+    main = next(container for container in spec["containers"] if container["name"] == "main")
+    env = main.setdefault("env", [])
+    if not {"HF_HOME", "HF_HUB_CACHE"} & {variable["name"] for variable in env}:
+        env.append({"name": "HF_HOME", "value": "/models"})
+    if all(mount["mountPath"].rstrip("/") != "/models" for mount in main["volumeMounts"]):
+        main["volumeMounts"].append({"name": "model-cache", "mountPath": "/models"})
+        if all(volume["name"] != "model-cache" for volume in spec["volumes"]):
+            spec["volumes"].append({"name": "model-cache", "emptyDir": {}})
+    security = main.setdefault("securityContext", {})
+    security.setdefault("allowPrivilegeEscalation", False)
+    security.setdefault("seccompProfile", {"type": "RuntimeDefault"})
+    if member is Member.WORKER:
+        return
+    main.setdefault("lifecycle", {}).setdefault("preStop", {"sleep": {"seconds": _DRAIN_SECONDS}})
+    if rendering.replica.is_disaggregated and bound.spec.role is Role.DECODE:
+        spec["initContainers"] = [*spec.get("initContainers", ()), _routing_sidecar()]
+
+
+def _routing_sidecar() -> dict[str, Json]:
+    """Return the sidecar that takes port 8000 of a decode pod and asks a prefill pod first.
+
+    KServe recognises it by its name and gives it the pool's name and the right to read it.
+    """
+    probe = {"httpGet": {"path": "/health", "port": launching.SERVICE_PORT, "scheme": "HTTP"}, "periodSeconds": 10}
+    return {
+        "name": "llm-d-routing-sidecar",
+        "image": _SIDECAR_IMAGE,
+        "restartPolicy": "Always",
+        "command": ["/app/pd-sidecar"],
+        "args": [
+            f"--port={launching.SERVICE_PORT}",
+            f"--vllm-port={launching.DECODE_BEHIND_SIDECAR_PORT}",
+            "--kv-connector=nixlv2",
+            "--enable-ssrf-protection=true",
+            "--pool-group=inference.networking.x-k8s.io",
+            "--secure-proxy=false",
+        ],
+        "env": [
+            {"name": "INFERENCE_POOL_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+        ],
+        "ports": [{"containerPort": launching.SERVICE_PORT, "protocol": "TCP"}],
+        "livenessProbe": {**probe, "initialDelaySeconds": 10},
+        "readinessProbe": {**probe, "initialDelaySeconds": 10, "failureThreshold": 10},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "runAsNonRoot": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }
+
+
+def _route(rendering: _Rendering) -> Manifest:
+    """Return the route from the cluster's gateway to the replica, found by its internal host name."""
+    replica, facts = rendering.replica, rendering.facts
+    parent: dict[str, Json] = {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": facts.gateway_name,
+        "namespace": facts.gateway_namespace,
+    }
+    if facts.gateway_listener:
+        parent["sectionName"] = facts.gateway_listener
+    service = {
+        "group": "",
+        "kind": "Service",
+        "name": f"{rendering.name}-kserve-workload-svc",
+        "port": launching.SERVICE_PORT,
+    }
+    pool = {
+        "group": "inference.networking.k8s.io",
+        "kind": "InferencePool",
+        "name": f"{rendering.name}-inference-pool",
+        "port": launching.SERVICE_PORT,
+    }
+    rules = [_rule(("/",), service)]
+    if replica.is_disaggregated:
+        rules.insert(0, _rule(_API_PATHS, pool))
+    return Manifest(
+        key=KEY_ROUTE,
+        resource={
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "HTTPRoute",
+            "metadata": {"name": replica.name, "namespace": replica.namespace, "labels": pods.base_labels(replica)},
+            "spec": {
+                "parentRefs": [parent],
+                "hostnames": [names.internal_host(replica.namespace, replica.name)],
+                "rules": rules,
+            },
+        },
+        readiness=Readiness(_ROUTE_READY),
+    )
+
+
+def _rule(paths: tuple[str, ...], backend: Mapping[str, Json]) -> dict[str, Json]:
+    """Return one rule without a time limit: a stream ends when the model has said everything."""
+    return {
+        "matches": [{"path": {"type": "PathPrefix", "value": path}} for path in paths],
+        "backendRefs": [dict(backend)],
+        "timeouts": {"request": "0s", "backendRequest": "0s"},
+    }

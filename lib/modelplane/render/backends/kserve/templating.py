@@ -1,0 +1,28 @@
+"""Text that survives KServe's own templating.
+
+KServe marshals the merged service to JSON and runs all of it as a Go template, so that `{{` in an argument, a
+variable or an annotation (a Jinja chat template, for example) would be interpreted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+_OPEN = "{{"
+# An action that prints two braces. Back quotes, since double quotes would be escaped by the JSON around the template;
+# the last of three braces in the user's text follows the action and cannot open another one with it.
+_PRINTED = "{{`{{`}}"
+
+
+def literal(value: Json) -> Json:
+    """Return `value` with every string written so that KServe's templating gives back exactly that string."""
+    if isinstance(value, str):
+        return value.replace(_OPEN, _PRINTED)
+    if isinstance(value, Mapping):
+        return {key: literal(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [literal(entry) for entry in value]
+    return value

@@ -1,0 +1,74 @@
+"""Which backend a workload is rendered with: the one its author names, else the first that can, in the clusters' order.
+
+A choice once made is kept as long as it can run the workload; changing it would restart everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from modelplane.errors import InvalidInput, ModelplaneError, Unsupported
+from modelplane.render.backend import Backend
+from modelplane.render.backends import kserve
+from modelplane.workload.model import Workload
+
+BACKENDS: Mapping[str, Backend] = {"KServe": kserve}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen backend, None where none can; `refusals` says of every backend that was asked why it cannot."""
+
+    backend: str | None
+    refusals: Mapping[str, ModelplaneError] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """Return why nothing was chosen, backend by backend."""
+        return "; ".join(f"{name}: {error}" for name, error in sorted(self.refusals.items()))
+
+
+def backend(name: str) -> Backend:
+    """Return the backend of that name.
+
+    Raises: Unsupported for one that is known to the API and not offered yet.
+    """
+    found = BACKENDS.get(name)
+    if found is None:
+        offered = ", ".join(sorted(BACKENDS))
+        raise Unsupported(f'backend "{name}" is not offered; use one of {offered}', reason="BackendUnavailable")
+    return found
+
+
+def select(workload: Workload, *, named: str | None, current: str | None, offers: Iterable[Sequence[str]]) -> Choice:
+    """Return the backend for a workload.
+
+    `offers` are the clusters' backends in each one's order of preference. A named backend is taken or refused, never
+    replaced. The `current` one stays while it can. Otherwise every cluster votes for its first capable backend; the
+    most votes win, then the name. Without clusters every offered backend is asked.
+    """
+    if named is not None:
+        refusal = _refusal(workload, named)
+        return Choice(named) if refusal is None else Choice(None, {named: refusal})
+    if current is not None and _refusal(workload, current) is None:
+        return Choice(current)
+    preferences = [tuple(offer) for offer in offers] or [tuple(sorted(BACKENDS))]
+    asked = {name: _refusal(workload, name) for preference in preferences for name in preference}
+    votes = Counter(
+        name
+        for preference in preferences
+        if (name := next((name for name in preference if asked[name] is None), None)) is not None
+    )
+    if not votes:
+        return Choice(None, {name: error for name, error in asked.items() if error is not None})
+    return Choice(min(votes, key=lambda name: (-votes[name], name)))
+
+
+def _refusal(workload: Workload, name: str) -> ModelplaneError | None:
+    try:
+        backend(name).check(workload)
+    except (InvalidInput, Unsupported) as error:
+        return error
+    return None

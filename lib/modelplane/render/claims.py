@@ -1,0 +1,110 @@
+"""Devices of a pod: one ResourceClaimTemplate per role, resource limits for device plugins, nothing for what is
+only matched.
+
+Source: resource.k8s.io/v1 of Kubernetes v1.36. A claim template's spec is immutable, so its name carries a digest
+of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.devices.model import Claim, Constraint
+from modelplane.render.manifest import Manifest
+from modelplane.workload.model import BoundRole, Replica, ResolvedRequest
+
+Json: TypeAlias = Any
+
+POD_CLAIM = "devices"
+"""Name of the claim inside the pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodDevices:
+    """What a role's pods need of devices: the claim template (None where no device is claimed) and resource limits."""
+
+    template: Manifest | None
+    limits: Mapping[str, str]
+
+    @property
+    def pod_claims(self) -> list[Json]:
+        """Return the pod's resourceClaims."""
+        if self.template is None:
+            return []
+        return [{"name": POD_CLAIM, "resourceClaimTemplateName": self.template.resource["metadata"]["name"]}]
+
+    @property
+    def container_claims(self) -> list[Json]:
+        """Return the resources.claims of a container that uses the devices."""
+        return [] if self.template is None else [{"name": POD_CLAIM}]
+
+
+def of(replica: Replica, bound: BoundRole, labels: Mapping[str, str]) -> PodDevices:
+    """Return what the pods of one role need of devices."""
+    limits = {
+        device.resource_name: str(device.count)
+        for device in sorted(bound.devices, key=lambda device: device.resource_name)
+        if device.claim is Claim.DEVICE_PLUGIN
+    }
+    claimed = tuple(device for device in bound.devices if device.claim is Claim.DRA)
+    if not claimed:
+        return PodDevices(None, limits)
+    spec: dict[str, Json] = {"requests": [_request(device) for device in claimed]}
+    constraints = _constraints(bound.spec.constraints, frozenset(device.name for device in claimed))
+    if constraints:
+        spec["constraints"] = constraints
+    content = names.digest(json.dumps(spec, sort_keys=True))
+    role = str(bound.spec.role)
+    template = Manifest(
+        key=f"claims-{role}-{content}",
+        resource={
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {
+                "name": names.bounded(replica.name, role, content),
+                "namespace": replica.namespace,
+                "labels": dict(labels),
+            },
+            "spec": {"spec": {"devices": spec}},
+        },
+    )
+    return PodDevices(template, limits)
+
+
+def _request(device: ResolvedRequest) -> dict[str, Json]:
+    exactly: dict[str, Json] = {
+        "deviceClassName": device.device_class,
+        "allocationMode": "ExactCount",
+        "count": device.count,
+    }
+    selectors = [{"cel": {"expression": text}} for text in device.selectors if not _is_ours(text)]
+    if selectors:
+        exactly["selectors"] = selectors
+    return {"name": device.name, "exactly": exactly}
+
+
+def _is_ours(text: str) -> bool:
+    """Return whether a selector speaks of attributes that only our classes have.
+
+    No driver publishes them, so on a cluster the expression would be an error and abort scheduling. The pool was
+    chosen by it and the pod is pinned to the pool, so that leaving it out admits no other device kind.
+    """
+    return names.GROUP in text
+
+
+def _constraints(constraints: tuple[Constraint, ...], claimed: frozenset[str]) -> list[Json]:
+    """Return the constraints that hold between claimed devices; one over fewer than one of them says nothing."""
+    kept: list[Json] = []
+    for constraint in constraints:
+        requests = [name for name in constraint.requests if name in claimed]
+        if constraint.match_attribute.startswith(f"{names.GROUP}/") or (constraint.requests and not requests):
+            continue
+        entry: dict[str, Json] = {"matchAttribute": constraint.match_attribute}
+        if requests:
+            entry["requests"] = requests
+        kept.append(entry)
+    return kept

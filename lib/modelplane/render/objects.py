@@ -1,0 +1,86 @@
+"""Manifests wrapped into provider-kubernetes Objects, and back.
+
+Source: provider-kubernetes v1.2, kubernetes.m.crossplane.io/v1alpha1 (namespaced Object).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.render.manifest import Lifecycle, Manifest
+
+Json: TypeAlias = Any
+Resource: TypeAlias = Mapping[str, Json]
+
+API_VERSION = "kubernetes.m.crossplane.io/v1alpha1"
+KIND = "Object"
+
+# Everything but Delete, and everything but writing; LateInitialize would copy the cluster's defaults into what we own.
+_KEEP = ("Observe", "Create", "Update")
+_OBSERVE = ("Observe",)
+
+
+def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: str, owner: str) -> dict[str, Json]:
+    """Return the Object that keeps the manifest on its cluster.
+
+    It stands in `namespace` of the control plane and is named after `owner` and the manifest's key. `provider_config`
+    is {kind, name} of the configuration that reaches the cluster.
+    """
+    spec: dict[str, Json] = {
+        "forProvider": {"manifest": dict(manifest.resource)},
+        "providerConfigRef": {"kind": provider_config["kind"], "name": provider_config["name"]},
+        "watch": True,
+        "readiness": _readiness(manifest),
+    }
+    if manifest.lifecycle is not Lifecycle.OWN:
+        spec["managementPolicies"] = list(_KEEP if manifest.lifecycle is Lifecycle.KEEP else _OBSERVE)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": names.bounded(owner, manifest.key), "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def unwrap(wrapped: Resource) -> Resource:
+    """Return the bare manifest that an Object, desired or observed, puts on its cluster."""
+    manifest: Resource = wrapped["spec"]["forProvider"]["manifest"]
+    return manifest
+
+
+def is_object(resource: Resource) -> bool:
+    """Return whether the resource is such an Object."""
+    return resource.get("kind") == KIND and str(resource.get("apiVersion", "")).startswith(
+        "kubernetes.m.crossplane.io/"
+    )
+
+
+def observed(wrapped: Resource | None) -> Resource | None:
+    """Return the remote object as it was last seen, None when it was not seen (yet)."""
+    if wrapped is None:
+        return None
+    manifest = ((wrapped.get("status") or {}).get("atProvider") or {}).get("manifest")
+    return manifest if isinstance(manifest, Mapping) and manifest else None
+
+
+def condition(wrapped: Resource, kind: str) -> Resource:
+    """Return a condition of the Object, empty when it has none of that type."""
+    for entry in (wrapped.get("status") or {}).get("conditions") or ():
+        if entry.get("type") == kind:
+            found: Resource = entry
+            return found
+    return {}
+
+
+def is_ready(wrapped: Resource) -> bool:
+    """Return whether the provider calls the Object ready, and in step with its spec."""
+    synced = condition(wrapped, "Synced").get("status")
+    return condition(wrapped, "Ready").get("status") == "True" and synced != "False"
+
+
+def _readiness(manifest: Manifest) -> dict[str, Json]:
+    if manifest.readiness.cel:
+        return {"policy": "DeriveFromCelQuery", "celQuery": manifest.readiness.cel}
+    return {"policy": "SuccessfulCreate"}

@@ -1,0 +1,267 @@
+"""The pod of one role: what every serving technology needs, before it is put where that technology wants it.
+
+Everything an author wrote stays; defaults stand below it. User text is data and is copied, never interpreted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.render.claims import PodDevices
+from modelplane.render.engines import CommandLine, Member
+from modelplane.topology.shape import Topology
+from modelplane.workload import engines as images
+from modelplane.workload.model import BoundRole, EngineType, Replica, Role, RoleSpec
+from modelplane.workload.site import ClusterFacts
+
+Json: TypeAlias = Any
+
+ENGINE = "engine"
+SHM_VOLUME = "dshm"
+SHM_PATH = "/dev/shm"  # noqa: S108 - the container's own shared memory, not a shared temporary folder
+
+_ACCELERATOR_TAINTS = ("nvidia.com/gpu", "amd.com/gpu")
+_SHM_GIB_PER_DEVICE = 8
+_HANDLERS = frozenset({"httpGet", "tcpSocket", "exec", "grpc"})
+
+# The start budget: image pull, compilation and graph capture take their time, and weights never exceed the memory
+# of the devices they are loaded into; 250 MB/s is what a slow registry or object store gives one pod.
+_START_BASE_SECONDS = 20 * 60
+_START_BYTES_PER_SECOND = 250_000_000
+_UNKNOWN_DEVICE_BYTES = 80 * 1024**3
+_PROBE_PERIOD_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """How a pod learns its place in a gang: text that the kubelet or the gang's controller fills in."""
+
+    leader_address: str
+    rank: str
+    world_size: str
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePod:
+    """What distinguishes one pod of a role: its place in the worker, its command line, port and devices.
+
+    `container_name` is what the serving technology calls the engine; `gang` None: the worker is one pod.
+    """
+
+    member: Member
+    command: CommandLine
+    port: int
+    devices: PodDevices
+    container_name: str
+    gang: Gang | None = None
+    extra_env: Sequence[Mapping[str, Json]] = ()
+
+
+def base_labels(replica: Replica) -> dict[str, str]:
+    """Return the labels of everything that belongs to the replica."""
+    return {
+        names.LABEL_DEPLOYMENT: replica.deployment,
+        names.LABEL_REPLICA: replica.name,
+        names.LABEL_NAMESPACE: replica.namespace,
+        names.LABEL_CLUSTER: replica.cluster,
+    }
+
+
+def pod_labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
+    """Return the labels of the role's pods: the author's, and ours above them."""
+    given = (bound.spec.template.get("metadata") or {}).get("labels") or {}
+    return {
+        **{key: str(value) for key, value in sorted(given.items())},
+        **base_labels(replica),
+        names.LABEL_POOL: bound.pool,
+        names.LABEL_ROLE: str(bound.spec.role),
+    }
+
+
+def pod_annotations(bound: BoundRole) -> dict[str, str]:
+    """Return the annotations the author wants on the role's pods."""
+    given = (bound.spec.template.get("metadata") or {}).get("annotations") or {}
+    return {key: str(value) for key, value in sorted(given.items())}
+
+
+def engine_container(role: RoleSpec) -> tuple[int, Mapping[str, Json]]:
+    """Return the index and the fields of the engine's container in the template."""
+    containers = role.template["spec"]["containers"]
+    return next((i, container) for i, container in enumerate(containers) if container["name"] == ENGINE)
+
+
+def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: EnginePod) -> dict[str, Json]:
+    """Return the PodSpec of one pod of the role."""
+    spec = dict(bound.spec.template["spec"])
+    containers = [
+        _engine(replica, bound, container, pod) if container["name"] == ENGINE else dict(container)
+        for container in spec["containers"]
+    ]
+    volumes = list(spec.get("volumes") or ())
+    if not any(volume["name"] == SHM_VOLUME for volume in volumes):
+        size = _SHM_GIB_PER_DEVICE * accelerators(bound)
+        volumes.append({"name": SHM_VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Gi"}})
+    spec.update(
+        containers=containers,
+        volumes=volumes,
+        nodeSelector=dict(facts.pool_node_selector.get(bound.pool) or {names.LABEL_POOL: bound.pool}),
+        tolerations=_tolerations(facts.pool_taints.get(bound.pool, ())),
+        affinity=_packing(bound.pool),
+    )
+    spec.setdefault("terminationGracePeriodSeconds", 60)
+    if pod.devices.pod_claims:
+        spec["resourceClaims"] = pod.devices.pod_claims
+    return spec
+
+
+def accelerators(bound: BoundRole) -> int:
+    """Return the accelerators of one pod: the count of the first request, at least what the topology runs."""
+    first = bound.spec.requests[0].count if bound.spec.requests else 0
+    return max(first, bound.spec.topology.devices_per_node)
+
+
+def start_budget_seconds(bound: BoundRole) -> int:
+    """Return the time one pod may take until its engine answers, growing with the memory it has to fill."""
+    first = bound.devices[0].memory_bytes if bound.devices else None
+    device_bytes = _UNKNOWN_DEVICE_BYTES if first is None else first
+    return _START_BASE_SECONDS + accelerators(bound) * device_bytes // _START_BYTES_PER_SECOND
+
+
+def _engine(replica: Replica, bound: BoundRole, container: Mapping[str, Json], pod: EnginePod) -> dict[str, Json]:
+    built = dict(container)
+    built["name"] = pod.container_name
+    if pod.command.command:
+        built["command"] = list(pod.command.command)
+    if pod.command.args or container.get("args"):
+        built["args"] = list(pod.command.args)
+    built["env"] = _env(container, pod)
+    if not built["env"]:
+        del built["env"]
+    resources = _resources(container.get("resources") or {}, pod.devices)
+    if resources:
+        built["resources"] = resources
+    built["volumeMounts"] = _mounts(container.get("volumeMounts") or ())
+    security = _security(container, replica.engine)
+    if security:
+        built["securityContext"] = security
+    _serve(built, container, bound, pod)
+    return built
+
+
+def _serve(built: dict[str, Json], container: Mapping[str, Json], bound: BoundRole, pod: EnginePod) -> None:
+    """Put ports and probes where the pod serves HTTP, and take them away where it does not."""
+    if pod.member is Member.WORKER:
+        for key in ("ports", "startupProbe", "livenessProbe", "readinessProbe"):
+            built.pop(key, None)
+        return
+    built["ports"] = _ports(container.get("ports") or (), pod.port)
+    tries = -(-start_budget_seconds(bound) // _PROBE_PERIOD_SECONDS)
+    defaults: tuple[tuple[str, dict[str, Json]], ...] = (
+        ("startupProbe", {"periodSeconds": _PROBE_PERIOD_SECONDS, "timeoutSeconds": 5, "failureThreshold": tries}),
+        ("livenessProbe", {"periodSeconds": 30, "timeoutSeconds": 10, "failureThreshold": 5}),
+        ("readinessProbe", {"periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3}),
+    )
+    for key, default in defaults:
+        built[key] = _probe(container.get(key) or {}, default, pod.port)
+
+
+def _probe(given: Mapping[str, Json], default: Mapping[str, Json], port: int) -> dict[str, Json]:
+    if _HANDLERS & given.keys():
+        return {**default, **given}
+    return {"httpGet": {"path": "/health", "port": port, "scheme": "HTTP"}, **default, **given}
+
+
+def _ports(given: Sequence[Mapping[str, Json]], port: int) -> list[Json]:
+    ports = [dict(entry) for entry in given]
+    if any(entry["containerPort"] == port for entry in ports):
+        return ports
+    entry: dict[str, Json] = {"containerPort": port, "protocol": "TCP"}
+    if all(other.get("name") != "http" for other in ports):
+        entry["name"] = "http"
+    return [entry, *ports]
+
+
+def _env(container: Mapping[str, Json], pod: EnginePod) -> list[Json]:
+    """Return ours first, so that the author's values and arguments may refer to them."""
+    ours: list[Json] = []
+    if pod.gang is not None:
+        ours += [
+            {"name": names.ENV_LEADER_ADDRESS, "value": pod.gang.leader_address},
+            {"name": names.ENV_RANK, "value": pod.gang.rank},
+            {"name": names.ENV_WORLD_SIZE, "value": pod.gang.world_size},
+            {"name": names.ENV_POD_IP, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        ]
+    given = list(container.get("env") or ())
+    known = {entry["name"] for entry in given}
+    return [*ours, *(dict(entry) for entry in pod.extra_env if entry["name"] not in known), *given]
+
+
+def _resources(given: Mapping[str, Json], devices: PodDevices) -> dict[str, Json]:
+    resources = dict(given)
+    if devices.limits:
+        resources["limits"] = {**(given.get("limits") or {}), **devices.limits}
+    if devices.container_claims:
+        resources["claims"] = devices.container_claims
+    return resources
+
+
+def _mounts(given: Sequence[Mapping[str, Json]]) -> list[Json]:
+    mounts = [dict(mount) for mount in given]
+    if any(mount["mountPath"].rstrip("/") == SHM_PATH for mount in mounts):
+        return mounts
+    return [*mounts, {"name": SHM_VOLUME, "mountPath": SHM_PATH}]
+
+
+def _security(container: Mapping[str, Json], engine: EngineType) -> dict[str, Json]:
+    """Return the security context: root is allowed where the image needs it and the author did not choose."""
+    security = dict(container.get("securityContext") or {})
+    if (
+        "runAsNonRoot" not in security
+        and not security.get("runAsUser")
+        and not images.allows_non_root(container["image"])
+    ):
+        security["runAsNonRoot"] = False
+    if engine is not EngineType.VLLM:
+        # Only vLLM's images are known to write nowhere but into the volumes that serving technologies mount for it.
+        security.setdefault("readOnlyRootFilesystem", False)
+    return security
+
+
+def _tolerations(taints: Sequence[tuple[str, str, str]]) -> list[Json]:
+    tolerations: list[Json] = [
+        {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in _ACCELERATOR_TAINTS
+    ]
+    for key, value, effect in taints:
+        entry = {"key": key, "operator": "Equal", "value": value} if value else {"key": key, "operator": "Exists"}
+        if effect:
+            entry["effect"] = effect
+        if entry not in tolerations:
+            tolerations.append(entry)
+    return tolerations
+
+
+def _packing(pool: str) -> dict[str, Json]:
+    """Return a preference for nodes of the pool that are in use already, whoever uses them, so that whole nodes
+    stay whole."""
+    term = {
+        "labelSelector": {"matchLabels": {names.LABEL_POOL: pool}},
+        "namespaceSelector": {},
+        "topologyKey": "kubernetes.io/hostname",
+    }
+    return {
+        "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}
+    }
+
+
+def members(topology: Topology) -> tuple[Member, ...]:
+    """Return the kinds of pod a worker has."""
+    return (Member.LEADER, Member.WORKER) if topology.is_gang else (Member.ALONE,)
+
+
+def path_to_engine(role: Role, index: int) -> tuple[str | int, ...]:
+    """Return the path of the engine's container from the document's root, of a deployment and of a replica alike."""
+    prefix = ("spec", "prefill") if role is Role.PREFILL else ("spec",)
+    return (*prefix, "workers", "template", "spec", "containers", index)
