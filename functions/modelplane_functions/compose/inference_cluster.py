@@ -211,10 +211,7 @@ def _children(observed: Observed, provider: ProviderConfigRef) -> dict[str, Chil
         lifecycle=Lifecycle.OBSERVE,
     )
     wrapped = objects.wrap(
-        gateway,
-        provider.encode(),
-        namespace=names.SYSTEM_NAMESPACE,
-        name=names.bounded(observed.name, GATEWAY),
+        gateway, provider_config=provider.encode(), namespace=names.SYSTEM_NAMESPACE, owner=observed.name
     )
     seen = objects.observed(observed.children.get(GATEWAY)) is not None
     children = {GATEWAY: Child(wrapped, Ready.TRUE if seen else Ready.FALSE)}
@@ -291,11 +288,10 @@ def _refused(account: ClusterAccount) -> list[dict[str, str]]:
 def _cluster_ready(observed: Observed, gateway: GatewayAddress | None) -> Condition:
     child = observed.children.get(GATEWAY)
     where = f"Gateway {_described(observed)}"
-    synced, message = objects.synced(child)
-    if synced == "False":
-        return Condition(
-            "ClusterReady", Truth.FALSE, "Unreachable", f"{where} cannot be read from the cluster: {message}"
-        )
+    synced = {} if child is None else objects.condition(child, "Synced")
+    if synced.get("status") == "False":
+        message = f"{where} cannot be read from the cluster: {synced.get('message', 'no cause given')}"
+        return Condition("ClusterReady", Truth.FALSE, "Unreachable", message)
     if child is None or objects.observed(child) is None:
         return Condition(
             "ClusterReady",

@@ -21,9 +21,9 @@ from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices import cel
 from modelplane.devices.model import NodeClass
-from modelplane.errors import InvalidInput, InvalidSelector
+from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
 from modelplane.placement import binding, demand, scheduler
-from modelplane.placement.model import Current, CurrentReplica, Fleet, Intent
+from modelplane.placement.model import Cluster, Current, CurrentReplica, Fleet, Intent
 from modelplane.placement.plan import PlacedReplica, Plan, State
 from modelplane.render.backends import selection
 from modelplane.workload.model import Role, Workload
@@ -73,7 +73,7 @@ def compose(observed: Observed) -> Outcome:
     plan = scheduler.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
     children = dict(_children(observed, facts, plan))
     running = _running(observed, plan)
-    conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(observed, facts, plan))
+    conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(observed, facts))
     settled = all(condition.status is Truth.TRUE for condition in conditions) and not plan.blocked
     return Outcome(
         requirements=requirements,
@@ -82,7 +82,7 @@ def compose(observed: Observed) -> Outcome:
             plan,
             namespace=observed.namespace,
             deployment=observed.name,
-            backend=_sticky_backend(observed) or _chosen_backend(plan),
+            backend=facts.intent.backends[0],
             ready=running,
         ),
         conditions=conditions,
@@ -130,7 +130,7 @@ def _read(observed: Observed) -> _Facts:
             observed.spec,
             namespace=observed.namespace,
             deployment=observed.name,
-            backends=_backends(observed, workload),
+            backends=(_backend(observed, workload, clusters),),
         ),
         # Replicas on clusters and not one cluster in sight: the list is more likely wrong than the whole fleet gone.
         fleet=Fleet(clusters, received=bool(clusters) or not current.replicas),
@@ -170,10 +170,22 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
     return classes, tuple(faults)
 
 
-def _backends(observed: Observed, workload: Workload) -> tuple[str, ...]:
-    """Return the backends that may serve: the one named, else the one chosen before, else every capable one."""
-    named = Field(observed.spec, ("spec",)).at("backend").optional() or _sticky_backend(observed)
-    return selection.candidates(workload, named=named)
+def _backend(observed: Observed, workload: Workload, clusters: tuple[Cluster, ...]) -> str:
+    """Return the backend: the one named, else the one chosen before, else the clusters' choice among the capable.
+
+    Raises: InvalidInput or Unsupported where none can serve the workload (the author's fault).
+    """
+    choice = selection.select(
+        workload,
+        named=Field(observed.spec, ("spec",)).at("backend").optional(),
+        current=_sticky_backend(observed),
+        offers=[cluster.backends for cluster in clusters],
+    )
+    if choice.backend is not None:
+        return choice.backend
+    if len(choice.refusals) == 1:
+        raise next(iter(choice.refusals.values()))
+    raise Unsupported(choice.message, reason="NoCapableBackend")
 
 
 def _sticky_backend(observed: Observed) -> str | None:
@@ -324,27 +336,13 @@ def _ready(plan: Plan, running: frozenset[str]) -> Condition:
     )
 
 
-def _chosen_backend(plan: Plan) -> str | None:
-    return next((placed.backend for placed in plan.composed), None)
-
-
-def _backend_selected(observed: Observed, facts: _Facts, plan: Plan) -> Condition:
-    named = Field(observed.spec, ("spec",)).at("backend").optional()
-    sticky = _sticky_backend(observed)
-    if named is not None:
-        return Condition("BackendSelected", Truth.TRUE, "Named", f"spec.backend names {named}")
-    if sticky is not None:
-        return Condition("BackendSelected", Truth.TRUE, "Kept", f"{sticky} was chosen before and stays")
-    chosen = _chosen_backend(plan)
-    if chosen is not None:
-        return Condition("BackendSelected", Truth.TRUE, "ByCapability", f"{chosen} can serve this shape and is offered")
-    capable = ", ".join(facts.intent.backends)
-    return Condition(
-        "BackendSelected",
-        Truth.FALSE,
-        "NotYet",
-        f"chosen with the first placement, from those that can serve this: {capable}",
-    )
+def _backend_selected(observed: Observed, facts: _Facts) -> Condition:
+    backend = facts.intent.backends[0]
+    if Field(observed.spec, ("spec",)).at("backend").is_set:
+        return Condition("BackendSelected", Truth.TRUE, "Named", f"spec.backend names {backend}")
+    if _sticky_backend(observed) == backend:
+        return Condition("BackendSelected", Truth.TRUE, "Kept", f"{backend} was chosen before and stays")
+    return Condition("BackendSelected", Truth.TRUE, "ByCapability", f"{backend} can serve this workload and is offered")
 
 
 def _events(plan: Plan) -> Iterator[Event]:

@@ -1,0 +1,238 @@
+"""InferenceCluster: reaching the cluster, admitting, and that nothing admitted is dropped for a broken input."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from modelplane import names
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane_functions.compose import inference_cluster, model_deployment
+from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
+from tests.support import fleet
+
+Json = Any
+
+
+def replicas_of(deployment: Json, cluster: Json) -> list[Json]:
+    """Return the ModelReplicas a deployment proposes when `cluster` is all there is."""
+    required = {model_deployment.CLUSTERS: (cluster,), model_deployment.CLASSES: (fleet.inference_class(),)}
+    outcome = model_deployment.compose(Observed(deployment, {}, required))
+    found = [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]
+    for number, replica in enumerate(sorted(found, key=lambda r: r["metadata"]["name"])):
+        replica["metadata"]["creationTimestamp"] = f"2026-01-01T00:00:{number:02}Z"
+    return found
+
+
+def gateway_manifest(address: str | None = "gateway.a.example.com") -> Json:
+    manifest: Json = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "Gateway",
+        "metadata": {"name": "modelplane", "namespace": names.SYSTEM_NAMESPACE},
+        "spec": {
+            "listeners": [
+                {"name": "http", "protocol": "HTTP", "port": 8080},
+                {"name": "tls", "protocol": "HTTPS", "port": 8443},
+            ]
+        },
+        "status": {},
+    }
+    if address is not None:
+        manifest["status"]["addresses"] = [{"type": "Hostname", "value": address}]
+    return manifest
+
+
+class Running:
+    """A cluster of two nodes with three replicas admitted."""
+
+    def __init__(self, replicas: int = 3, nodes: int = 2) -> None:
+        self.cluster = fleet.inference_cluster("a", nodes=nodes)
+        self.classes = [fleet.inference_class()]
+        self.replicas = replicas_of(fleet.model_deployment(replicas=replicas), self.cluster)
+        self.cluster.pop("status")
+        self.children: dict[str, Json] = {}
+        for _ in range(3):
+            self.step()
+
+    def compose(self) -> Outcome:
+        required: dict[str, tuple[Json, ...]] = {inference_cluster.REPLICAS: tuple(self.replicas)}
+        for key, requirement in inference_cluster.compose(Observed(self.cluster)).requirements.items():
+            if requirement.kind == "InferenceClass":
+                required[key] = tuple(c for c in self.classes if c["metadata"]["name"] == requirement.name)
+        return inference_cluster.compose(Observed(self.cluster, self.children, required))
+
+    def step(self) -> Outcome:
+        outcome = self.compose()
+        self.children = {key: copy.deepcopy(dict(child.resource)) for key, child in outcome.children.items()}
+        self.children["gateway"]["status"] = {
+            "atProvider": {"manifest": gateway_manifest()},
+            "conditions": [{"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}],
+        }
+        self.cluster["status"] = dict(outcome.status)
+        return outcome
+
+
+def condition(outcome: Outcome, kind: str) -> Any:
+    return next(c for c in outcome.conditions if c.type == kind)
+
+
+def test_the_cluster_is_reached_counted_and_admits() -> None:
+    running = Running()
+    outcome = running.compose()
+    assert outcome.ready is Ready.TRUE
+    assert outcome.status["gateway"] == {"address": "gateway.a.example.com", "port": 8080, "scheme": "http"}
+    assert outcome.status["providerConfigRef"] == {"kind": "ClusterProviderConfig", "name": "modelplane-a"}
+    assert outcome.status["admitted"] == ["ml-team/llama-0", "ml-team/llama-1", "ml-team/llama-2"]
+    (pool,) = outcome.status["pools"]
+    assert pool["allocations"] == [{"pods": 3, "devices": {"gpu": 1}, "cpu": "8", "memory": "64Gi"}]
+    assert pool["free"] == {"gpu": 13}
+    assert outcome.status["summary"] == {"pools": 1, "devices": 16, "free": 13, "replicas": 3}
+    assert condition(outcome, "StackReady").status is Truth.UNKNOWN
+
+
+def test_composing_a_settled_cluster_again_changes_nothing() -> None:
+    running = Running()
+    first, second = running.compose(), running.compose()
+    assert first == second
+    assert not first.events
+
+
+def test_the_secret_is_referenced_and_never_read() -> None:
+    outcome = Running().compose()
+    config = outcome.children["provider-config"].resource
+    assert config["spec"]["credentials"]["secretRef"] == {
+        "namespace": "modelplane-system",
+        "name": "a",
+        "key": "kubeconfig",
+    }
+    assert all(requirement.kind != "Secret" for requirement in outcome.requirements.values())
+
+
+def test_the_gateway_is_only_observed() -> None:
+    gateway = Running().compose().children["gateway"].resource
+    assert gateway["spec"]["managementPolicies"] == ["Observe"]
+    assert gateway["spec"]["watch"] is True
+    assert gateway["metadata"]["namespace"] == "modelplane-system"
+
+
+def test_what_does_not_fit_is_refused_by_name_and_nothing_admitted_gives_way() -> None:
+    running = Running(replicas=16)
+    late = copy.deepcopy(running.replicas[0])
+    late["metadata"].update(name="late-0", creationTimestamp="2025-01-01T00:00:00Z")
+    late["spec"]["priority"] = 1000
+    running.replicas.append(late)
+    outcome = running.compose()
+    assert "ml-team/late-0" not in outcome.status["admitted"]
+    (refused,) = outcome.status["refused"]
+    assert refused["replica"] == "ml-team/late-0"
+    assert refused["reason"] == "InsufficientDevices"
+    assert refused["message"]
+    assert [event.reason for event in outcome.events] == ["ReplicaRefused"]
+
+
+def test_a_shrunk_pool_is_overcommitted_and_moves_nobody() -> None:
+    running = Running(replicas=16)
+    running.cluster["spec"]["nodePools"][0]["nodeCount"] = 1
+    outcome = running.compose()
+    assert len(outcome.status["admitted"]) == 16
+    assert outcome.status["pools"][0]["overcommitted"] is True
+    assert condition(outcome, "CapacityKnown").reason == "OverCommitted"
+
+
+def test_a_replica_that_claims_the_label_only_is_not_counted() -> None:
+    running = Running()
+    liar = copy.deepcopy(running.replicas[0])
+    liar["metadata"]["name"] = "liar"
+    liar["spec"]["clusterName"] = "elsewhere"
+    running.replicas.append(liar)
+    assert "ml-team/liar" not in running.compose().status["admitted"]
+
+
+def test_an_existing_provider_config_is_adopted() -> None:
+    running = Running()
+    running.cluster["spec"]["cluster"]["existing"] = {"providerConfigRef": {"name": "theirs"}}
+    outcome = running.compose()
+    assert "provider-config" not in outcome.children
+    assert outcome.children["gateway"].resource["spec"]["providerConfigRef"]["name"] == "theirs"
+
+
+def test_a_source_that_is_not_offered_says_what_to_use_instead() -> None:
+    running = Running()
+    running.cluster["spec"]["cluster"] = {"source": "GKE", "gke": {"project": "p", "region": "r"}}
+    with pytest.raises(Unsupported, match="source Existing"):
+        running.compose()
+
+
+def test_the_named_listener_is_used() -> None:
+    running = Running()
+    running.cluster["spec"]["gateway"]["listener"] = "tls"
+    assert running.compose().status["gateway"] == {
+        "address": "gateway.a.example.com",
+        "port": 8443,
+        "scheme": "https",
+    }
+
+
+# --- law 1: hold ------------------------------------------------------------------------------------------------------
+
+
+def _unreachable(running: Running) -> None:
+    running.children["gateway"]["status"]["conditions"] = [
+        {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "connection refused"}
+    ]
+
+
+def _garbled(running: Running) -> None:
+    running.replicas[0]["spec"].pop("pool")
+
+
+BREAKS = [
+    pytest.param(lambda r: r.classes.clear(), id="class-missing"),
+    pytest.param(lambda r: r.classes[0]["spec"].pop("devices"), id="class-without-devices"),
+    pytest.param(
+        lambda r: r.classes[0]["spec"]["devices"][0]["capacity"]["memory"].update(value="x"), id="class-unreadable"
+    ),
+    pytest.param(_unreachable, id="cluster-unreachable"),
+    pytest.param(lambda r: r.children["gateway"].pop("status"), id="gateway-object-without-status"),
+    pytest.param(
+        lambda r: r.children["gateway"]["status"]["atProvider"].update(manifest=gateway_manifest(None)),
+        id="gateway-lost-its-address",
+    ),
+    pytest.param(lambda r: r.children.pop("gateway"), id="gateway-object-not-observed"),
+    pytest.param(_garbled, id="replica-unreadable"),
+    pytest.param(lambda r: r.cluster["spec"]["nodePools"][0].update(nodeCount=0), id="pool-empty"),
+    pytest.param(lambda r: r.cluster["spec"]["nodePools"].clear(), id="pools-removed"),
+    pytest.param(lambda r: r.cluster["spec"]["nodePools"][0].update(className="typo"), id="class-name-typo"),
+    pytest.param(lambda r: r.cluster["spec"]["cluster"]["existing"].clear(), id="secret-reference-removed"),
+    pytest.param(lambda r: r.cluster["spec"]["cluster"].update(source="EKS"), id="source-changed"),
+]
+
+
+@pytest.mark.parametrize("damage", BREAKS)
+def test_hold_nothing_admitted_is_dropped(damage: Callable[[Running], None]) -> None:
+    """Law 1: break one input; children stay, what is admitted stays admitted, the address stays known."""
+    running = Running()
+    children, status = set(running.children), copy.deepcopy(running.cluster["status"])
+    damage(running)
+    try:
+        outcome = running.compose()
+    except (InvalidInput, Unsupported):
+        return  # a FATAL result: nothing is applied, status is not written
+    assert children <= set(outcome.children)
+    assert set(status["admitted"]) <= set(outcome.status["admitted"])
+    assert outcome.status["gateway"] == status["gateway"]
+    assert outcome.status["providerConfigRef"] == status["providerConfigRef"]
+
+
+def test_a_pool_whose_class_is_missing_keeps_what_was_published() -> None:
+    running = Running()
+    before = copy.deepcopy(running.cluster["status"]["pools"])
+    running.classes.clear()
+    outcome = running.compose()
+    assert outcome.status["pools"] == before
+    known = condition(outcome, "CapacityKnown")
+    assert known.status is Truth.FALSE
+    assert '"h100-8x" does not exist' in known.message
