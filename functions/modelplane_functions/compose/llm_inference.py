@@ -1,0 +1,81 @@
+"""LLMInference: the short way to a served model.
+
+Reads: its own ModelDeployment and ModelService as observed children.
+Emits: a ModelDeployment and a ModelService of the same name.
+Reports: url, deployment, service, replicas, readyReplicas; conditions Accepted, and ReplicasScheduled, ReplicasReady,
+EndpointsReady and RouteReady as the two children report them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from modelplane.api import llm_inference
+from modelplane.api.fields import Field
+from modelplane.api.llm_inference import LLMInference
+from modelplane_functions import hold
+from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Resource, Truth
+
+Json: TypeAlias = Any
+
+DEPLOYMENT_KEY = "deployment"
+SERVICE_KEY = "service"
+
+_LIFTED = (
+    (DEPLOYMENT_KEY, "ModelDeployment", "ReplicasScheduled"),
+    (DEPLOYMENT_KEY, "ModelDeployment", "ReplicasReady"),
+    (SERVICE_KEY, "ModelService", "EndpointsReady"),
+    (SERVICE_KEY, "ModelService", "RouteReady"),
+)
+_SETTLED_SECONDS = 600
+_WAITING_SECONDS = 60
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return the deployment and the service.
+
+    Raises: InvalidInput when the author must change something; what runs stays.
+    """
+    wanted = llm_inference.decode(observed.composite)
+    children = {
+        DEPLOYMENT_KEY: _child(observed, DEPLOYMENT_KEY, llm_inference.encode_deployment(wanted)),
+        SERVICE_KEY: _child(observed, SERVICE_KEY, llm_inference.encode_service(wanted)),
+    }
+    is_ready = all(child.ready is Ready.TRUE for child in children.values())
+    return Outcome(
+        children=children,
+        status=_status(wanted, observed),
+        conditions=(
+            Condition("Accepted", Truth.TRUE, "Accepted", f"composed ModelDeployment and ModelService {wanted.name}"),
+            *(_lifted(observed.children.get(key), kind, condition) for key, kind, condition in _LIFTED),
+        ),
+        ready=Ready.TRUE if is_ready else Ready.FALSE,
+        ttl_seconds=_SETTLED_SECONDS if is_ready else _WAITING_SECONDS,
+    )
+
+
+def _child(observed: Observed, key: str, resource: Resource) -> Child:
+    child = observed.children.get(key)
+    return Child(resource, Ready.FALSE if child is None else hold.ready_by_condition(child))
+
+
+def _status(wanted: LLMInference, observed: Observed) -> dict[str, Json]:
+    status: dict[str, Json] = {"deployment": wanted.name, "service": wanted.name}
+    deployment = Field(observed.children.get(DEPLOYMENT_KEY)).at("status")
+    for key in ("replicas", "readyReplicas"):
+        if deployment.at(key).is_set:
+            status[key] = deployment.at(key).integer()
+    url = Field(observed.children.get(SERVICE_KEY)).at("status", "url").optional() or observed.status.get("url")
+    if url:
+        status["url"] = url
+    return status
+
+
+def _lifted(child: Resource | None, kind: str, condition: str) -> Condition:
+    """Return the child's condition as it reports it, Unknown while it says nothing."""
+    for item in Field(child).at("status", "conditions").items():
+        if item.at("type").text("") == condition:
+            status = item.at("status").choice(Truth, Truth.UNKNOWN)
+            return Condition(condition, status, item.at("reason").text("Unknown"), item.at("message").text(""))
+    missing = "does not exist yet" if child is None else "has not reported it yet"
+    return Condition(condition, Truth.UNKNOWN, "Waiting", f"the {kind} {missing}")
