@@ -1,0 +1,93 @@
+"""Documents that must be refused, one or more per rule of the definitions, and documents that must be accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.conformance.crd import cases_deployment, cases_hardware, cases_pod, cases_replica, cases_routing
+from tests.conformance.crd.case import Case, Change
+from tests.conformance.crd.documents import GONE, VALID
+
+_HW = ("spec", "nodeSelector")
+_WORKERS = ("spec", "workers")
+_TOPOLOGY = (*_WORKERS, "topology")
+_TEMPLATE = (*_WORKERS, "template")
+_POD = (*_TEMPLATE, "spec")
+_ENGINE = (*_POD, "containers", 0)
+_DEVICE = ("spec", "devices", 0)
+_POOL = ("spec", "nodePools", 0)
+
+REFUSED: tuple[Case, ...] = (
+    *cases_deployment.DEPLOYMENT,
+    *cases_pod.POD,
+    *cases_replica.REPLICA,
+    *cases_hardware.CLASS,
+    *cases_hardware.CLUSTER,
+    *cases_routing.ROUTING,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fine:
+    """One document that must be accepted."""
+
+    id: str
+    kind: str
+    changes: tuple[Change, ...] = ()
+    old: tuple[Change, ...] | None = None
+
+
+ACCEPTED: tuple[Fine, ...] = (
+    *(Fine(f"valid-{kind}", kind) for kind in VALID),
+    Fine(
+        "pipeline-and-data-elsewhere",
+        "ModelDeployment",
+        ((("spec", "backend"), "LLMD"), (_TOPOLOGY, {"pipeline": 2, "data": 2})),
+    ),
+    Fine("unknown-fields-are-dropped", "ModelDeployment", ((("spec", "replica"), 2), ((*_ENGINE, "privileged"), True))),
+    Fine(
+        "nulls-are-dropped",
+        "ModelDeployment",
+        ((("spec", "replicas"), None), ((*_ENGINE, "args"), None), ((*_WORKERS, "topology"), None)),
+    ),
+    Fine("whole-float", "ModelDeployment", ((("spec", "replicas"), 2.0),)),
+    Fine(
+        "integer-quantity", "ModelDeployment", (((*_ENGINE, "resources"), {"limits": {"cpu": 16, "memory": "64Gi"}}),)
+    ),
+    Fine("empty-probe", "ModelDeployment", (((*_ENGINE, "startupProbe"), {}),)),
+    Fine("sidecar", "ModelDeployment", (((*_POD, "containers", 1), {"name": "log", "image": "busybox"}),)),
+    Fine(
+        "long-form",
+        "ModelDeployment",
+        (
+            (
+                _HW,
+                {
+                    "devices": [{"name": "gpu", "count": 8, "selectors": [{"cel": "true"}]}, {"name": "nic"}],
+                    "constraints": [{"matchAttribute": "resource.kubernetes.io/pcieRoot", "requests": ["gpu", "nic"]}],
+                },
+            ),
+        ),
+    ),
+    Fine("replica-unchanged", "ModelReplica", (), ()),
+    Fine("retry-quoted", "ModelService", ((("spec", "retries"), {"on": ["connect-failure", "429"]}),)),
+    Fine("pool-grows", "InferenceCluster", ((_POOL, {"name": "a", "className": "b", "maxNodeCount": 4}),)),
+    Fine("synthetic", "InferenceClass", (((*_DEVICE, "claim"), "Synthetic"), ((*_DEVICE, "deviceClassName"), GONE))),
+    Fine(
+        "endpoint-with-everything",
+        "ModelEndpoint",
+        (
+            (
+                ("spec",),
+                {
+                    "url": "https://[2001:db8::1]:8443/a/b/v1",
+                    "api": ["OpenAI", "Anthropic"],
+                    "host": "a.b",
+                    "auth": {"secretRef": {"name": "k"}, "scheme": "Header", "header": "x-api-key"},
+                    "tls": {"sni": "a.b", "caCertificateRefs": [{"name": "ca"}]},
+                    "healthCheck": {},
+                },
+            ),
+        ),
+    ),
+)
