@@ -35,9 +35,20 @@ class InvalidInput(ModelplaneError):
 
 
 class InvalidSelector(InvalidInput):
-    """A CEL selector that does not compile, or that the API server would refuse for its cost."""
+    """A CEL selector that does not compile, or that the API server would refuse for its cost.
+
+    `line` and `column` count from 1 and are None where the fault has no place; `offending` is the text at fault. The message
+    already shows the place with a caret.
+    """
 
     reason = "InvalidNodeSelector"
+
+    def __init__(
+        self, message: str, *, path: tuple[str | int, ...] = (), place: tuple[int, int] | None = None, offending: str = ""
+    ) -> None:
+        super().__init__(message, path=path)
+        self.line, self.column = place if place is not None else (None, None)
+        self.offending = offending
 
 
 class InvalidShape(InvalidInput):

@@ -1,0 +1,417 @@
+"""Device selectors in CEL, answered exactly as Kubernetes answers them.
+
+`compile` takes the expression of a selector and returns it ready to evaluate; `Selector.evaluate` says of one device: match, no
+match, or abort, because on a cluster a run-time error ends the scheduling of the pod instead of skipping the device.
+`compile_rule` takes an x-kubernetes-validations rule.
+
+Source: k8s.io/dynamic-resource-allocation v0.36.2 (cel-go v0.26.0); the language parts are in the modules beside this one.
+Only this module knows the engine for regular expressions, and it is loaded by the first pattern that needs it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from modelplane.devices import (
+    cel_checker,
+    cel_collections,
+    cel_cost,
+    cel_declarations,
+    cel_device,
+    cel_estimate,
+    cel_format,
+    cel_formats,
+    cel_literals,
+    cel_macros,
+    cel_network,
+    cel_numbers,
+    cel_parser,
+    cel_plan,
+    cel_program,
+    cel_quantities,
+    cel_strings,
+    cel_times,
+    cel_tree,
+    cel_types,
+    cel_urls,
+    cel_values,
+)
+from modelplane.devices.cel_errors import Abort, CompileError, Err
+from modelplane.devices.model import Device
+from modelplane.errors import InvalidSelector
+
+MAX_BYTES: Final = 10 * 1024
+MAX_COST: Final = cel_cost.LIMIT
+_CERTAINLY_CHEAP: Final = MAX_COST // 10
+_PREPARED_LIMIT: Final = 4096
+
+
+class Outcome(StrEnum):
+    """What a selector says of a device."""
+
+    MATCH = "match"
+    NO_MATCH = "no match"
+    ABORT = "abort"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome and, for an abort, its cause."""
+
+    outcome: Outcome
+    cause: str = ""
+
+    @property
+    def matches(self) -> bool:
+        """Whether the device is selected."""
+        return self.outcome is Outcome.MATCH
+
+    @property
+    def aborts(self) -> bool:
+        """Whether the scheduling of the pod would end here."""
+        return self.outcome is Outcome.ABORT
+
+
+MATCH: Final = Verdict(Outcome.MATCH)
+NO_MATCH: Final = Verdict(Outcome.NO_MATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A Kubernetes 1.`minor` and the feature gates that change selectors.
+
+    New expressions are admitted in the environment of the version before (so that a roll-back finds nothing it cannot run);
+    evaluation uses everything this version knows.
+    """
+
+    minor: int = 36
+    consumable_capacity: bool = True
+    list_attributes: bool = False
+
+    @property
+    def admission_minor(self) -> int:
+        """The version whose environment a new expression must compile in."""
+        return self.minor - 1
+
+
+V1_34: Final = Profile(34, consumable_capacity=False)
+V1_35: Final = Profile(35, consumable_capacity=False)
+V1_36: Final = Profile(36)
+V1_37: Final = Profile(37)
+PROFILES: Final[Mapping[str, Profile]] = {"1.34": V1_34, "1.35": V1_35, "1.36": V1_36, "1.37": V1_37}
+
+
+class Selector:
+    """A compiled selector; immutable, and shared by every caller in the process.
+
+    `estimated_cost` is the worst case the API server computes; `refusal` says why it would not admit the expression, empty when it
+    would.
+    """
+
+    __slots__ = ("_counted", "_run", "estimated_cost", "expression", "profile", "refusal")
+
+    def __init__(
+        self,
+        expression: str,
+        profile: Profile,
+        programs: tuple[cel_program.Run, cel_program.Run],
+        admission: tuple[int, str],
+    ) -> None:
+        self.expression = expression
+        self.profile = profile
+        self._run, self._counted = programs
+        self.estimated_cost, self.refusal = admission
+
+    @property
+    def api_server_accepts(self) -> bool:
+        """Whether a new object with this expression is admitted."""
+        return not self.refusal
+
+    def evaluate(self, device: Device) -> Verdict:
+        """Return the verdict on one device.
+
+        Cost: some microseconds; selectors whose worst case is near the run-time limit are counted as they run.
+        """
+        if self.estimated_cost > _CERTAINLY_CHEAP:
+            return self.measure(device)[0]
+        prepared = _prepared(device)
+        if prepared.fault:
+            return Verdict(Outcome.ABORT, prepared.fault)
+        try:
+            return _verdict(self._run(cel_program.Frame(prepared.variables())))
+        except Abort as error:
+            return Verdict(Outcome.ABORT, str(error))
+
+    def measure(self, device: Device) -> tuple[Verdict, int]:
+        """Return the verdict on one device and what the evaluation cost."""
+        prepared = _prepared(device)
+        if prepared.fault:
+            return Verdict(Outcome.ABORT, prepared.fault), 0
+        tracker = cel_cost.Tracker(MAX_COST)
+        try:
+            verdict = _verdict(self._counted(cel_program.Frame(prepared.variables(), tracker)))
+        except Abort as error:
+            verdict = Verdict(Outcome.ABORT, str(error))
+        return verdict, tracker.cost
+
+
+class Rule:
+    """A compiled validation rule over `self` and `oldSelf`."""
+
+    __slots__ = ("_run", "expression")
+
+    def __init__(self, expression: str, run: cel_program.Run) -> None:
+        self.expression = expression
+        self._run = run
+
+    def evaluate(self, value: Any, *, old: Any = None) -> bool:
+        """Return whether the rule holds of a JSON value (and of the one it replaces).
+
+        Raises: InvalidSelector when the rule cannot be evaluated on it; the API server refuses the object too.
+        """
+        try:
+            result = self._run(cel_program.Frame({"self": value, "oldSelf": old}))
+        except Abort as error:
+            raise InvalidSelector(f"the rule {self.expression!r} cannot be evaluated: {error}") from error
+        if isinstance(result, Err):
+            raise InvalidSelector(f"the rule {self.expression!r} cannot be evaluated: {result.message}")
+        if not isinstance(result, bool):
+            raise InvalidSelector(f"the rule {self.expression!r} does not give true or false")
+        return result
+
+
+def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) -> Selector:  # noqa: A001 - the verb of the domain
+    """Return the compiled selector, the same object for the same text.
+
+    With `admit` (the default) an expression the API server would refuse is refused here too; without it only one that does not
+    compile at all is: the scheduler runs expressions that were admitted by older versions.
+    Raises: InvalidSelector, the author's fault, with line, column, the offending text and a caret.
+    """
+    selector = _compiled(expression, profile)
+    if admit and selector.refusal:
+        raise InvalidSelector(f"the API server refuses the selector: {selector.refusal}")
+    return selector
+
+
+@functools.lru_cache(maxsize=4096)
+def compile_rule(expression: str) -> Rule:
+    """Return the compiled rule; `self` and `oldSelf` have no static type.
+
+    Raises: InvalidSelector with line, column, the offending text and a caret.
+    """
+    try:
+        root = cel_parser.parse(expression, _macros(_LATEST))
+        _unescape(root)
+        variables = {"self": cel_types.DYN, "oldSelf": cel_types.DYN}
+        checked = cel_checker.check(root, cel_checker.Declarations(cel_declarations.functions(_LATEST), variables))
+        cel_literals.validate(checked, _functions())
+        if checked.result not in (cel_types.BOOL, cel_types.DYN):
+            raise CompileError(f"must evaluate to bool, not {checked.result}", root.offset)
+        step = cel_plan.plan(checked, _functions())
+    except CompileError as error:
+        raise _invalid(expression, error) from error
+    return Rule(expression, cel_program.program(step, tracked=False))
+
+
+_LATEST: Final = 37
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(expression: str, profile: Profile) -> Selector:
+    try:
+        checked, step = _planned(expression, profile, profile.minor)
+        cost = cel_estimate.estimate(checked, list_attributes=profile.list_attributes).maximum
+    except CompileError as error:
+        raise _invalid(expression, error) from error
+    programs = cel_program.program(step, tracked=False), cel_program.program(step, tracked=True)
+    return Selector(expression, profile, programs, (cost, _refusal(expression, profile, cost)))
+
+
+def _refusal(expression: str, profile: Profile, cost: int) -> str:
+    """Return why the API server would not admit the expression, empty when it would."""
+    size = len(expression.encode("utf-8", "surrogatepass"))
+    if size > MAX_BYTES:
+        return f"it is {size} bytes long, {MAX_BYTES} are allowed"
+    if cost > MAX_COST:
+        return f"too complex, exceeds cost limit: its worst case costs {cost}, {MAX_COST} is the limit"
+    if profile.admission_minor >= _FULL_ENVIRONMENT:
+        return ""
+    try:
+        _planned(expression, profile, profile.admission_minor)
+    except CompileError as error:
+        return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
+    return ""
+
+
+# from here on the environments of neighbouring versions are alike, as long as no alpha gate is on
+_FULL_ENVIRONMENT: Final = 36
+
+
+def _planned(expression: str, profile: Profile, minor: int) -> tuple[cel_checker.Checked, cel_plan.Step]:
+    root = cel_parser.parse(expression, _macros(minor))
+    checked = cel_checker.check(root, _declarations(profile, minor))
+    cel_literals.validate(checked, _functions())
+    allowed = (cel_types.BOOL, cel_types.DYN if profile.list_attributes else cel_types.ANY)
+    if checked.result not in allowed:
+        raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", root.offset)
+    return checked, cel_plan.plan(checked, _functions())
+
+
+@functools.cache
+def _declarations(profile: Profile, minor: int) -> cel_checker.Declarations:
+    attribute = cel_types.DYN if profile.list_attributes else cel_types.ANY
+    fields = {
+        "driver": cel_types.STRING,
+        "attributes": cel_types.map_of(cel_types.STRING, cel_types.map_of(cel_types.STRING, attribute)),
+        "capacity": cel_types.map_of(cel_types.STRING, cel_types.map_of(cel_types.STRING, cel_types.QUANTITY)),
+    }
+    if minor >= 34 and (profile.consumable_capacity or minor == profile.minor):
+        fields["allowMultipleAllocations"] = cel_types.BOOL
+    return cel_checker.Declarations(
+        cel_declarations.functions(minor), {"device": cel_types.DEVICE}, {cel_types.DEVICE.name: fields}
+    )
+
+
+@functools.cache
+def _macros(minor: int) -> cel_macros.Table:
+    lists = cel_macros.LISTS if minor >= 34 else {}
+    return {
+        **cel_macros.STANDARD,
+        **cel_macros.OPTIONALS,
+        **cel_macros.TWO_VARIABLES,
+        **lists,
+        **cel_macros.BINDINGS,
+    }
+
+
+@functools.cache
+def _functions() -> cel_plan.Functions:
+    return {
+        **cel_numbers.FUNCTIONS,
+        **cel_times.FUNCTIONS,
+        **cel_strings.FUNCTIONS,
+        **cel_strings.patterns(_pattern),
+        **cel_collections.FUNCTIONS,
+        **cel_quantities.FUNCTIONS,
+        **cel_network.FUNCTIONS,
+        **cel_urls.FUNCTIONS,
+        **cel_formats.FUNCTIONS,
+        **cel_format.FUNCTIONS,
+    }
+
+
+# --- regular expressions
+
+
+class _Re2:
+    __slots__ = ("_compiled",)
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+
+    def test(self, text: str) -> bool:
+        return self._compiled.search(text) is not None
+
+    def find_all(self, text: str, limit: int) -> list[str]:
+        """Return the occurrences as Go finds them: an empty one right after another does not count."""
+        found: list[str] = []
+        position, previous = 0, -1
+        while position <= len(text) and (limit < 0 or len(found) < limit):
+            match = self._compiled.search(text, position)
+            if match is None:
+                break
+            start, end = match.span()
+            if end > start or start != previous:
+                found.append(match.group())
+            previous = end
+            position = end if end > start else end + 1
+        return found
+
+
+@functools.lru_cache(maxsize=1024)
+def _pattern(pattern: str) -> cel_strings.Pattern | Err:
+    import re2  # noqa: PLC0415 - a C++ library: loaded by the first pattern
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return _Re2(re2.compile(pattern, options))
+    except re2.error as error:
+        text = error.args[0]
+        return Err(f"error parsing regexp: {text.decode() if isinstance(text, bytes) else text}")
+
+
+# --- devices
+
+
+_devices: dict[int, tuple[Device, cel_device.Prepared]] = {}
+
+
+def _prepared(device: Device) -> cel_device.Prepared:
+    """Return the device read once per object; the entry keeps the object alive, so its id stays its own."""
+    known = _devices.get(id(device))
+    if known is not None:
+        return known[1]
+    if len(_devices) >= _PREPARED_LIMIT:
+        _devices.clear()
+    prepared = cel_device.Prepared(device)
+    _devices[id(device)] = (device, prepared)
+    return prepared
+
+
+def _verdict(result: Any) -> Verdict:
+    if result is True:
+        return MATCH
+    if result is False:
+        return NO_MATCH
+    if isinstance(result, Err):
+        return Verdict(Outcome.ABORT, result.message)
+    name = cel_values.type_name(result)
+    return Verdict(Outcome.ABORT, f"CEL result of type {name} could not be converted to bool")
+
+
+# --- what an author sees
+
+
+def _unescape(root: cel_tree.Node) -> None:
+    """Give fields their real names: a validation rule writes `namespace` as `__namespace__` and `a-b` as `a__dash__b`."""
+    for node in cel_tree.walk(root):
+        if isinstance(node, cel_tree.Select):
+            node.field = _unescaped(node.field)
+
+
+def _unescaped(name: str) -> str:
+    inner = name[2:-2]
+    if name.startswith("__") and name.endswith("__") and inner in cel_literals.ESCAPED_KEYWORDS:
+        return inner
+    for written, meant in (("__dot__", "."), ("__dash__", "-"), ("__slash__", "/"), ("__underscores__", "__")):
+        name = name.replace(written, meant)
+    return name
+
+
+def _invalid(expression: str, error: CompileError) -> InvalidSelector:
+    """Return the error for the author: line, column, the text at fault and a caret under it."""
+    if error.offset is None:
+        return InvalidSelector(error.message)
+    before = expression[: error.offset]
+    line = before.count("\n") + 1
+    column = error.offset - (before.rfind("\n") + 1) + 1
+    source = expression.split("\n")[line - 1]
+    shown = source if len(source) <= 200 else source[max(0, column - 100) : column + 100]
+    caret = column if shown is source else min(column, 101)
+    offending = _word(expression, error.offset)
+    message = f"line {line}, column {column}: {error.message}\n | {shown}\n | {'.' * (caret - 1)}^"
+    return InvalidSelector(message, place=(line, column), offending=offending)
+
+
+def _word(expression: str, offset: int) -> str:
+    """Return the token at `offset`."""
+    end = offset + 1
+    if expression[offset : offset + 1].isidentifier():
+        while end < len(expression) and (expression[end].isalnum() or expression[end] == "_"):
+            end += 1
+    return expression[offset:end]
