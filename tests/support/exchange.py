@@ -1,0 +1,89 @@
+"""Calling a composer without a server: requirements answered from a list of documents, outcomes as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from modelplane_functions.exchange import Observed, Outcome, Requirement
+
+Json = Any
+Compose = Callable[[Observed], Outcome]
+
+
+def settle(
+    compose: Compose,
+    composite: Json,
+    *,
+    children: Mapping[str, Json] | None = None,
+    store: Sequence[Json] = (),
+) -> Outcome:
+    """Return the outcome once every requirement is answered, as Crossplane's loop would get it."""
+    known: dict[str, tuple[Json, ...]] = {}
+    for _ in range(6):
+        outcome = compose(Observed(composite, children or {}, known))
+        answers = {key: answer(requirement, store) for key, requirement in outcome.requirements.items()}
+        if answers == known:
+            return outcome
+        known = answers
+    raise AssertionError("requirements did not become stable")
+
+
+def answer(requirement: Requirement, store: Sequence[Json]) -> tuple[Json, ...]:
+    """Return the documents a requirement asks for, in Crossplane's order."""
+    found = [document for document in store if _matches(requirement, document)]
+    return tuple(sorted(found, key=lambda each: (each["metadata"].get("namespace", ""), each["metadata"]["name"])))
+
+
+def _matches(requirement: Requirement, document: Json) -> bool:
+    metadata = document["metadata"]
+    if (document["apiVersion"], document["kind"]) != (requirement.api_version, requirement.kind):
+        return False
+    if requirement.namespace is not None and metadata.get("namespace") != requirement.namespace:
+        return False
+    if requirement.name is not None:
+        return bool(metadata["name"] == requirement.name)
+    return requirement.labels.items() <= (metadata.get("labels") or {}).items()
+
+
+def plain(outcome: Outcome) -> dict[str, Json]:
+    """Return an outcome as plain data, in the order in which people read it."""
+    return {
+        "conditions": [
+            {
+                "type": condition.type,
+                "status": condition.status.value,
+                "reason": condition.reason,
+                "message": condition.message,
+            }
+            for condition in outcome.conditions
+        ],
+        "events": [f"{event.severity} {event.reason}: {event.message}" for event in outcome.events],
+        "ready": None if outcome.ready is None else outcome.ready.value,
+        "fatal": outcome.fatal,
+        "ttlSeconds": outcome.ttl_seconds,
+        "status": _copied(outcome.status),
+        "children": {
+            key: {"ready": child.ready.value, "resource": _copied(child.resource)}
+            for key, child in sorted(outcome.children.items())
+        },
+        "requirements": {
+            key: {
+                "apiVersion": requirement.api_version,
+                "kind": requirement.kind,
+                **({"name": requirement.name} if requirement.name is not None else {}),
+                **({"labels": dict(requirement.labels)} if requirement.labels else {}),
+                **({"namespace": requirement.namespace} if requirement.namespace is not None else {}),
+            }
+            for key, requirement in sorted(outcome.requirements.items())
+        },
+    }
+
+
+def _copied(value: Json) -> Json:
+    """Return plain dicts and lists, so that shared objects do not become YAML aliases."""
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copied(item) for item in value]
+    return value
