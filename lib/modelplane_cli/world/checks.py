@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import structural
 from modelplane_cli.world import documents
 from modelplane_cli.world.definitions import Definition, Definitions
 from modelplane_cli.world.documents import ERROR, Document, Problem
@@ -128,9 +127,9 @@ def _admitted(document: Document, definitions: Definitions, namespace: str) -> t
         resource["metadata"] = {k: v for k, v in resource["metadata"].items() if k != "namespace"}
     if definition is None:
         return resource, []
-    admission = structural.admit(definition.served, resource)
-    found = [document.problem(entry.message, entry.path, entry.severity.value) for entry in admission.problems]
-    return dict(admission.document), found
+    served = definition.served
+    found = [document.problem(entry.message, entry.path, entry.severity.value) for entry in served.problems(resource)]
+    return served.stored(resource), found
 
 
 def _is_namespaced(key: Key, definition: Definition | None) -> bool:

@@ -1,7 +1,7 @@
 """Conditions of a composite as Crossplane writes them.
 
 Source: Crossplane v2.4 reconciler and crossplane-runtime's condition helpers. There is no clock here, so a condition
-that changes has no lastTransitionTime; one that stays as it was keeps the one it came with.
+that changes did so at the epoch, which nobody mistakes for a measurement; one that stays keeps its time.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from typing import Any, TypeAlias
 Json: TypeAlias = Any
 Condition: TypeAlias = dict[str, Json]
 
+NO_TIME = "1970-01-01T00:00:00Z"
+"""lastTransitionTime is required by the schema; offline nothing has a time."""
+
 SYSTEM = frozenset({"Ready", "Synced", "Healthy", "UpToDate", "Responsive"})
 """Types a function may not set; Crossplane drops them in silence."""
 
@@ -20,7 +23,7 @@ _SHOWN_NAMES = 3
 
 def condition(kind: str, status: str, reason: str, message: str = "") -> Condition:
     """Return one condition; an empty message is left out."""
-    made = {"type": kind, "status": status, "reason": reason}
+    made = {"type": kind, "status": status, "reason": reason, "lastTransitionTime": NO_TIME}
     if message:
         made["message"] = message
     return made

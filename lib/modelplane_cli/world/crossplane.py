@@ -9,7 +9,7 @@ function step per pipeline, no realtime caches (nothing is stale), deletion is i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
@@ -220,12 +220,12 @@ class Crossplane:
         merged["metadata"].setdefault("uid", uid_of(key))
         definition = self._definitions.find(key.group, key.kind)
         if definition is not None:
-            admission = structural.admit(definition.served, merged, old=live)
-            for problem in _errors(admission):
+            refused = list(_errors(definition.served.problems(merged, live)))
+            for problem in refused:
                 self._bug(owner, f"composes an invalid {key}: {problem}")
-            if admission.is_refused:
+            if refused:
                 return False
-            merged = dict(admission.document)
+            merged = definition.served.stored(merged)
         self._applied[key] = desired
         self._store.put(merged)
         return True
@@ -236,10 +236,10 @@ class Crossplane:
         """Write the whole status: what the function left out is gone, conditions stay until they are replaced."""
         status = {name: value for name, value in (answer.composite.get("status") or {}).items() if name != "conditions"}
         before = (composite.get("status") or {}).get("conditions") or []
-        admission = structural.admit(definition.served, {**composite, "status": status})
-        for problem in _errors(admission, "status"):
+        candidate = {**composite, "status": status}
+        for problem in _errors(definition.served.problems(candidate), "status"):
             self._bug(key, f"reports an invalid status: {problem}")
-        status = dict(admission.document.get("status") or {})
+        status = definition.served.stored(candidate).get("status") or {}
         status["conditions"] = conditions.merged(before, new)
         self._store.put({**composite, "status": status})
 
@@ -300,8 +300,8 @@ def _presumed_owned(live: Object) -> dict[str, Json]:
     return owned
 
 
-def _errors(admission: structural.Admission, *under: str) -> Iterator[str]:
+def _errors(problems: Iterable[structural.Problem], *under: str) -> Iterator[str]:
     """Yield what the API server would refuse, as text; with `under`, only below that path."""
-    for problem in admission.problems:
+    for problem in problems:
         if problem.severity is structural.Severity.ERROR and problem.path[: len(under)] == under:
             yield ": ".join(part for part in (dotted(problem.path), problem.message) if part)

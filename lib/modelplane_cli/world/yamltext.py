@@ -54,6 +54,9 @@ MAX_DEPTH = 100
 MAX_COPIED_NODES = 200_000
 """Nodes that aliases may add to one file; an anchor used twice is fine, a bomb is not."""
 
+# What a plain `<<` stands for; a quoted one is a key like any other. Compared by identity.
+_MERGE = "".join(("<", "<"))
+
 _CORE_TAGS = {
     "tag:yaml.org,2002:str",
     "tag:yaml.org,2002:int",
@@ -229,9 +232,7 @@ class _Builder:
                 else:
                     self._take(kind, event)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            said = " ".join(part for part in (error.context, error.problem) if part)
-            raise TextError(f"not YAML: {said}", mark.line + 1 if mark else 1) from None
+            raise _not_yaml(error) from None
         except yaml.reader.ReaderError as error:
             line = self._text.count("\n", 0, error.position) + 1
             raise TextError(f"not YAML: character #x{error.character:04x} may not stand in a document", line) from None
@@ -240,7 +241,7 @@ class _Builder:
         if kind is ScalarEvent:
             self._size += 1
             line = event.start_mark.line + 1
-            value = self._scalar(event, line)
+            value = _MERGE if self._is_merge(event) else self._scalar(event, line)
             if event.anchor:
                 self._anchors[event.anchor] = (value, Lines(line), 1)
             self._put(value, Lines(line))
@@ -250,6 +251,13 @@ class _Builder:
             self._close()
         elif kind is AliasEvent:
             self._alias(event)
+
+    def _is_merge(self, event: Any) -> bool:
+        """Return whether a scalar is a plain `<<` where a map waits for its next key."""
+        if event.value != "<<" or not event.implicit[0] or not self._stack:
+            return False
+        frame = self._stack[-1]
+        return isinstance(frame.value, dict) and frame.key is None
 
     def _scalar(self, event: Any, line: int) -> Json:
         text: str = event.value
@@ -308,7 +316,7 @@ class _Builder:
             frame.inside[len(frame.value)] = lines
             frame.value.append(value)
         elif frame.key is None:
-            frame.key = _key(value, lines.line)
+            frame.key = value if value is _MERGE else _key(value, lines.line)
             frame.key_line = lines.line
         else:
             self._put_entry(frame, value, lines)
@@ -316,7 +324,7 @@ class _Builder:
     def _put_entry(self, frame: _Frame, value: Json, lines: Lines) -> None:
         key, frame.key = frame.key, None
         assert key is not None  # noqa: S101 - _put saw a key  # nosec
-        if key == "<<":
+        if key is _MERGE:
             frame.merges = [*(frame.merges or ()), (value, lines, frame.key_line)]
             return
         if key in frame.value:
@@ -327,6 +335,16 @@ class _Builder:
             )
         frame.value[key] = value
         frame.inside[key] = Lines(frame.key_line, lines.inside)
+
+
+def _not_yaml(error: yaml.MarkedYAMLError) -> TextError:
+    """Return libyaml's complaint on one line: what it found, and where the construct began that it was reading."""
+    mark = error.problem_mark or error.context_mark
+    said = str(error.problem or error.context)
+    if error.context and error.problem:
+        began = f" (line {error.context_mark.line + 1})" if error.context_mark else ""
+        said = f"{error.context}{began} {error.problem}"
+    return TextError(f"not YAML: {said}", mark.line + 1 if mark else 1)
 
 
 def _key(value: Json, line: int) -> str:

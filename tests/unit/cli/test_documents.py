@@ -1,0 +1,101 @@
+"""Files, folders and standard input become documents with a place, or problems with one."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from modelplane_cli.world import documents
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n"
+
+
+def write(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_a_folder_is_read_in_order_and_hidden_or_other_files_are_not(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.yml", "sub/c.json", ".hidden.yaml", ".git/d.yaml", "notes.txt"):
+        write(tmp_path, name, '{"kind": "K"}')
+    found = documents.read([str(tmp_path)])
+    assert [os.path.relpath(one.file, tmp_path) for one in found.documents] == ["a.yml", "b.yaml", "sub/c.json"]
+    assert not found.problems
+
+
+def test_a_file_given_twice_is_read_once(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.yaml", POD)
+    assert len(documents.read([str(path), str(tmp_path), f"{tmp_path}/./a.yaml"]).documents) == 1
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO((POD + "---\n" + POD).encode())
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    found = documents.read(["-"])
+    assert [(one.file, one.index) for one in found.documents] == [("<stdin>", 1), ("<stdin>", 2)]
+
+
+def test_lists_are_opened_and_lines_are_those_of_the_items(tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  metadata:\n    name: a\n- kind: Pod\n  metadata:\n    name: b\n"
+    path = write(tmp_path, "list.yaml", text)
+    first, second = documents.read([str(path)]).documents
+    assert (first.subject, second.subject) == ("Pod a", "Pod b")
+    problem = second.problem("is wrong", ("metadata", "name"))
+    assert str(problem) == f"{path}:9: document 1 (Pod b): metadata.name: is wrong"
+
+
+PROBLEMS = [
+    pytest.param("a: 1\n---\nb: [", 4, "flow sequence (line 3)", id="the second document is broken"),
+    pytest.param("- a\n- b\n", 1, "is not a Kubernetes object", id="a list at the top"),
+    pytest.param("just words\n", 1, "is not a Kubernetes object", id="text"),
+    pytest.param("kind: List\nitems: 3\n", 2, "must be a list of objects", id="items is no list"),
+    pytest.param("kind: List\nitems: [1]\n", 2, "is not a Kubernetes object", id="an item is no object"),
+    pytest.param(b"a: \xff\n", 1, "is not UTF-8", id="latin-1"),
+    pytest.param("", 0, "holds no documents", id="empty file"),
+    pytest.param("# only a comment\n", 0, "holds no documents", id="only a comment"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), PROBLEMS)
+def test_problems_have_a_file_and_a_line(tmp_path: Path, text: str | bytes, line: int, message: str) -> None:
+    path = write(tmp_path, "x.yaml", text)
+    (problem,) = documents.read([str(path)]).problems
+    assert (problem.file, problem.line) == (str(path), line)
+    assert message in problem.message
+
+
+def test_a_path_that_does_not_exist_and_an_empty_folder(tmp_path: Path) -> None:
+    (missing,) = documents.read([str(tmp_path / "nowhere")]).problems
+    assert "does not exist" in str(missing)
+    (empty,) = documents.read([str(tmp_path)]).problems
+    assert "holds no documents" in str(empty)
+
+
+def test_a_device_is_not_read(tmp_path: Path) -> None:
+    (problem,) = documents.read(["/dev/zero"]).problems
+    assert "not a file" in problem.message
+
+
+def test_what_is_fine_is_read_beside_what_is_not(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", POD)
+    write(tmp_path, "b.yaml", "a: [")
+    found = documents.read([str(tmp_path)])
+    assert (len(found.documents), len(found.problems)) == (1, 1)
+
+
+def test_ten_megabytes_are_read_in_seconds(tmp_path: Path) -> None:
+    one = POD + "spec:\n" + "".join(f"  key{n}: {{name: value-{n}, count: {n}}}\n" for n in range(40))
+    path = write(tmp_path, "big.yaml", "---\n".join([one] * (10_000_000 // len(one))))
+    started = time.perf_counter()
+    found = documents.read([str(path)])
+    # A generous bound: it takes about three seconds, and quadratic behaviour would take hours.
+    assert time.perf_counter() - started < 60
+    assert len(found.documents) > 5000
