@@ -47,26 +47,27 @@ class Capabilities:
 class Problem:
     """Why a workload is not ready: a stable reason, and a message that says what would change it.
 
-    `is_final` says that waiting does not help.
+    `is_final` says that waiting does not help, `about_route` that pods are not concerned.
     """
 
     reason: str
     message: str
     is_final: bool = False
+    about_route: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What is seen of a rendered replica.
 
-    `workers` holds the ready workers per role; a role is absent where nothing is seen of it yet. `is_ready`: the
-    technology calls the workload ready as it was last rendered. `is_routed`: the cluster's gateway has taken its
-    route.
+    `workers` holds the ready workers per role, and is empty where nothing is seen of the workload. `is_ready`: the
+    technology calls the workload ready as it was last rendered. `is_routed`: the cluster's gateway has taken its route,
+    None where nothing is seen of the route.
     """
 
     workers: Mapping[Role, int]
     is_ready: bool
-    is_routed: bool
+    is_routed: bool | None
     problems: tuple[Problem, ...] = ()
 
 

@@ -63,12 +63,13 @@ def _service_problems(conditions: Mapping[str, Object]) -> Iterator[Problem]:
         yield Problem(reason, f"KServe {name}: {message}", is_final)
 
 
-def _route(route: Object | None) -> tuple[bool, list[Problem]]:
+def _route(route: Object | None) -> tuple[bool | None, list[Problem]]:
     if route is None:
-        return False, []
+        return None, []
     parents = (route.get("status") or {}).get("parents") or ()
     if not parents:
-        return False, [Problem("RouteNotProcessed", "no gateway controller of the cluster has looked at the route yet")]
+        message = "no gateway controller of the cluster has looked at the route yet"
+        return False, [Problem("RouteNotProcessed", message, about_route=True)]
     problems: list[Problem] = []
     for parent in parents:
         found = {str(entry.get("type")): entry for entry in parent.get("conditions") or ()}
@@ -77,7 +78,8 @@ def _route(route: Object | None) -> tuple[bool, list[Problem]]:
             return True, []
         entry = found.get(missing[0], {})
         text = str(entry.get("message") or "no message")
-        problems.append(Problem(str(entry.get("reason") or missing[0]), f"route of the cluster's gateway: {text}"))
+        reason = str(entry.get("reason") or missing[0])
+        problems.append(Problem(reason, f"route of the cluster's gateway: {text}", about_route=True))
     return False, problems
 
 

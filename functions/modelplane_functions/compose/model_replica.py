@@ -1,0 +1,287 @@
+"""ModelReplica: one serving instance, rendered onto its cluster.
+
+Reads: its InferenceCluster by name. Emits: provider-kubernetes Objects with what its backend renders, once the
+cluster has admitted it. Reports: phase, ready workers per role, the address for routing; conditions Admitted,
+WorkloadReady, Serving, StatusStale.
+
+Bound stays bound: what was rendered is kept while the cluster object is missing, silent, or no longer names the
+replica, and is rendered anew only when the replica itself says something else. An edited pool or a new version of
+this function restarts nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import inference_cluster, replica_status
+from modelplane.api import replica as replicas
+from modelplane.api.fields import Field
+from modelplane.api.inference_cluster import ProviderConfigRef
+from modelplane.render import objects, progress
+from modelplane.render.backend import Backend, Observation, Problem
+from modelplane.render.backends import selection
+from modelplane.render.manifest import Manifest
+from modelplane.render.progress import Known, Phase, Progress
+from modelplane.workload.model import Replica
+from modelplane_functions import hold
+from modelplane_functions.exchange import (
+    Child,
+    Condition,
+    Event,
+    Observed,
+    Outcome,
+    Ready,
+    Requirement,
+    Resource,
+    Severity,
+    Truth,
+)
+
+Json: TypeAlias = Any
+
+CLUSTER = "cluster"
+_WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
+# What a change of would restart or unseat pods; everything else may follow the cluster at any time.
+_WORKLOAD = "workload"
+_PODS = ("claims-", "preset-", _WORKLOAD)
+# How the managed reconciler of provider-kubernetes begins a message when it could not look at the cluster at all.
+_UNSEEN = ("connect failed", "observe failed")
+_REFUSED = ("is invalid", "denied the request", "is forbidden")
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What the cluster says of the replica: whether it may run, and why (not)."""
+
+    known: Known
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """The children to emit; `held` says why they are the observed ones, empty when they were rendered now."""
+
+    children: Mapping[str, Child]
+    held: str = ""
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return the replica's objects and how far they have come."""
+    replica = replicas.decode(observed.composite)
+    requirements = {
+        CLUSTER: Requirement(names.API_VERSION, inference_cluster.KIND, name=replica.cluster),
+    }
+    if CLUSTER not in observed.required:
+        return Outcome(requirements=requirements)
+    backend = selection.backend(replica.backend)
+    cluster = next(iter(observed.required[CLUSTER]), None)
+    verdict = _verdict(observed, replica, cluster)
+    rendering = _render(observed, replica, backend, cluster, verdict)
+    before = replica_status.decode(observed.status)
+    gateway = None if cluster is None else inference_cluster.decode_gateway(Field(cluster).at("status", "gateway"))
+    address = replica_status.address(replica, gateway, before)
+    seen = _progress(observed, replica, backend, before, has_address=address is not None)
+    phase = _phase(verdict, rendering, seen)
+    settled = seen.workload.known is Known.YES and seen.serving.known is Known.YES
+    return Outcome(
+        requirements=requirements,
+        children=rendering.children,
+        status=replica_status.encode(replica, phase, seen.workers, address),
+        conditions=tuple(_conditions(observed, verdict, rendering, seen)),
+        events=tuple(_events(before.phase, phase, verdict, seen)),
+        ready=Ready.TRUE if settled else Ready.FALSE,
+        ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
+    )
+
+
+# --- decides ----------------------------------------------------------------------------------------------------------
+
+
+def _verdict(observed: Observed, replica: Replica, cluster: Resource | None) -> _Verdict:
+    """Return whether the replica may run: its cluster says so, or it has been rendered before."""
+    key = names.qualified(replica.namespace, replica.name)
+    status = Field({} if cluster is None else cluster).at("status")
+    if any(entry.value == key for entry in status.at("admitted").items()):
+        return _Verdict(Known.YES, "Admitted", f"cluster {replica.cluster} has admitted the replica")
+    why = _why_not(replica, key, cluster, status)
+    if observed.children:
+        message = f"the replica runs and stays, although {why.message}"
+        return _Verdict(Known.YES, "Bound", message)
+    return why
+
+
+def _why_not(replica: Replica, key: str, cluster: Resource | None, status: Field) -> _Verdict:
+    if cluster is None:
+        return _Verdict(
+            Known.UNKNOWN,
+            "ClusterMissing",
+            f"InferenceCluster {replica.cluster} does not exist; create it, or let the deployment place elsewhere",
+        )
+    for entry in status.at("refused").items():
+        if entry.at("replica").optional() == key:
+            reason, message = entry.at("reason").text("Refused"), entry.at("message").text("no message")
+            return _Verdict(Known.NO, reason, f"cluster {replica.cluster} does not admit the replica: {message}")
+    message = f"cluster {replica.cluster} has not said yet whether it admits the replica"
+    return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message)
+
+
+def _render(
+    observed: Observed, replica: Replica, backend: Backend, cluster: Resource | None, verdict: _Verdict
+) -> _Rendering:
+    """Return the objects of an admitted replica; what runs is repeated where an input to render it is missing."""
+    if verdict.known is not Known.YES:
+        return _Rendering({})
+    if cluster is None:
+        return _held(observed, f"InferenceCluster {replica.cluster} does not exist")
+    provider = _provider_config(observed, cluster)
+    if provider is None:
+        return _held(observed, f"cluster {replica.cluster} has published no providerConfigRef; see its conditions")
+    facts = inference_cluster.decode_facts(cluster)
+    pools = {bound.pool for bound in replica.roles}
+    if not pools <= facts.pool_node_selector.keys():
+        missing = ", ".join(sorted(pools - facts.pool_node_selector.keys()))
+        return _held(observed, f"cluster {replica.cluster} has no pool {missing}; the replica's pods keep their place")
+    source = _source(replica)
+    fresh = {
+        manifest.key: _child(observed, replica, manifest, provider, source)
+        for manifest in backend.render(replica, facts)
+    }
+    if not _runs_as_rendered(observed, source, fresh[_WORKLOAD]):
+        return _Rendering(fresh)
+    others = {key: child for key, child in fresh.items() if not key.startswith(_PODS)}
+    return _Rendering({**others, **dict(_held_pods(observed, provider))})
+
+
+def _held(observed: Observed, why: str) -> _Rendering:
+    return _Rendering(hold.hold(observed.children, _judge), why)
+
+
+def _source(replica: Replica) -> str:
+    """Return a digest of everything in the replica that its objects are made of; its priority is not."""
+    spec = {key: value for key, value in replicas.encode_spec(replica).items() if key != "priority"}
+    return names.digest(json.dumps(spec, sort_keys=True), digits=16)
+
+
+def _runs_as_rendered(observed: Observed, source: str, fresh: Child) -> bool:
+    """Return whether the observed workload was rendered from the replica as it stands, and would be rendered
+    otherwise now.
+    """
+    running = observed.children.get(_WORKLOAD)
+    if running is None:
+        return False
+    annotations = running["metadata"].get("annotations") or {}
+    same_source = annotations.get(names.ANNOTATION_RENDERED_FROM) == source
+    return same_source and objects.unwrap(running) != objects.unwrap(fresh.resource)
+
+
+def _held_pods(observed: Observed, provider: ProviderConfigRef) -> Iterator[tuple[str, Child]]:
+    """Yield everything the running pods are made of as it is, reached through the configuration of today."""
+    for key, child in hold.hold(observed.children, _judge).items():
+        if key.startswith(_PODS):
+            spec = {**child.resource["spec"], "providerConfigRef": provider.encode()}
+            yield key, Child({**child.resource, "spec": spec}, child.ready)
+
+
+def _provider_config(observed: Observed, cluster: Resource) -> ProviderConfigRef | None:
+    """Return the configuration the cluster publishes, else the one that what runs was made with."""
+    published = inference_cluster.decode_provider_config(Field(cluster).at("status"))
+    if published is not None:
+        return published
+    for _, child in sorted(observed.children.items()):
+        used = Field(child).at("spec", "providerConfigRef")
+        if objects.is_object(child) and used.at("name").optional() is not None:
+            return ProviderConfigRef(used.at("kind").text(), used.at("name").text())
+    return None
+
+
+# --- emits ------------------------------------------------------------------------------------------------------------
+
+
+def _child(observed: Observed, replica: Replica, manifest: Manifest, provider: ProviderConfigRef, source: str) -> Child:
+    wrapped = objects.wrap(manifest, provider_config=provider.encode(), namespace=replica.namespace, owner=replica.name)
+    wrapped["metadata"]["labels"] = {
+        names.LABEL_DEPLOYMENT: replica.deployment,
+        names.LABEL_REPLICA: replica.name,
+        names.LABEL_CLUSTER: replica.cluster,
+    }
+    if manifest.key == _WORKLOAD:
+        wrapped["metadata"]["annotations"] = {names.ANNOTATION_RENDERED_FROM: source}
+    child = observed.children.get(manifest.key)
+    return Child(wrapped, Ready.FALSE if child is None else _judge(child))
+
+
+def _judge(child: Resource) -> Ready:
+    return Ready.TRUE if objects.is_ready(child) else Ready.FALSE
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def _progress(
+    observed: Observed, replica: Replica, backend: Backend, before: replica_status.Before, *, has_address: bool
+) -> Progress:
+    seen = {key: objects.observed(child) for key, child in observed.children.items()}
+    observation = backend.observe(replica, seen)
+    unapplied = tuple(_unapplied(observed))
+    complete = Observation(
+        observation.workers, observation.is_ready, observation.is_routed, (*unapplied, *observation.problems)
+    )
+    return progress.judge(replica, complete, before=before.workers, has_address=has_address)
+
+
+def _unapplied(observed: Observed) -> Iterator[Problem]:
+    """Yield what the cluster did not take of what was sent to it."""
+    for key, child in sorted(observed.children.items()):
+        synced = objects.condition(child, "Synced")
+        message = str(synced.get("message") or "no message")
+        if synced.get("status") == "False" and not message.startswith(_UNSEEN):
+            is_final = any(text in message for text in _REFUSED)
+            yield Problem("NotApplied", f"{key} could not be applied: {message}", is_final, about_route=key == "route")
+
+
+def _unseen(observed: Observed) -> Iterator[str]:
+    """Yield the children whose state on the cluster could not be read the last time it was tried."""
+    for key, child in sorted(observed.children.items()):
+        synced = objects.condition(child, "Synced")
+        message = str(synced.get("message") or "")
+        if synced.get("status") == "False" and message.startswith(_UNSEEN):
+            yield f"{key}: {message}"
+
+
+def _phase(verdict: _Verdict, rendering: _Rendering, seen: Progress) -> Phase:
+    if verdict.known is not Known.YES:
+        return Phase.PENDING
+    return seen.phase if rendering.children else Phase.ADMITTED
+
+
+def _conditions(observed: Observed, verdict: _Verdict, rendering: _Rendering, seen: Progress) -> Iterator[Condition]:
+    yield Condition("Admitted", Truth(verdict.known), verdict.reason, verdict.message)
+    if not rendering.children:
+        waits = rendering.held or verdict.message
+        yield Condition("WorkloadReady", Truth.FALSE, "NotRendered", waits)
+        yield Condition("Serving", Truth.FALSE, "NotRendered", waits)
+    else:
+        note = f"; kept as it is, since {rendering.held}" if rendering.held else ""
+        for kind, judgement in (("WorkloadReady", seen.workload), ("Serving", seen.serving)):
+            yield Condition(kind, Truth(judgement.known), judgement.reason, judgement.message + note)
+    unseen = list(_unseen(observed))
+    if unseen:
+        message = f"the cluster could not be read, what is reported is what was seen last: {'; '.join(unseen)}"
+        yield Condition("StatusStale", Truth.TRUE, "ClusterUnreachable", message)
+    else:
+        yield Condition("StatusStale", Truth.FALSE, "Fresh", "the state on the cluster was read without an error")
+
+
+def _events(before: str, phase: Phase, verdict: _Verdict, seen: Progress) -> Iterator[Event]:
+    """Yield one event when the phase has changed."""
+    if before == phase:
+        return
+    messages = {Phase.PENDING: verdict.message, Phase.ADMITTED: verdict.message, Phase.RUNNING: seen.serving.message}
+    bad = phase is Phase.FAILED or (phase is Phase.DEGRADED and before == Phase.RUNNING)
+    message = messages.get(phase, seen.workload.message)
+    yield Event(Severity.WARNING if bad else Severity.NORMAL, str(phase), message)

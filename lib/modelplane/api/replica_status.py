@@ -1,0 +1,62 @@
+"""The status of a ModelReplica: written in full each time, and what of the last one still stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api.fields import Field
+from modelplane.api.inference_cluster import GatewayAddress
+from modelplane.workload.model import Replica, Role
+
+Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was reported last: a phase (empty at first), ready workers, and an address, which may blink."""
+
+    phase: str
+    workers: Mapping[Role, int]
+    address: Mapping[str, Json] | None
+
+
+def decode(status: Mapping[str, Json]) -> Before:
+    """Return what still matters of the last status."""
+    root = Field(status)
+    workers = {
+        role: root.at("workers", role, "ready").integer(0) for role in Role if root.at("workers", role, "ready").is_set
+    }
+    address = root.at("address")
+    return Before(root.at("phase").text(""), workers, address.members() if address.is_set else None)
+
+
+def encode(
+    replica: Replica, phase: str, workers: Mapping[Role, int], address: Mapping[str, Json] | None
+) -> dict[str, Json]:
+    """Return the whole status."""
+    status: dict[str, Json] = {
+        "phase": phase,
+        "cluster": replica.cluster,
+        "workers": {
+            str(bound.spec.role): {"desired": bound.spec.workers, "ready": workers.get(bound.spec.role, 0)}
+            for bound in replica.roles
+        },
+    }
+    if address is not None:
+        status["address"] = dict(address)
+    return status
+
+
+def address(replica: Replica, gateway: GatewayAddress | None, before: Before) -> Mapping[str, Json] | None:
+    """Return how the replica is reached: at its cluster's gateway now, else where it was reached last."""
+    if gateway is None:
+        return before.address
+    return {
+        "host": names.internal_host(replica.namespace, replica.name),
+        "address": gateway.address,
+        "port": gateway.port,
+        "scheme": gateway.scheme,
+    }

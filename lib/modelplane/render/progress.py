@@ -1,0 +1,138 @@
+"""How far a replica has come: phase, workload and serving, judged from what is seen of it.
+
+Three verdicts: yes, no, and not known. What cannot be seen right now is not known, which is neither healthy nor broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from modelplane.render.backend import Observation, Problem
+from modelplane.workload import secrets
+from modelplane.workload.model import Replica, Role
+
+
+class Phase(StrEnum):
+    """Where a replica is in its life."""
+
+    PENDING = "Pending"
+    ADMITTED = "Admitted"
+    STARTING = "Starting"
+    RUNNING = "Running"
+    DEGRADED = "Degraded"
+    FAILED = "Failed"
+
+
+class Known(StrEnum):
+    """Yes, no, or not known."""
+
+    YES = "True"
+    NO = "False"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One verdict with its stable reason and a message that says what would change it."""
+
+    known: Known
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Everything that is reported of a rendered replica; `workers` holds the ready ones per role."""
+
+    phase: Phase
+    workload: Judgement
+    serving: Judgement
+    workers: Mapping[Role, int]
+
+
+def judge(replica: Replica, observation: Observation, *, before: Mapping[Role, int], has_address: bool) -> Progress:
+    """Return the progress of a replica whose objects have been handed to its cluster.
+
+    `before` are the ready workers reported last: they stand while nothing is seen. `has_address`: the cluster's
+    gateway can be reached under a known address.
+    """
+    seen = bool(observation.workers)
+    workers = dict(observation.workers) if seen else dict(before)
+    complete = seen and all(workers.get(bound.spec.role, 0) >= bound.spec.workers for bound in replica.roles)
+    workload = _workload(replica, observation, complete=complete)
+    serving = _serving(replica, observation, has_address=has_address)
+    return Progress(_phase(observation, workload, serving), workload, serving, workers)
+
+
+def _workload(replica: Replica, observation: Observation, *, complete: bool) -> Judgement:
+    final = next((p for p in observation.problems if p.is_final and not p.about_route), None)
+    if final is not None:
+        return Judgement(Known.NO, final.reason, _messages((final,)))
+    if not observation.workers:
+        message = f"nothing is seen yet of the workload on cluster {replica.cluster}"
+        return Judgement(Known.UNKNOWN, "NotObserved", _messages(observation.problems) or message)
+    if observation.is_ready and complete:
+        return Judgement(Known.YES, "AllWorkersReady", _counts(replica, observation))
+    reason = observation.problems[0].reason if observation.problems else "WorkersStarting"
+    parts = (_counts(replica, observation), _messages(observation.problems), _waiting(replica, observation))
+    return Judgement(Known.NO, reason, "; ".join(part for part in parts if part))
+
+
+def _serving(replica: Replica, observation: Observation, *, has_address: bool) -> Judgement:
+    if not observation.workers:
+        return Judgement(Known.UNKNOWN, "NotObserved", f"nothing is seen of the workload on cluster {replica.cluster}")
+    idle = [str(bound.spec.role) for bound in replica.roles if not observation.workers.get(bound.spec.role)]
+    if idle:
+        return Judgement(Known.NO, "NoReadyWorker", f"no worker of {' and '.join(idle)} is ready")
+    if observation.is_routed is None:
+        return Judgement(Known.UNKNOWN, "RouteNotObserved", "nothing is seen of the route on the cluster's gateway")
+    if not observation.is_routed:
+        routes = tuple(problem for problem in observation.problems if problem.about_route)
+        reason = routes[0].reason if routes else "RouteNotAccepted"
+        return Judgement(Known.NO, reason, _messages(routes) or "the cluster's gateway has not taken the route yet")
+    if not has_address:
+        return Judgement(
+            Known.NO,
+            "NoGatewayAddress",
+            f"cluster {replica.cluster} has published no gateway address; see its condition ClusterReady",
+        )
+    return Judgement(Known.YES, "Serving", "requests reach the replica through its cluster's gateway")
+
+
+def _phase(observation: Observation, workload: Judgement, serving: Judgement) -> Phase:
+    if serving.known is Known.YES:
+        return Phase.RUNNING if workload.known is Known.YES else Phase.DEGRADED
+    if any(problem.is_final for problem in observation.problems):
+        return Phase.FAILED
+    return Phase.STARTING
+
+
+def _counts(replica: Replica, observation: Observation) -> str:
+    return ", ".join(
+        f"{observation.workers.get(bound.spec.role, 0)} of {bound.spec.workers} {bound.spec.role} workers ready"
+        for bound in replica.roles
+    )
+
+
+def _waiting(replica: Replica, observation: Observation) -> str:
+    """Return which Secrets have to be there, as long as some role has no worker that could prove they are."""
+    named = sorted(
+        {
+            name
+            for bound in replica.roles
+            if not observation.workers.get(bound.spec.role)
+            for name in secrets.required(bound.spec.template)
+        }
+    )
+    if not named:
+        return ""
+    listed = ", ".join(named)
+    return (
+        f"the pods need Secrets that must exist in namespace {replica.namespace} of cluster {replica.cluster}: {listed}"
+    )
+
+
+def _messages(problems: tuple[Problem, ...]) -> str:
+    return "; ".join(problem.message for problem in problems)
