@@ -60,7 +60,7 @@ class Crossplane:
         composite = self._configured(key, composite, definition)
         try:
             step = _step(definition)
-            answer = self._pipeline.call(key, step)
+            answer = self._answer(key, step)
             self._note_events(key, answer)
             if answer.fatal is not None:
                 self._stop(key, composite, answer, step)
@@ -68,8 +68,14 @@ class Crossplane:
                 self._compose(key, composite, definition, answer)
         except Failed as failure:
             self._write_conditions(key, composite, [conditions.not_synced(str(failure))])
-        self._seen[key] = self._pipeline.signature(key)
         return True
+
+    def _answer(self, key: Key, step: str) -> Answer:
+        """Return the function's answer, and remember what it was given, before anything changes through it."""
+        try:
+            return self._pipeline.call(key, step)
+        finally:
+            self._seen[key] = self._pipeline.signature(key)
 
     # --- observe ------------------------------------------------------------------------------------------------------
 

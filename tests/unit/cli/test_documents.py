@@ -53,7 +53,7 @@ def test_lists_are_opened_and_lines_are_those_of_the_items(tmp_path: Path) -> No
 
 
 PROBLEMS = [
-    pytest.param("a: 1\n---\nb: [", 4, "flow sequence (line 3)", id="the second document is broken"),
+    pytest.param("a: 1\n---\nb: [", 4, "did not find expected node content", id="the second document is broken"),
     pytest.param("- a\n- b\n", 1, "is not a Kubernetes object", id="a list at the top"),
     pytest.param("just words\n", 1, "is not a Kubernetes object", id="text"),
     pytest.param("kind: List\nitems: 3\n", 2, "must be a list of objects", id="items is no list"),
