@@ -1,17 +1,143 @@
-"""The cluster's side: which of the replicas that name it hold a place. It is the only writer of its cluster's ledger."""
+"""The cluster's side: which of the replicas that name it hold a place.
+
+Its caller is the only writer of the cluster's ledger, so two deployments that propose at the same moment meet here
+and nowhere else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from modelplane.placement.model import Accounting, Pool, ReplicaClaim
-from modelplane.placement.plan import ClusterAccount
+from modelplane.devices.model import Claim
+from modelplane.placement import ledger, shortage
+from modelplane.placement.ledger import Ledger
+from modelplane.placement.model import Accounting, Holding, Pool, ReplicaClaim
+from modelplane.placement.packing import Answer
+from modelplane.placement.plan import (
+    Admission,
+    AdmissionVerdict,
+    ClusterAccount,
+    PoolAccount,
+    Reason,
+)
 
 
 def admit(pools: tuple[Pool, ...], accounting: Accounting, claims: Iterable[ReplicaClaim]) -> ClusterAccount:
     """Return a verdict per claim and the ledger per pool.
 
-    Claims are taken in one order whatever order they come in: those that hold a place, then by priority (higher first), creation time
-    and key; each is admitted if it fits beside all admitted before it. `Pool.allocations` is not read: the claims are the truth.
+    Claims are taken in one order whatever order they come in: those that hold a place, then by priority (higher
+    first), creation time and key; each is admitted if it fits beside all admitted before it, so a claim that does not
+    fit does not stop smaller ones after it. `Pool.allocations` is not read: the claims are the truth.
     """
-    raise NotImplementedError
+    book = _Book(pools, accounting)
+    for claim in sorted({claim.key: claim for claim in sorted(claims, key=_order)}.values(), key=_order):
+        book.judge(claim)
+    return book.account()
+
+
+def _order(claim: ReplicaClaim) -> tuple[bool, int, str, str]:
+    return (not claim.holds, -claim.priority, claim.created, claim.key)
+
+
+class _Book:
+    """The ledgers of one cluster while its claims are judged."""
+
+    def __init__(self, pools: tuple[Pool, ...], accounting: Accounting) -> None:
+        self._pools: Mapping[str, Pool] = {pool.name: pool for pool in pools}
+        self._accounting = accounting
+        self._ledgers: dict[str, Ledger] = {
+            pool.name: ledger.of(replace(pool, allocations=()), pool.node_class, accounting)
+            for pool in pools
+            if pool.node_class is not None
+        }
+        self._holdings: dict[str, list[Holding]] = {pool.name: [] for pool in pools}
+        self._verdicts: list[AdmissionVerdict] = []
+
+    def judge(self, claim: ReplicaClaim) -> None:
+        """Admit the claim, refuse it, or leave it pending when its class is not there to judge it by."""
+        verdict = AdmissionVerdict(claim.key, Admission.ADMITTED) if claim.holds else self._verdict(claim)
+        self._verdicts.append(verdict)
+        if verdict.admission is not Admission.ADMITTED:
+            return
+        for holding in claim.holdings:
+            if holding.pool in self._holdings:
+                self._holdings[holding.pool].append(holding)
+            if holding.pool in self._ledgers:
+                self._ledgers[holding.pool] = ledger.with_holding(self._ledgers[holding.pool], holding)
+
+    def _verdict(self, claim: ReplicaClaim) -> AdmissionVerdict:
+        states = dict(self._ledgers)
+        for holding in claim.holdings:
+            pool = self._pools.get(holding.pool)
+            if pool is None:
+                message = f"this cluster has no pool {holding.pool}"
+                return AdmissionVerdict(claim.key, Admission.REFUSED, Reason.NO_MATCHING_DEVICE, message)
+            if pool.node_class is None:
+                message = (
+                    f"InferenceClass {pool.class_name} of pool {pool.name} does not exist; it is judged once it does"
+                )
+                return AdmissionVerdict(claim.key, Admission.PENDING, None, message)
+            refusal = self._refusal(pool, states[pool.name], holding)
+            if refusal is not None:
+                return AdmissionVerdict(claim.key, Admission.REFUSED, *refusal)
+            states[pool.name] = ledger.with_holding(states[pool.name], holding)
+        return AdmissionVerdict(claim.key, Admission.ADMITTED)
+
+    def _refusal(self, pool: Pool, state: Ledger, holding: Holding) -> tuple[Reason, str] | None:
+        """Return the reason and message why the holding does not fit the pool, None when it does."""
+        unknown = [name for name, _ in holding.shape.devices if name not in state.dimensions.names]
+        if unknown:
+            known = ", ".join(state.dimensions.names) or "none"
+            message = f"{pool.name}: class {pool.class_name} has no device {', '.join(unknown)} (it has {known})"
+            return (Reason.NO_MATCHING_DEVICE, message)
+        if not state.dimensions.carries(holding.shape):
+            message = f"{pool.name}: one pod asks for more than a node of class {pool.class_name} has"
+            return (Reason.INSUFFICIENT_DEVICES, message)
+        after = ledger.with_holding(state, holding)
+        if ledger.fits(after) is Answer.FITS:
+            return None
+        found = shortage.short(state, after, holding, holding.shape)
+        return (found.reason, f"{pool.name}: {found.detail}")
+
+    def account(self) -> ClusterAccount:
+        """Return everything decided."""
+        return ClusterAccount(
+            verdicts=tuple(sorted(self._verdicts, key=lambda verdict: verdict.key)),
+            pools=tuple(self._pool_account(pool) for pool in self._pools.values()),
+        )
+
+    def _pool_account(self, pool: Pool) -> PoolAccount:
+        allocations = ledger.allocations(self._holdings[pool.name])
+        state = self._ledgers.get(pool.name)
+        if state is None or pool.node_class is None:
+            problem = f"InferenceClass {pool.class_name} does not exist: what is free cannot be said"
+            return PoolAccount(pool.name, allocations, (), 0, 0, over_committed=False, problems=(problem,))
+        return PoolAccount(
+            name=pool.name,
+            allocations=allocations,
+            free=self._free(pool, state),
+            nodes_used=state.opened,
+            growable=pool.nodes.usable - pool.nodes.present,
+            over_committed=state.over_committed,
+            problems=ledger.problems(replace(pool, allocations=allocations), pool.node_class),
+        )
+
+    def _free(self, pool: Pool, state: Ledger) -> tuple[tuple[str, int], ...]:
+        """Return what nothing holds on the nodes that are present.
+
+        Whole nodes only where pods are charged whole nodes.
+        """
+        if pool.node_class is None:
+            return ()
+        free = []
+        used = dict(zip(state.dimensions.names, state.used, strict=True))
+        for device in pool.node_class.devices:
+            if device.claim is Claim.SYNTHETIC:
+                continue
+            if self._accounting is Accounting.NODE:
+                left = device.count * (pool.nodes.present - state.opened)
+            else:
+                left = device.count * pool.nodes.present - used[device.name]
+            free.append((device.name, max(0, left)))
+        return tuple(sorted(free))

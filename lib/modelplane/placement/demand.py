@@ -15,7 +15,8 @@ from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleS
 def of(workload: Workload) -> Demand:
     """Return what one replica of `workload` needs.
 
-    Raises: InvalidQuantity, with its path under the template, for a cpu or memory amount that cannot be read (the author's fault).
+    Raises: InvalidQuantity, with its path under the template, for a cpu or memory amount that cannot be read (the
+    author's fault).
     """
     return Demand(roles=tuple(_role(spec) for spec in workload.roles))
 
@@ -63,7 +64,10 @@ def _is_counted(request: ResolvedRequest) -> bool:
 
 
 def _node_resources(spec: RoleSpec) -> tuple[int, int]:
-    """Return cpu (millis) and memory (bytes) of one pod: the sum over its containers, a missing request counting as the limit."""
+    """Return cpu (millis) and memory (bytes) of one pod.
+
+    The sum over its containers, a missing request counting as the limit.
+    """
     containers = (spec.template.get("spec") or {}).get("containers") or []
     cpu_millis = memory_bytes = 0
     for index, container in enumerate(containers):

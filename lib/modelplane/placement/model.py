@@ -38,6 +38,7 @@ class Taint:
     value: str = ""
 
     def __str__(self) -> str:
+        """Return the taint as it is written in messages."""
         return f"{self.key}={self.value}" if self.value else self.key
 
 
@@ -97,8 +98,8 @@ class PodShape:
 class Allocation:
     """`pods` equal pods that hold a place in a pool.
 
-    `nodes_per_worker` above 1 says that the pods come in gangs of that size whose members stand on different nodes; without it a
-    gang of half-node pods would be counted as if it could share a node.
+    `nodes_per_worker` above 1 says that the pods come in gangs of that size whose members stand on different nodes;
+    without it a gang of half-node pods would be counted as if it could share a node.
     """
 
     shape: PodShape
@@ -110,8 +111,8 @@ class Allocation:
 class NodeCounts:
     """The nodes of a pool, each number with its own meaning.
 
-    `declared` is nodeCount of the spec, `observed` what the cluster reports (None: unknown), `maximum` maxNodeCount of a pool that can
-    grow (None: it cannot).
+    `declared` is nodeCount of the spec, `observed` what the cluster reports (None: unknown), `maximum` maxNodeCount
+    of a pool that can grow (None: it cannot).
     """
 
     declared: int
@@ -131,10 +132,13 @@ class NodeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One homogeneous node pool. `node_class` None: its InferenceClass is not there, so nothing can be said about its devices.
+    """One homogeneous node pool. `node_class` None.
 
-    `allocations` are what the cluster published: counts per shape of all admitted replicas. `quota` bounds the devices in use, by
-    class device name, where a cluster scheduler limits them; it is an upper bound and never counted as free.
+    Its InferenceClass is not there, so nothing can be said about its devices.
+
+    `allocations` are what the cluster published: counts per shape of all admitted replicas. `quota` bounds the
+    devices in use, by class device name, where a cluster scheduler limits them; it is an upper bound and never
+    counted as free.
     """
 
     name: str
@@ -157,9 +161,9 @@ class RefusalNote:
 class Cluster:
     """One InferenceCluster as its spec and status say.
 
-    `backends` in order of preference. `capacity_known` False: its function has not published pools yet. `admitted` and the keys of
-    `refused` are `namespace/name` of replicas. The label `modelplane.ai/cluster` with the cluster's name is understood without
-    being listed in `labels`.
+    `backends` in order of preference. `capacity_known` False: its function has not published pools yet. `admitted`
+    and the keys of `refused` are `namespace/name` of replicas. The label `modelplane.ai/cluster` with the cluster's
+    name is understood without being listed in `labels`.
     """
 
     name: str
@@ -177,7 +181,10 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All clusters. `received` False: the list has not really arrived, so a missing cluster proves nothing and nobody is moved."""
+    """All clusters. `received` False.
+
+    The list has not really arrived, so a missing cluster proves nothing and nobody is moved.
+    """
 
     clusters: tuple[Cluster, ...] = ()
     received: bool = True
@@ -218,7 +225,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpreadConstraint:
-    """Replica counts of any two values of a cluster label differ by at most `max_skew` (a hard rule for new placements)."""
+    """Replica counts of any two values of a cluster label differ by at most `max_skew`; a rule for new placements."""
 
     topology_key: str
     max_skew: int = 1
@@ -237,8 +244,9 @@ class CacheNeed:
 class Intent:
     """Where the author of a deployment wants replicas, and how many.
 
-    `backends` are those that can serve this workload: the one named on the deployment or sticky in its status, else every capable
-    one; a cluster's own order of preference chooses among them. `max_replicas_per_cluster` 0 is no limit.
+    `backends` are those that can serve this workload: the one named on the deployment or sticky in its status, else
+    every capable one; a cluster's own order of preference chooses among them. `max_replicas_per_cluster` 0 is no
+    limit.
     """
 
     namespace: str
@@ -272,10 +280,11 @@ class Holding:
 class CurrentReplica:
     """One replica of this deployment that exists (its ModelReplica is observed and not being deleted).
 
-    `created` is its creationTimestamp as text (RFC 3339 sorts as text). `bound`: its workload has been rendered, so a refusal can no
-    longer unmake it. `outdated`: it would be written differently today in a way that restarts it. `replaces` is the name of the replica
-    it succeeds, kept on the object under `names.ANNOTATION_REPLACES`; without it a move cannot be told from a surplus. Whether the
-    cluster admitted or refused it is read from the cluster in the fleet, never told twice.
+    `created` is its creationTimestamp as text (RFC 3339 sorts as text). `bound`: its workload has been rendered, so a
+    refusal can no longer unmake it. `outdated`: it would be written differently today in a way that restarts it.
+    `replaces` is the name of the replica it succeeds, kept on the object under `names.ANNOTATION_REPLACES`; without
+    it a move cannot be told from a surplus. Whether the cluster admitted or refused it is read from the cluster in
+    the fleet, never told twice.
     """
 
     name: str

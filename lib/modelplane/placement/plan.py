@@ -10,7 +10,10 @@ from modelplane.workload.model import Role
 
 
 class Reason(StrEnum):
-    """Why a cluster (or one of its pools) cannot take a replica; one per cluster, the first that applies in this order."""
+    """Why a cluster (or one of its pools) cannot take a replica.
+
+    One per cluster, the first that applies in this order.
+    """
 
     LABEL_MISMATCH = "LabelMismatch"
     UNTOLERATED_TAINT = "UntoleratedTaint"
@@ -60,8 +63,8 @@ class DeviceAssignment:
 class PlacedRole:
     """One role on its pool.
 
-    `nodes` is the fewest nodes its pods stand on. `devices` is empty for a retained replica: its composed spec already says.
-    `shape` is what one pod takes.
+    `nodes` is the fewest nodes its pods stand on. `devices` is empty for a retained replica: its composed spec
+    already says. `shape` is what one pod takes.
     """
 
     role: Role
@@ -77,9 +80,10 @@ class PlacedRole:
 class PlacedReplica:
     """One replica of the plan, to be composed unless `state` is SHED.
 
-    `rewrite`: write the present template and these roles into it; otherwise it is composed exactly as observed. NEW and MOVED are always
-    rewritten; a RETAINED one only when it is updated in place. `holds_place` False: composed, and not counted as placed
-    (refused by its cluster and waiting there, or its cluster is gone). `note` says why it is where it is, or what it waits for.
+    `rewrite`: write the present template and these roles into it; otherwise it is composed exactly as observed. NEW
+    and MOVED are always rewritten; a RETAINED one only when it is updated in place. `holds_place` False: composed,
+    and not counted as placed (refused by its cluster and waiting there, or its cluster is gone). `note` says why it
+    is where it is, or what it waits for.
     """
 
     name: str
@@ -111,12 +115,16 @@ class PoolVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ClusterVerdict:
-    """Whether one cluster can take one more replica, and the one reason why not. `group` is the text counted in messages."""
+    """Whether one cluster can take one more replica, and the one reason why not.
+
+    `pool` is the pool that comes nearest when devices are what is missing. `group` is the text counted in messages.
+    """
 
     cluster: str
     reason: Reason | None
     detail: str = ""
     group: str = ""
+    pool: str = ""
     pools: tuple[PoolVerdict, ...] = ()
 
     @property
@@ -127,7 +135,10 @@ class ClusterVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """How many clusters gave one reason; `examples` are up to five of their names, `detail` the most telling of their details."""
+    """How many clusters gave one reason.
+
+    `examples` are up to five of their names, `detail` the most telling of their details.
+    """
 
     reason: Reason
     clusters: int
@@ -139,6 +150,7 @@ class ChangeKind(StrEnum):
     """One thing that somebody could change."""
 
     LABEL = "Label"
+    NO_LABEL = "NoLabel"
     TAINT = "Taint"
     READY = "Ready"
     ADDRESS = "Address"
@@ -170,7 +182,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Closest:
-    """The cluster that misses by least. `changes` together make one more replica fit, which has been checked by the matcher."""
+    """The cluster that misses by least.
+
+    `changes` together make one more replica fit, which has been checked by the matcher.
+    """
 
     cluster: str
     pool: str
@@ -181,7 +196,10 @@ class Closest:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Replicas that are wanted and hold no place. `message` reads as kube-scheduler's; `verdicts` has every cluster by name."""
+    """Replicas that are wanted and hold no place. `message` reads as kube-scheduler's.
+
+    `verdicts` has every cluster by name.
+    """
 
     count: int
     message: str
@@ -192,7 +210,10 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class BlockedMove:
-    """A replica that should move (drained, outdated, cluster gone) and stays as it is: why it should, and why it cannot yet."""
+    """A replica that should move (drained, outdated, cluster gone) and stays as it is.
+
+    Why it should, and why it cannot yet.
+    """
 
     replica: str
     cause: str
@@ -221,9 +242,7 @@ class Plan:
     @property
     def placed(self) -> int:
         """Return how many wanted replicas hold a place; a successor and the one it replaces count once."""
-        names = {replica.name for replica in self.composed if replica.holds_place}
-        pairs = sum(1 for r in self.composed if r.holds_place and r.replaces is not None and r.replaces in names)
-        return min(self.wanted, len(names) - pairs)
+        return self.wanted - (self.shortfall.count if self.shortfall is not None else 0)
 
 
 # --- the cluster's side -----------------------------------------------------------------------------------------------
@@ -231,7 +250,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionVerdict:
-    """The cluster's say over one replica (`namespace/name`). PENDING: it cannot be judged yet, and `message` says for want of what."""
+    """The cluster's say over one replica (`namespace/name`); PENDING while what it would be judged by is missing."""
 
     key: str
     admission: Admission
@@ -243,8 +262,9 @@ class AdmissionVerdict:
 class PoolAccount:
     """The ledger of one pool after admission.
 
-    `free` is, by class device name, what no admitted replica holds on the nodes present now; `growable` the further nodes a growable pool can
-    add. `over_committed`: more was admitted than the pool holds today; nobody is moved for it. `problems` are inconsistencies found.
+    `free` is, by class device name, what no admitted replica holds on the nodes present now; `growable` the further
+    nodes a growable pool can add. `over_committed`: more was admitted than the pool holds today; nobody is moved for
+    it. `problems` are inconsistencies found.
     """
 
     name: str

@@ -1,9 +1,29 @@
-"""The one entry point by which a deployment's replicas are placed."""
+"""The one entry point by which a deployment's replicas are placed: retain, shed, fill, move, in that order.
+
+Everything is decided from what is observed; nothing is remembered between calls. A move in progress is seen by the
+successor that names the replica it replaces.
+"""
 
 from __future__ import annotations
 
-from modelplane.placement.model import Current, Demand, Fleet, Intent
-from modelplane.placement.plan import Plan
+from collections.abc import Iterable, Iterator
+
+from modelplane import names
+from modelplane.devices import matching
+from modelplane.placement import filters, ledger, packing, retention, shortfall
+from modelplane.placement.board import Board
+from modelplane.placement.model import Current, CurrentReplica, Demand, Fleet, Holding, Intent
+from modelplane.placement.plan import (
+    BlockedMove,
+    DeviceAssignment,
+    PlacedReplica,
+    PlacedRole,
+    Plan,
+    State,
+)
+from modelplane.placement.ranking import Candidate, Ranking
+from modelplane.placement.retention import Cause, Leaver, Roll
+from modelplane.placement.solver import Solution
 
 
 def schedule(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Plan:
@@ -12,4 +32,266 @@ def schedule(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> 
     Shape: independent of the order of every input; scheduling the plan's outcome again changes nothing.
     Raises: InvalidSelector when a device selector does not compile (the author's fault).
     """
-    raise NotImplementedError
+    return decide(fleet, demand, intent, current)[0]
+
+
+def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tuple[Plan, Board]:
+    """Return the plan and the board as the plan leaves it, for those who explain it."""
+    for role in demand.roles:
+        matching.check(role.requests)
+    board = Board(fleet, demand, intent)
+    roll = retention.settle(fleet, board, current.replicas)
+    draft = _Draft(board, roll, current)
+    draft.fill()
+    draft.move()
+    return draft.plan(), board
+
+
+class _Draft:
+    """A plan in the making."""
+
+    def __init__(self, board: Board, roll: Roll, current: Current) -> None:
+        self._board = board
+        self._roll = roll
+        self._wanted = board.intent.replicas
+        self._taken = {replica.name for replica in current.replicas} | current.taken_names
+        self._placed: dict[str, PlacedReplica] = {}
+        self._blocked: list[BlockedMove] = []
+        self._missing = 0
+        self._ranking: Ranking | None = None
+
+    @property
+    def _candidates(self) -> Ranking:
+        """Return the clusters in order; ranked only when something is to be placed."""
+        if self._ranking is None:
+            self._ranking = Ranking(self._board, self._board.clusters)
+        return self._ranking
+
+    # --- fill ----------------------------------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Place what is missing: first what a cluster refused, then what a lost cluster took with it, then the rest."""
+        missing = self._wanted - self._roll.places
+        for replica in retention.newest_last(self._roll.refused.values()):
+            missing -= 1
+            if self._place(replaces=None) is None:
+                self._missing += 1
+            else:
+                self._roll.drop(replica.name, f"cluster {replica.cluster} refused it; placed elsewhere")
+        gone = [replica.name for replica in retention.newest_last(self._roll.lost.values())]
+        for position in range(missing):
+            replaces = gone[position] if position < len(gone) else None
+            if self._place(replaces=replaces) is None:
+                self._missing += missing - position
+                break
+
+    def _place(self, *, replaces: str | None, note: str = "") -> PlacedReplica | None:
+        candidate = self._candidates.best()
+        if candidate is None:
+            return None
+        return self._put(candidate, replaces, note)
+
+    def _put(self, candidate: Candidate, replaces: str | None, note: str) -> PlacedReplica:
+        self._candidates.take(candidate)
+        (name,) = names.next_replicas(self._board.intent.deployment, self._taken, 1)
+        self._taken.add(name)
+        placed = PlacedReplica(
+            name=name,
+            cluster=candidate.cluster,
+            backend=filters.backend(self._board.clusters[candidate.cluster], self._board.intent) or "",
+            state=State.NEW if replaces is None else State.MOVED,
+            roles=self._roles(candidate.cluster, candidate.solution),
+            rewrite=True,
+            replaces=replaces,
+            note=note,
+        )
+        self._placed[name] = placed
+        return placed
+
+    def _roles(self, cluster: str, solution: Solution) -> tuple[PlacedRole, ...]:
+        lots = self._board.lots(cluster)
+        roles = []
+        for role, seat in zip(self._board.table.demand.roles, solution.seats, strict=True):
+            picks = tuple(DeviceAssignment(p.request, p.device, p.count) for p in seat.option.picks)
+            holding = Holding(role.role, lots[seat.pool].pool.name, role.pods, seat.shape, role.nodes_per_worker)
+            roles.append(self._role(cluster, holding, picks))
+        return tuple(roles)
+
+    def _role(self, cluster: str, holding: Holding, picks: tuple[DeviceAssignment, ...]) -> PlacedRole:
+        return PlacedRole(
+            role=holding.role,
+            pool=holding.pool,
+            pods=holding.pods,
+            nodes=self._nodes(cluster, holding),
+            nodes_per_worker=holding.nodes_per_worker,
+            shape=holding.shape,
+            devices=picks,
+        )
+
+    def _nodes(self, cluster: str, holding: Holding) -> int:
+        """Return the fewest nodes the pods stand on; as many as there are pods when the class is not known."""
+        found = self._board.clusters.get(cluster)
+        pool = next((p for p in found.pools if p.name == holding.pool), None) if found else None
+        if found is None or pool is None or pool.node_class is None:
+            return holding.pods
+        what = ledger.dimensions(pool.node_class, found.accounting)
+        item = packing.gang(what.charge(holding.shape), holding.pods, holding.nodes_per_worker)
+        return packing.fewest_nodes(what.capacity, item)
+
+    # --- move ----------------------------------------------------------------------------------------------------
+
+    def move(self) -> None:
+        """Start at most one move.
+
+        A successor where there is room, else a rewrite in place, else a replacement in its own place.
+        """
+        if self._roll.successors or not self._roll.leavers:
+            return
+        order = sorted(self._roll.leavers.values(), key=_urgency)
+        if self._place_successor(order[0]):
+            return
+        if not self._others_ready(order):
+            self._block(order, "and another replica is not ready yet")
+            return
+        for leaver in order:
+            if self._rewrite(leaver) or self._replace(leaver):
+                return
+        self._block(order, "and its own place does not serve either")
+
+    def _place_successor(self, leaver: Leaver) -> bool:
+        replica = leaver.replica
+        return self._place(replaces=replica.name, note=f"succeeds {replica.name}: {leaver.detail}") is not None
+
+    def _others_ready(self, order: list[Leaver]) -> bool:
+        """Return whether stopping one replica leaves all others serving.
+
+        Those on clusters that are not ready do not count.
+        """
+        if self._placed:
+            return False
+        clusters = self._board.clusters
+        replicas = self._roll.keepers.values()
+        return all(r.ready for r in replicas if r.cluster in clusters and clusters[r.cluster].ready)
+
+    def _rewrite(self, leaver: Leaver) -> bool:
+        """Write the present template into the replica where it is, if it then takes no more than it holds already."""
+        replica = leaver.replica
+        if leaver.cause is not Cause.OUTDATED or not self._may_stay(replica):
+            return False
+        pools = frozenset(holding.pool for holding in replica.holdings)
+        solution = self._board.solve_without(replica, pools)
+        if solution is None:
+            return False
+        roles = self._roles(replica.cluster, solution)
+        if not _within(roles, replica.holdings):
+            return False
+        self._placed[replica.name] = PlacedReplica(
+            name=replica.name,
+            cluster=replica.cluster,
+            backend=replica.backend,
+            state=State.RETAINED,
+            roles=roles,
+            admission=self._board.admission(replica),
+            rewrite=True,
+            replaces=replica.replaces,
+            note="rewritten in place: no cluster has room for a successor beside it",
+        )
+        return True
+
+    def _replace(self, leaver: Leaver) -> bool:
+        """Let the replica go and propose a new one in its place on the same cluster, for want of room for both."""
+        replica = leaver.replica
+        if leaver.cause is Cause.DRAINED or not self._may_stay(replica):
+            return False
+        solution = self._board.solve_without(replica)
+        if solution is None:
+            return False
+        note = f"takes the place of {replica.name}, which had to go first: {leaver.detail}"
+        self._put(Candidate(replica.cluster, solution), replica.name, note)
+        self._roll.drop(replica.name, f"{leaver.detail}; no cluster has room for both")
+        return True
+
+    def _may_stay(self, replica: CurrentReplica) -> bool:
+        board = self._board
+        return board.barred(replica.cluster) is None and replica.cluster not in board.refused_on
+
+    def _block(self, order: Iterable[Leaver], why: str) -> None:
+        for leaver in order:
+            message = f"no cluster has room for a successor, {why}"
+            self._blocked.append(BlockedMove(leaver.replica.name, leaver.detail, message))
+
+    # --- plan ----------------------------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        """Return everything decided, by name."""
+        replicas = {**dict(self._kept()), **self._placed}
+        for name, (replica, reason) in self._roll.shed.items():
+            replicas[name] = self._observed(replica, State.SHED, reason)
+        return Plan(
+            replicas=tuple(replicas[name] for name in sorted(replicas)),
+            wanted=self._wanted,
+            shortfall=shortfall.of(self._board, self._missing) if self._missing else None,
+            blocked=tuple(sorted(self._blocked, key=lambda blocked: blocked.replica)),
+        )
+
+    def _kept(self) -> Iterator[tuple[str, PlacedReplica]]:
+        for name, replica in self._roll.keepers.items():
+            yield name, self._observed(replica, State.RETAINED, "")
+        for name, leaver in self._roll.leavers.items():
+            yield name, self._observed(leaver.replica, State.RETAINED, self._leaver_note(leaver))
+        for name, replica in self._roll.refused.items():
+            note = f"refused by its cluster, waits there: {self._board.refused_on[replica.cluster]}"
+            yield name, self._observed(replica, State.RETAINED, note, holds_place=False)
+        lost = retention.newest_last(self._roll.lost.values())
+        held = retention.held_lost(self._roll, self._wanted)
+        for position, replica in enumerate(lost):
+            gone = f"cluster {replica.cluster} does not exist any more"
+            if position < held:
+                note = f"{gone}; held until others serve in its stead"
+                yield replica.name, self._observed(replica, State.RETAINED, note, holds_place=False)
+            else:
+                yield replica.name, self._observed(replica, State.SHED, gone)
+
+    def _leaver_note(self, leaver: Leaver) -> str:
+        name = leaver.replica.name
+        successor = self._roll.successors.get(name)
+        if successor is None:
+            successor = next((new.name for new in self._placed.values() if new.replaces == name), None)
+        if successor is not None:
+            return f"{leaver.detail}; stays until its successor {successor} is ready"
+        return f"{leaver.detail}; waits for its turn to move"
+
+    def _observed(self, replica: CurrentReplica, state: State, note: str, *, holds_place: bool = True) -> PlacedReplica:
+        return PlacedReplica(
+            name=replica.name,
+            cluster=replica.cluster,
+            backend=replica.backend,
+            state=state,
+            roles=tuple(self._role(replica.cluster, holding, ()) for holding in replica.holdings),
+            admission=self._board.admission(replica),
+            holds_place=holds_place and state is not State.SHED,
+            replaces=replica.replaces,
+            note=note,
+        )
+
+
+def _urgency(leaver: Leaver) -> tuple[int, bool, tuple[str, int, str]]:
+    return (list(Cause).index(leaver.cause), leaver.replica.ready, retention.age(leaver.replica))
+
+
+def _within(roles: tuple[PlacedRole, ...], holdings: tuple[Holding, ...]) -> bool:
+    """Return whether the roles take no more than the holdings, pool by pool.
+
+    Then nobody's proposal can be in the way.
+    """
+    held = {(holding.role, holding.pool): holding for holding in holdings}
+    for role in roles:
+        before = held.get((role.role, role.pool))
+        if before is None or role.pods > before.pods or role.nodes_per_worker != before.nodes_per_worker:
+            return False
+        have = dict(before.shape.devices)
+        if any(count > have.get(name, 0) for name, count in role.shape.devices):
+            return False
+        if role.shape.cpu_millis > before.shape.cpu_millis or role.shape.memory_bytes > before.shape.memory_bytes:
+            return False
+    return True

@@ -1,0 +1,286 @@
+"""Which devices of one node serve the requests of one pod.
+
+The search follows the allocator of Kubernetes: requests in order, devices by driver and then in the order they are
+listed, selectors in order up to the first that is false, nothing evaluated before it is reached, and a CEL error that
+is reached ends the whole claim. What is decided here and not there is the DeviceClass of each request: it is that of
+the device it is bound to, and a DeviceClass is taken to select exactly the devices that name it.
+
+Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: one request is served by
+one kind of device, where the allocator may mix kinds of one DeviceClass; such a node is refused, never over-promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import islice, product
+from typing import TypeAlias
+
+from modelplane.devices import cel
+from modelplane.devices.cel import Outcome
+from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeClass, Request
+
+OPTIONS_MAX = 16
+"""Distinct ways of using a node's devices that are looked at; more exist only for classes with many alike kinds."""
+COMBINATIONS_MAX = 256
+"""Choices of a DeviceClass per request that are looked at."""
+
+Group: TypeAlias = tuple[int, ...]
+"""Indexes of the kinds of one DeviceClass, in the order the allocator reaches them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome, and the selector that decided it with its error when it is an ABORT."""
+
+    outcome: Outcome
+    expression: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One request bound to one kind of device."""
+
+    request: str
+    device: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to serve a pod.
+
+    A pick per request in order, and the devices it counts, sorted by name (Synthetic left out).
+    """
+
+    picks: tuple[Pick, ...]
+    counted: tuple[tuple[str, int], ...]
+
+
+class MissKind(StrEnum):
+    """Why a node of a class cannot serve a pod even when it is empty."""
+
+    SELECTOR_ERROR = "selector error"
+    NO_MATCH = "no match"
+    TOO_FEW = "too few"
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Why no option exists. `request` is empty when it takes several of them to fail."""
+
+    kind: MissKind
+    request: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The options in the allocator's order, or why there is none."""
+
+    options: tuple[Option, ...]
+    miss: Miss | None = None
+
+
+def check(requests: tuple[Request, ...]) -> None:
+    """Return nothing when every selector compiles.
+
+    Raises: InvalidSelector (the author's fault).
+    """
+    for request in requests:
+        for expression in request.selectors:
+            cel.compile(expression)
+
+
+@lru_cache(maxsize=65536)
+def answer(selectors: tuple[str, ...], device: Device) -> Answer:
+    """Return what the selectors say of one device. Cost: once per distinct (selectors, device) and process.
+
+    Raises: InvalidSelector (the author's fault).
+    """
+    for expression in selectors:
+        verdict = cel.compile(expression).evaluate(device)
+        if verdict.aborts:
+            return Answer(Outcome.ABORT, expression, verdict.cause)
+        if not verdict.matches:
+            return Answer(Outcome.NO_MATCH, expression)
+    return Answer(Outcome.MATCH)
+
+
+def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...] = ()) -> Match:
+    """Return how an empty node of the class serves one pod.
+
+    Raises: InvalidSelector (the author's fault).
+    """
+    kinds = node_class.devices
+    groups = _groups(kinds)
+    eligible = []
+    for request in requests:
+        serving = [group for group in groups if _has_match(request, group, kinds)]
+        if not serving:
+            return Match((), _unmatched(request, groups, kinds))
+        eligible.append(serving)
+    options: dict[tuple[tuple[str, int], ...], Option] = {}
+    aborted: Miss | None = None
+    for combination in islice(product(*eligible), COMBINATIONS_MAX):
+        claim = _Claim(kinds, requests, constraints, combination)
+        for option in islice(claim.options(), OPTIONS_MAX):
+            options.setdefault(option.counted, option)
+        aborted = aborted or claim.aborted
+    if options:
+        return Match(tuple(options.values())[:OPTIONS_MAX])
+    return Match((), aborted or _unserved(node_class, requests, constraints))
+
+
+def _groups(kinds: tuple[Device, ...]) -> tuple[Group, ...]:
+    """Return the kinds by what a claim can name.
+
+    A DeviceClass, an extended resource, or (Synthetic) nothing but the kind itself.
+    """
+    groups: dict[tuple[str, str], list[int]] = {}
+    for index, kind in enumerate(kinds):
+        named = {Claim.DRA: kind.device_class, Claim.DEVICE_PLUGIN: kind.resource_name, Claim.SYNTHETIC: kind.name}
+        groups.setdefault((kind.claim, named[kind.claim]), []).append(index)
+    return tuple(tuple(sorted(group, key=lambda i: (kinds[i].driver, i))) for group in groups.values())
+
+
+def _has_match(request: Request, group: Group, kinds: tuple[Device, ...]) -> bool:
+    for index in group:
+        outcome = answer(request.selectors, kinds[index]).outcome
+        if outcome is not Outcome.NO_MATCH:
+            return outcome is Outcome.MATCH
+    return False
+
+
+class _Aborted(Exception):
+    """Carries the allocator's abort out of the search; never leaves this module."""
+
+    def __init__(self, request: Request, kind: Device) -> None:
+        super().__init__(request.name)
+        self.miss = _failure(request, kind)
+
+
+class _Claim:
+    """The allocator's search for one claim whose DeviceClasses are fixed."""
+
+    def __init__(
+        self,
+        kinds: tuple[Device, ...],
+        requests: tuple[Request, ...],
+        constraints: tuple[Constraint, ...],
+        groups: tuple[Group, ...],
+    ) -> None:
+        self._kinds = kinds
+        self._requests = requests
+        self._constraints = constraints
+        self._groups = groups
+        self._seen: set[tuple[int, tuple[int, ...], tuple[Attribute | None, ...]]] = set()
+        self.aborted: Miss | None = None
+
+    def options(self) -> Iterator[Option]:
+        """Return each way to serve the claim, the allocator's own first, up to the first device that would abort it."""
+        free = tuple(kind.count for kind in self._kinds)
+        try:
+            for chosen in self._choose(0, free, (None,) * len(self._constraints)):
+                yield self._option(chosen)
+        except _Aborted as abort:
+            self.aborted = abort.miss
+
+    def _choose(
+        self, position: int, free: tuple[int, ...], shared: tuple[Attribute | None, ...]
+    ) -> Iterator[tuple[int, ...]]:
+        if position == len(self._requests):
+            yield ()
+            return
+        if (position, free, shared) in self._seen:
+            return
+        self._seen.add((position, free, shared))
+        request = self._requests[position]
+        for index in self._groups[position]:
+            if not free[index]:
+                continue
+            outcome = answer(request.selectors, self._kinds[index]).outcome
+            if outcome is Outcome.ABORT:
+                raise _Aborted(request, self._kinds[index])
+            values = self._shared(request, self._kinds[index], shared)
+            if outcome is Outcome.NO_MATCH or free[index] < request.count or values is None:
+                continue
+            rest = (*free[:index], free[index] - request.count, *free[index + 1 :])
+            for tail in self._choose(position + 1, rest, values):
+                yield (index, *tail)
+
+    def _shared(
+        self, request: Request, kind: Device, shared: tuple[Attribute | None, ...]
+    ) -> tuple[Attribute | None, ...] | None:
+        """Return the values the constraints are bound to once `kind` serves the request, None where it breaks one."""
+        values = list(shared)
+        for position, constraint in enumerate(self._constraints):
+            if constraint.requests and request.name not in constraint.requests:
+                continue
+            value = attribute(kind, constraint.match_attribute)
+            if value is None or values[position] not in (None, value):
+                return None
+            values[position] = value
+        return tuple(values)
+
+    def _option(self, chosen: tuple[int, ...]) -> Option:
+        counted: dict[str, int] = {}
+        picks = []
+        for request, index in zip(self._requests, chosen, strict=True):
+            kind = self._kinds[index]
+            picks.append(Pick(request.name, kind.name, request.count))
+            if kind.claim is not Claim.SYNTHETIC:
+                counted[kind.name] = counted.get(kind.name, 0) + request.count
+        return Option(tuple(picks), tuple(sorted(counted.items())))
+
+
+def attribute(device: Device, name: str) -> Attribute | None:
+    """Return the attribute by its full name; one written without a domain belongs to the driver's."""
+    plain = name.removeprefix(f"{device.driver}/")
+    for key, value in device.attributes:
+        if key in (name, plain):
+            return value
+    return None
+
+
+def _unmatched(request: Request, groups: tuple[Group, ...], kinds: tuple[Device, ...]) -> Miss:
+    """Return why no device serves the request by its selectors.
+
+    An error counts when it happened on devices the selectors are about: those whose driver they name, or all when
+    they name none.
+    """
+    text = " ".join(request.selectors)
+    named = [group for group in groups if any(kinds[i].driver in text for i in group)]
+    for group in named or groups:
+        for index in group:
+            if answer(request.selectors, kinds[index]).outcome is Outcome.ABORT:
+                return _failure(request, kinds[index])
+    return Miss(MissKind.NO_MATCH, request.name, f'no device matches request "{request.name}"')
+
+
+def _failure(request: Request, kind: Device) -> Miss:
+    found = answer(request.selectors, kind)
+    detail = f'selector of request "{request.name}" fails on {kind.name}: {found.cause}, in {found.expression}'
+    return Miss(MissKind.SELECTOR_ERROR, request.name, detail)
+
+
+def _unserved(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...]) -> Miss:
+    """Return why requests that each have a matching device find no place on one node."""
+    for request in requests:
+        counts = {
+            kind.name: kind.count
+            for kind in node_class.devices
+            if answer(request.selectors, kind).outcome is Outcome.MATCH
+        }
+        if all(count < request.count for count in counts.values()):
+            have = ", ".join(f"{count} {name}" for name, count in counts.items())
+            detail = f'request "{request.name}" wants {request.count} devices on one node, which has {have}'
+            return Miss(MissKind.TOO_FEW, request.name, detail)
+    if constraints and match(node_class, requests).options:
+        names = ", ".join(sorted(constraint.match_attribute for constraint in constraints))
+        return Miss(MissKind.NO_MATCH, "", f"no devices of one node agree on {names}")
+    wanted = ", ".join(f"{request.name} x {request.count}" for request in requests)
+    return Miss(MissKind.TOO_FEW, "", f"one node cannot serve {wanted} together")

@@ -1,0 +1,217 @@
+"""The fleet while one deployment is being placed: ledgers and counts that change with every replica put down.
+
+Lives for one call of the scheduler. Ledgers are made when a cluster is first asked for them, so that clusters that
+are out of the question cost nothing but the question.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from modelplane import names
+from modelplane.devices.model import NodeClass
+from modelplane.placement import filters, ledger
+from modelplane.placement.changes import World
+from modelplane.placement.filters import Refusal
+from modelplane.placement.ledger import Ledger
+from modelplane.placement.model import (
+    Accounting,
+    Cluster,
+    CurrentReplica,
+    Demand,
+    Effect,
+    Fleet,
+    Holding,
+    Intent,
+    Pool,
+)
+from modelplane.placement.plan import Admission, Reason
+from modelplane.placement.solver import Solution, Table
+
+Domain = tuple[str, ...]
+"""The values of the spread constraints' labels on a cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """One pool of a cluster with its class: only pools whose class is known can take anything."""
+
+    pool: Pool
+    node_class: NodeClass
+
+
+class Board:
+    """Working state of one placement. The fleet, demand and intent never change; ledgers and counts do."""
+
+    def __init__(self, fleet: Fleet, demand: Demand, intent: Intent) -> None:
+        self.intent = intent
+        self.clusters: Mapping[str, Cluster] = filters.by_name(fleet.clusters)
+        self.table = Table(demand, reference_currency(self.clusters.values()))
+        self.replicas_on: Counter[str] = Counter()
+        """Own replicas per cluster for ranking: those that stay."""
+        self.objects_on: Counter[str] = Counter()
+        """Own replicas per cluster for the limit: all that are composed."""
+        self.replicas_in: tuple[Counter[str], ...] = tuple(Counter() for _ in intent.spread)
+        self.refused_on: dict[str, str] = {}
+        """Clusters that refuse a replica of this deployment as things stand, and why."""
+        self._lots: dict[str, tuple[Lot, ...]] = {}
+        self._ledgers: dict[str, tuple[Ledger, ...]] = {}
+        self._extra: dict[str, list[Holding]] = {}
+        self._states: dict[tuple[object, ...], Ledger] = {}
+        self._barred: dict[str, Refusal | None] = {}
+        self._troubled: dict[str, bool] = {}
+
+    # --- what the fleet says -------------------------------------------------------------------------------------
+
+    def admission(self, replica: CurrentReplica) -> Admission:
+        """Return the cluster's say over an own replica; one whose workload was rendered is past refusal."""
+        cluster = self.clusters.get(replica.cluster)
+        key = names.qualified(self.intent.namespace, replica.name)
+        if cluster is not None and key in cluster.admitted:
+            return Admission.ADMITTED
+        if cluster is not None and key in cluster.refused and not replica.bound:
+            return Admission.REFUSED
+        return Admission.PENDING
+
+    def barred(self, name: str) -> Refusal | None:
+        """Return why a cluster may not take a replica whatever its devices and counts, None when it may."""
+        if name not in self._barred:
+            self._barred[name] = filters.refusal(self.clusters[name], self.intent)
+        return self._barred[name]
+
+    def lots(self, name: str) -> tuple[Lot, ...]:
+        """Return the cluster's pools whose class is known and serves some role, by pool name."""
+        found = self._lots.get(name)
+        if found is None:
+            lots = [
+                Lot(pool, pool.node_class)
+                for pool in self.clusters[name].pools
+                if pool.node_class is not None and self.table.serves(self.table.number(pool.node_class))
+            ]
+            lots.sort(key=lambda lot: lot.pool.name)
+            found = self._lots[name] = tuple(lots)
+        return found
+
+    def ledgers(self, name: str) -> tuple[Ledger, ...]:
+        """Return the ledgers of `lots`, with own replicas that the cluster has not published yet on them."""
+        found = self._ledgers.get(name)
+        if found is None:
+            accounting = self.clusters[name].accounting
+            states = [self._state(lot, accounting) for lot in self.lots(name)]
+            for holding in self._extra.get(name, ()):
+                for index, lot in enumerate(self.lots(name)):
+                    if lot.pool.name == holding.pool:
+                        states[index] = ledger.with_holding(states[index], holding)
+            found = self._ledgers[name] = tuple(states)
+        return found
+
+    def _state(self, lot: Lot, accounting: Accounting) -> Ledger:
+        pool = lot.pool
+        key = (self.table.number(lot.node_class), accounting, pool.nodes.usable, pool.allocations, pool.quota)
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = ledger.of(pool, lot.node_class, accounting)
+        return state
+
+    def is_troubled(self, name: str) -> bool:
+        """Return whether the cluster is tainted against this deployment, or over-committed in some pool."""
+        if name not in self._troubled:
+            cluster = self.clusters[name]
+            taint = filters.untolerated(
+                cluster.taints, self.intent.tolerations, (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
+            )
+            self._troubled[name] = taint is not None or any(
+                ledger.of(pool, pool.node_class, cluster.accounting).over_committed
+                for pool in cluster.pools
+                if pool.node_class is not None
+            )
+        return self._troubled[name]
+
+    # --- solving -------------------------------------------------------------------------------------------------
+
+    def solve(self, name: str) -> Solution | None:
+        """Return the best seats for one more replica on the cluster, None when there are none."""
+        numbers = (self.table.number(lot.node_class) for lot in self.lots(name))
+        return self.table.solve(tuple(zip(numbers, self.ledgers(name), strict=True)))
+
+    def solve_without(self, replica: CurrentReplica, pools: frozenset[str] | None = None) -> Solution | None:
+        """Return the best seats on the replica's cluster as if its own were free; only on `pools` when given."""
+        states = []
+        name = replica.cluster
+        for lot, state in zip(self.lots(name), self.ledgers(name), strict=True):
+            held = [holding for holding in replica.holdings if holding.pool == lot.pool.name]
+            free = ledger.released(state, held)
+            usable = pools is None or lot.pool.name in pools
+            states.append((self.table.number(lot.node_class), free if usable else ledger.closed(free)))
+        return self.table.solve(tuple(states))
+
+    def counted_out(self, name: str) -> Refusal | None:
+        """Return why counts forbid one more replica on the cluster, None when they do not."""
+        if name in self.refused_on:
+            return Refusal(Reason.REFUSED_BY_CLUSTER, self.refused_on[name], "refused by cluster")
+        limit = self.intent.max_replicas_per_cluster
+        if limit and self.objects_on[name] >= limit:
+            detail = f"it has {self.objects_on[name]} of at most {limit} replicas per cluster"
+            return Refusal(Reason.REPLICA_LIMIT, detail, "replica limit reached")
+        return None
+
+    def varied(self, world: World) -> Board:
+        """Return a board with one cluster as the `world` has it, and everything put down there so far.
+
+        The others are left out.
+        """
+        name = world.cluster.name
+        board = Board(Fleet((world.cluster,)), world.demand, world.intent)
+        board.replicas_on, board.objects_on = Counter(self.replicas_on), Counter(self.objects_on)
+        board.replicas_in = tuple(Counter(counter) for counter in self.replicas_in)
+        board.refused_on = {} if world.pardoned else dict(self.refused_on)
+        board.occupy(name, self._extra.get(name, ()))
+        return board
+
+    # --- changing ------------------------------------------------------------------------------------------------
+
+    def occupy(self, name: str, holdings: Iterable[Holding]) -> None:
+        """Put holdings that the cluster has not published on its ledgers."""
+        self._extra.setdefault(name, []).extend(holdings)
+        self._ledgers.pop(name, None)
+
+    def take(self, name: str, solution: Solution) -> None:
+        """Put a new replica down."""
+        rows = zip(self.table.demand.roles, solution.seats, strict=True)
+        self.occupy(
+            name,
+            [
+                Holding(role.role, self.lots(name)[seat.pool].pool.name, role.pods, seat.shape, role.nodes_per_worker)
+                for role, seat in rows
+            ],
+        )
+        self._ledgers[name] = solution.ledgers
+        self.objects_on[name] += 1
+        self.count(name, 1)
+
+    def count(self, name: str, more: int) -> None:
+        """Count a replica that stays (or, negative, one that leaves) for ranking and spread."""
+        self.replicas_on[name] += more
+        for counter, value in zip(self.replicas_in, self.domain(name) or (), strict=False):
+            counter[value] += more
+
+    def domain(self, name: str) -> Domain | None:
+        """Return the cluster's values of the spread labels, None when it lacks one of them or is gone."""
+        cluster = self.clusters.get(name)
+        if cluster is None:
+            return None
+        values = [filters.label(cluster, constraint.topology_key) for constraint in self.intent.spread]
+        return None if None in values else tuple(value for value in values if value is not None)
+
+
+def reference_currency(clusters: Iterable[Cluster]) -> str:
+    """Return the currency most pools are priced in; prices in others cannot be compared and count as unknown."""
+    priced = Counter(
+        pool.node_class.currency
+        for cluster in clusters
+        for pool in cluster.pools
+        if pool.node_class is not None and pool.node_class.cost_per_node_hour is not None
+    )
+    return min(priced, key=lambda currency: (-priced[currency], currency), default="USD")

@@ -1,0 +1,343 @@
+"""What would make a cluster take one more replica.
+
+Proposed change by change, and each checked by the matcher before it is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from modelplane.devices import nearness
+from modelplane.devices.matching import MissKind
+from modelplane.devices.model import Request
+from modelplane.devices.nearness import Near
+from modelplane.placement import changes, filters
+from modelplane.placement.board import Board
+from modelplane.placement.changes import World
+from modelplane.placement.model import Effect, LabelOperator
+from modelplane.placement.plan import Change, ChangeKind, Closest, ClusterVerdict, Reason
+from modelplane.placement.verdicts import Judge
+
+CHANGES_MAX = 8
+"""Changes tried on one cluster before it is given up."""
+CLUSTERS_PER_REASON = 3
+NODES_MAX = 4096
+
+_RANK = (
+    Reason.REPLICA_LIMIT,
+    Reason.SPREAD_CONSTRAINT,
+    Reason.INSUFFICIENT_NODE_RESOURCES,
+    Reason.INSUFFICIENT_DEVICES,
+    Reason.INSUFFICIENT_NODES,
+    Reason.CACHE_NOT_READY,
+    Reason.REFUSED_BY_CLUSTER,
+    Reason.NO_GATEWAY_ADDRESS,
+    Reason.CLUSTER_NOT_READY,
+    Reason.NO_MATCHING_DEVICE,
+    Reason.SELECTOR_ERROR,
+    Reason.BACKEND_UNAVAILABLE,
+    Reason.UNTOLERATED_TAINT,
+    Reason.LABEL_MISMATCH,
+)
+"""Among clusters that need as many changes, which is called closest.
+
+What is short before what was decided by somebody.
+"""
+
+
+class Nearness:
+    """How near clusters are to a fit, by what can be told without trying changes.
+
+    Found once per class and pool state.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._devices: dict[int, tuple[tuple[int, float], str] | None] = {}
+
+    def first(self, verdicts: Iterable[ClusterVerdict]) -> ClusterVerdict:
+        """Return the verdict of the cluster that misses by least among verdicts of one reason."""
+        return min(verdicts, key=lambda verdict: (self._score(verdict), verdict.cluster))
+
+    def device(self, verdict: ClusterVerdict) -> str | None:
+        """Return by what the cluster's nearest device misses the selectors, None when that is not what is missing."""
+        found = self._nearest_pool(verdict)
+        return None if found is None else f"{verdict.cluster}/{found[1]} has {found[2]}"
+
+    def _score(self, verdict: ClusterVerdict) -> tuple[float, ...]:
+        if verdict.reason is Reason.NO_MATCHING_DEVICE:
+            found = self._nearest_pool(verdict)
+            return (9.0,) if found is None else (float(found[0][0]), found[0][1])
+        if verdict.reason in (Reason.INSUFFICIENT_DEVICES, Reason.INSUFFICIENT_NODES):
+            free = [state.free_devices for state in self._board.ledgers(verdict.cluster)]
+            return (float(-max(free, default=0)),)
+        return (0.0,)
+
+    def _nearest_pool(self, verdict: ClusterVerdict) -> tuple[tuple[int, float], str, str] | None:
+        if verdict.reason is not Reason.NO_MATCHING_DEVICE:
+            return None
+        found = []
+        for pool in self._board.clusters[verdict.cluster].pools:
+            if pool.node_class is not None:
+                number = self._board.table.number(pool.node_class)
+                if number not in self._devices:
+                    self._devices[number] = _nearest_device(self._board, number)
+                near = self._devices[number]
+                if near is not None:
+                    found.append((near[0], pool.name, near[1]))
+        return min(found, default=None)
+
+
+def _nearest_device(board: Board, number: int) -> tuple[tuple[int, float], str] | None:
+    """Return the distance and the words for the device of a class that comes nearest to a request it does not serve."""
+    found = []
+    for match, role in zip(board.table.matches(number), board.table.demand.roles, strict=True):
+        if match.miss is None or match.miss.kind is not MissKind.NO_MATCH:
+            continue
+        for request in role.requests:
+            if request.name == match.miss.request:
+                near = near_device(board, number, request)
+                if near is not None:
+                    words = ", ".join(f"{gap.name} {gap.has}, wants {gap.wants}" for gap in near[1].gaps)
+                    found.append((near[1].distance, words))
+    return min(found, default=None)
+
+
+def near_device(board: Board, number: int, request: Request) -> tuple[str, Near] | None:
+    """Return the device of a class that comes nearest to the request, by name, None when none comes near."""
+    found = []
+    for device in board.table.node_class(number).devices:
+        near = nearness.nearest(request.selectors, device)
+        if near is not None:
+            found.append((near.distance, device.name, near))
+    if not found:
+        return None
+    _, name, near = min(found, key=lambda item: (item[0], item[1]))
+    return name, near
+
+
+def closest(board: Board, judge: Judge, verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> Closest | None:
+    """Return the cluster that needs the fewest changes to take one more replica, with the changes.
+
+    Each result has been checked.
+    """
+    found = []
+    for position, reason in enumerate(_RANK):
+        members = [verdict for verdict in verdicts if verdict.reason is reason]
+        for _ in range(min(CLUSTERS_PER_REASON, len(members))):
+            verdict = near.first(members)
+            members.remove(verdict)
+            answer = repaired(board, judge, verdict)
+            if answer is not None:
+                weight = (len(answer.changes), position, _amount(answer), answer.cluster)
+                found.append((weight, answer))
+    return min(found, key=lambda item: item[0])[1] if found else None
+
+
+def repaired(board: Board, judge: Judge, verdict: ClusterVerdict) -> Closest | None:
+    """Return the changes that make the cluster fit, None when none were found; the last check is that it does fit."""
+    world = World(board.clusters[verdict.cluster], board.table.demand, board.intent)
+    made: list[Change] = []
+    misses: list[str] = []
+    current = verdict
+    view = board
+    while not current.fits:
+        if len(made) == CHANGES_MAX:
+            return None
+        step = _step(view, current, judge)
+        if step is None or step in made:
+            return None
+        made.append(step)
+        misses.append(f"{current.reason}: {current.detail}")
+        world = changes.applied(world, (step,))
+        view = board.varied(world)
+        current = Judge(view, judge.countable).cluster(verdict.cluster)
+    text = " and ".join(changes.described(change) for change in made)
+    pool = next((change.pool for change in made if change.pool), "")
+    return Closest(verdict.cluster, pool, tuple(misses), text, tuple(made))
+
+
+def _amount(answer: Closest) -> int:
+    return sum(int(change.value) for change in answer.changes if change.kind is ChangeKind.NODES)
+
+
+def _step(board: Board, verdict: ClusterVerdict, judge: Judge) -> Change | None:  # noqa: PLR0911 - one per reason
+    """Return one change that takes away the verdict's reason, None when no change is known that would."""
+    cluster, intent = board.clusters[verdict.cluster], board.intent
+    match verdict.reason:
+        case Reason.LABEL_MISMATCH:
+            return _label(board, verdict.cluster)
+        case Reason.UNTOLERATED_TAINT:
+            taint = filters.untolerated(cluster.taints, intent.tolerations, (Effect.NO_SCHEDULE, Effect.NO_EXECUTE))
+            return None if taint is None else Change(ChangeKind.TAINT, taint.key, f"{taint.value}:{taint.effect}")
+        case Reason.CLUSTER_NOT_READY:
+            return Change(ChangeKind.READY, cluster.name) if cluster.capacity_known else None
+        case Reason.NO_GATEWAY_ADDRESS:
+            return Change(ChangeKind.ADDRESS, cluster.name)
+        case Reason.BACKEND_UNAVAILABLE:
+            return Change(ChangeKind.BACKEND, intent.backends[0]) if intent.backends else None
+        case Reason.CACHE_NOT_READY:
+            return Change(ChangeKind.CACHE, intent.cache.name) if intent.cache is not None else None
+        case Reason.REFUSED_BY_CLUSTER:
+            return Change(ChangeKind.REFUSAL, cluster.name)
+        case Reason.REPLICA_LIMIT:
+            return Change(ChangeKind.REPLICA_LIMIT, cluster.name, str(board.objects_on[cluster.name] + 1))
+        case Reason.SPREAD_CONSTRAINT:
+            return _spread(board, verdict.cluster, judge)
+        case _:
+            return _devices(board, verdict)
+
+
+def _label(board: Board, name: str) -> Change | None:
+    cluster, selector = board.clusters[name], board.intent.selector
+    for key, want in selector.match_labels:
+        if filters.label(cluster, key) != want:
+            return Change(ChangeKind.LABEL, key, want)
+    for expression in selector.match_expressions:
+        if filters.holds(expression, filters.label(cluster, expression.key)):
+            continue
+        if expression.operator is LabelOperator.IN:
+            return Change(ChangeKind.LABEL, expression.key, min(expression.values, default=""))
+        if expression.operator is LabelOperator.EXISTS:
+            return Change(ChangeKind.LABEL, expression.key, "true")
+        return Change(ChangeKind.NO_LABEL, expression.key)
+    return None
+
+
+def _spread(board: Board, name: str, judge: Judge) -> Change | None:
+    domain = board.domain(name)
+    if domain is None:
+        return None
+    rows = zip(board.intent.spread, board.replicas_in, domain, judge.countable, strict=True)
+    for constraint, counter, value, values in rows:
+        least = min((counter[other] for other in values), default=0)
+        if counter[value] + 1 - least > constraint.max_skew:
+            return Change(ChangeKind.SPREAD, constraint.topology_key, str(counter[value] + 1 - least))
+    return None
+
+
+def _devices(board: Board, verdict: ClusterVerdict) -> Change | None:
+    """Return the smallest change about devices or nodes that takes the cluster, or one of its roles, further."""
+    for attempt in (_selector, _pod_resources, _nodes, _node_size):
+        change = attempt(board, verdict)
+        if change is not None:
+            return change
+    return None
+
+
+def _failing(board: Board, verdict: ClusterVerdict) -> int | None:
+    """Return the first role that no pool takes by itself."""
+    for index, role in enumerate(board.table.demand.roles):
+        if not any(pool.fits for pool in verdict.pools if pool.role is role.role):
+            return index
+    return None
+
+
+def _selector(board: Board, verdict: ClusterVerdict) -> Change | None:
+    if verdict.reason is not Reason.NO_MATCHING_DEVICE:
+        return None
+    index = _failing(board, verdict)
+    if index is None:
+        return None
+    role = board.table.demand.roles[index]
+    found = []
+    for pool in board.clusters[verdict.cluster].pools:
+        if pool.node_class is None:
+            continue
+        number = board.table.number(pool.node_class)
+        miss = board.table.matches(number)[index].miss
+        request = next((r for r in role.requests if miss is not None and r.name == miss.request), None)
+        near = near_device(board, number, request) if request is not None else None
+        if request is not None and near is not None:
+            found.append((near[1].distance, pool.name, request, near))
+    if not found:
+        return None
+    _, pool_name, request, (device, gap) = min(found, key=lambda item: (item[0], item[1]))
+    if gap.selectors is not None:
+        value = changes.joined(gap.selectors)
+        return Change(ChangeKind.SELECTOR, request.name, value, pool=pool_name, role=role.role)
+    value = ", ".join(f"{one.name} {one.wants}" for one in gap.gaps)
+    return Change(ChangeKind.DEVICE, device, value, pool=pool_name, role=role.role)
+
+
+def _pod_resources(board: Board, verdict: ClusterVerdict) -> Change | None:
+    """Return a lower cpu or memory request where one pod asks for more than a node has."""
+    index = _failing(board, verdict)
+    if verdict.reason is not Reason.INSUFFICIENT_NODE_RESOURCES or index is None:
+        return None
+    role = board.table.demand.roles[index]
+    for pool in sorted(board.clusters[verdict.cluster].pools, key=lambda pool: pool.name):
+        node = pool.node_class
+        if node is None or not board.table.matches(board.table.number(node))[index].options:
+            continue
+        if node.cpu_millis is not None and role.cpu_millis > node.cpu_millis:
+            return Change(ChangeKind.CPU, str(role.role), str(node.cpu_millis), pool=pool.name, role=role.role)
+        if node.memory_bytes is not None and role.memory_bytes > node.memory_bytes:
+            return Change(ChangeKind.MEMORY, str(role.role), str(node.memory_bytes), pool=pool.name, role=role.role)
+    return None
+
+
+def _nodes(board: Board, verdict: ClusterVerdict) -> Change | None:
+    """Return the fewest further nodes in one pool that make the replica fit, or else the role that no pool takes."""
+    cluster = board.clusters[verdict.cluster]
+    role = _failing(board, verdict)
+    found = []
+    for lot in board.lots(cluster.name):
+        enough = _fewest(board, cluster.name, lot.pool.name, None)
+        if enough is None and role is not None:
+            alone = _fewest(board, cluster.name, lot.pool.name, role)
+            if alone is not None:
+                found.append((1, alone, lot.pool.name))
+        elif enough is not None:
+            found.append((0, enough, lot.pool.name))
+    if not found:
+        return None
+    _, more, pool = min(found)
+    return Change(ChangeKind.NODES, pool, str(more), pool=pool)
+
+
+def _fewest(board: Board, name: str, pool: str, role: int | None) -> int | None:
+    """Return the fewest further nodes of a pool with which the replica, or one role of it, fits."""
+    low, high = 0, 1
+    while not _fits_with(board, name, pool, high, role):
+        low, high = high, high * 2
+        if high > NODES_MAX:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _fits_with(board, name, pool, middle, role):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _fits_with(board: Board, name: str, pool: str, more: int, role: int | None) -> bool:
+    change = Change(ChangeKind.NODES, pool, str(more), pool=pool)
+    world = changes.applied(World(board.clusters[name], board.table.demand, board.intent), (change,))
+    view = board.varied(world)
+    if role is None:
+        return view.solve(name) is not None
+    alone = board.varied(replace(world, demand=replace(world.demand, roles=(world.demand.roles[role],))))
+    return alone.solve(name) is not None
+
+
+def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
+    """Return a larger count of one device per node where one pod wants more than a node has."""
+    index = _failing(board, verdict)
+    if index is None or verdict.reason is not Reason.INSUFFICIENT_DEVICES:
+        return None
+    role = board.table.demand.roles[index]
+    for pool in sorted(board.clusters[verdict.cluster].pools, key=lambda pool: pool.name):
+        if pool.node_class is None:
+            continue
+        miss = board.table.matches(board.table.number(pool.node_class))[index].miss
+        request = next((r for r in role.requests if miss is not None and r.name == miss.request), None)
+        if miss is None or miss.kind is not MissKind.TOO_FEW or request is None:
+            continue
+        for device in pool.node_class.devices:
+            if not nearness.misses(request.selectors, device) and device.count < request.count:
+                value = f"count {request.count}"
+                return Change(ChangeKind.DEVICE, device.name, value, pool=pool.name, role=role.role)
+    return None

@@ -1,0 +1,139 @@
+"""Whether a cluster may take a replica at all, before its devices are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from modelplane.names import LABEL_CLUSTER
+from modelplane.placement.model import (
+    Cluster,
+    Effect,
+    Intent,
+    LabelExpression,
+    LabelOperator,
+    LabelSelector,
+    Taint,
+    Toleration,
+    TolerationOperator,
+)
+from modelplane.placement.plan import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A reason, what exactly, and the text under which equal refusals are counted together.
+
+    `pool` when it is about one.
+    """
+
+    reason: Reason
+    detail: str
+    group: str
+    pool: str = ""
+
+
+def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
+    """Return the first reason why the cluster may not take a replica, whatever its devices, None when it may."""
+    mismatch = label_mismatch(cluster, intent.selector)
+    if mismatch is not None:
+        return Refusal(Reason.LABEL_MISMATCH, mismatch, "label mismatch")
+    taint = untolerated(cluster.taints, intent.tolerations, (Effect.NO_SCHEDULE, Effect.NO_EXECUTE))
+    if taint is not None:
+        return Refusal(Reason.UNTOLERATED_TAINT, f"{taint}:{taint.effect}", f"untolerated taint {{{taint}}}")
+    if not cluster.ready:
+        return Refusal(Reason.CLUSTER_NOT_READY, "its condition ClusterReady is not True", "cluster not ready")
+    if not cluster.capacity_known:
+        return Refusal(Reason.CLUSTER_NOT_READY, "it has not published its pools yet", "cluster not ready")
+    if not cluster.address_known:
+        return Refusal(Reason.NO_GATEWAY_ADDRESS, "status.gateway.address is not known yet", "no gateway address")
+    if backend(cluster, intent) is None:
+        wanted, offered = ", ".join(intent.backends) or "none", ", ".join(cluster.backends) or "none"
+        return Refusal(
+            Reason.BACKEND_UNAVAILABLE, f"wants {wanted}, offers {offered}", f"backend unavailable ({wanted})"
+        )
+    cache = intent.cache
+    if cache is not None and cache.required and cluster.name not in cache.ready_clusters:
+        return Refusal(Reason.CACHE_NOT_READY, f"ModelCache {cache.name} is not ready there", "model cache not ready")
+    return None
+
+
+def backend(cluster: Cluster, intent: Intent) -> str | None:
+    """Return the backend the cluster prefers among those that can serve the workload, None where it has none."""
+    for name in cluster.backends:
+        if name in intent.backends:
+            return name
+    return None
+
+
+def label_mismatch(cluster: Cluster, selector: LabelSelector) -> str | None:
+    """Return what of the selector the cluster's labels miss, None when they match."""
+    for key, want in selector.match_labels:
+        have = label(cluster, key)
+        if have != want:
+            return f"{key} is {have if have is not None else 'absent'}, wants {want}"
+    for expression in selector.match_expressions:
+        have = label(cluster, expression.key)
+        if not holds(expression, have):
+            values = f" ({', '.join(expression.values)})" if expression.values else ""
+            found = have if have is not None else "absent"
+            return f"{expression.key} is {found}, wants {expression.operator}{values}"
+    return None
+
+
+def label(cluster: Cluster, key: str) -> str | None:
+    """Return a label's value; every cluster carries its own name under `modelplane.ai/cluster`."""
+    if key == LABEL_CLUSTER:
+        return cluster.name
+    return cluster.labels.get(key)
+
+
+def holds(expression: LabelExpression, have: str | None) -> bool:
+    """Return whether the expression holds of a label's value (None: absent)."""
+    match expression.operator:
+        case LabelOperator.IN:
+            return have is not None and have in expression.values
+        case LabelOperator.NOT_IN:
+            return have is None or have not in expression.values
+        case LabelOperator.EXISTS:
+            return have is not None
+        case LabelOperator.DOES_NOT_EXIST:
+            return have is None
+
+
+def untolerated(
+    taints: Iterable[Taint], tolerations: tuple[Toleration, ...], effects: tuple[Effect, ...]
+) -> Taint | None:
+    """Return the first taint of one of the effects that no toleration covers, by key, value and effect."""
+    found = [taint for taint in taints if taint.effect in effects and not any(tolerates(t, taint) for t in tolerations)]
+    return min(found, key=lambda taint: (taint.key, taint.value, taint.effect), default=None)
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Return whether the toleration covers the taint.
+
+    Source: Kubernetes core/v1 Toleration; an empty key is only meaningful with Exists and then covers every key.
+    """
+    if toleration.effect is not None and toleration.effect is not taint.effect:
+        return False
+    if toleration.operator is TolerationOperator.EXISTS:
+        return toleration.key in ("", taint.key)
+    return toleration.key == taint.key and toleration.value == taint.value
+
+
+def disliked(cluster: Cluster, intent: Intent) -> int:
+    """Return how many untolerated PreferNoSchedule taints the cluster has."""
+    return sum(
+        taint.effect is Effect.PREFER_NO_SCHEDULE and not any(tolerates(t, taint) for t in intent.tolerations)
+        for taint in cluster.taints
+    )
+
+
+def is_drained(cluster: Cluster, intent: Intent) -> Taint | None:
+    """Return the untolerated NoExecute taint that moves replicas away, None when there is none."""
+    return untolerated(cluster.taints, intent.tolerations, (Effect.NO_EXECUTE,))
+
+
+def by_name(clusters: Iterable[Cluster]) -> Mapping[str, Cluster]:
+    """Return the clusters by name, in name order."""
+    return {cluster.name: cluster for cluster in sorted(clusters, key=lambda cluster: cluster.name)}

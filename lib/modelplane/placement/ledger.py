@@ -1,0 +1,253 @@
+"""What is left in a pool: published counts per shape turned into room for further pods.
+
+The pods of a pool are thought of as packed as well as they can be, since that is all that counts per shape can say;
+renderers ask the cluster to pack them so. An inconsistent snapshot (a shape that no node of the class can carry, a
+device the class does not have) never makes room: such a pod is charged a whole node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from modelplane.devices.model import Claim, NodeClass
+from modelplane.placement import packing
+from modelplane.placement.model import Accounting, Allocation, Holding, PodShape, Pool
+from modelplane.placement.packing import Answer, Item, Packing, Vector
+
+# No device can be called so: device names are DNS labels.
+CPU = "node/cpu"
+MEMORY = "node/memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """What is counted on one node of a class: names and amounts, devices first in the class's order.
+
+    With whole-node accounting a pod is charged one node, after it was found to fit an empty one.
+    """
+
+    names: tuple[str, ...]
+    node: Vector
+    accounting: Accounting
+
+    @property
+    def capacity(self) -> Vector:
+        """Return what one node offers in the terms pods are charged in."""
+        return (1,) if self.accounting is Accounting.NODE else self.node
+
+    def charge(self, shape: PodShape) -> Vector:
+        """Return what one pod takes of a node; a whole node if the shape cannot be true for this class."""
+        size = self.size(shape)
+        if size is None or not self._is_within_node(size):
+            return self.capacity
+        return (1,) if self.accounting is Accounting.NODE else size
+
+    def carries(self, shape: PodShape) -> bool:
+        """Return whether an empty node can carry one pod of the shape."""
+        size = self.size(shape)
+        return size is not None and self._is_within_node(size)
+
+    def _is_within_node(self, size: Vector) -> bool:
+        return all(want <= have for want, have in zip(size, self.node, strict=True))
+
+    def size(self, shape: PodShape) -> Vector | None:
+        """Return the shape as amounts per name, None if it names a device the class does not count."""
+        if any(name not in self.names for name, _ in shape.devices):
+            return None
+        wanted = {**dict(shape.devices), CPU: shape.cpu_millis, MEMORY: shape.memory_bytes}
+        return tuple(wanted.get(name, 0) for name in self.names)
+
+
+@lru_cache(maxsize=4096)
+def dimensions(node_class: NodeClass, accounting: Accounting) -> Dimensions:
+    """Return what is counted on a node of the class; Synthetic devices are matched and never counted."""
+    counted = [(device.name, device.count) for device in node_class.devices if device.claim is not Claim.SYNTHETIC]
+    if node_class.cpu_millis is not None:
+        counted.append((CPU, node_class.cpu_millis))
+    if node_class.memory_bytes is not None:
+        counted.append((MEMORY, node_class.memory_bytes))
+    return Dimensions(tuple(name for name, _ in counted), tuple(amount for _, amount in counted), accounting)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The state of one pool: equal ledgers give equal answers, so each is decided once.
+
+    `items` are what pods hold, merged per size and gang and sorted. `quota` bounds the devices in use per dimension,
+    None where nothing does.
+    """
+
+    dimensions: Dimensions
+    nodes: int
+    items: tuple[Item, ...] = ()
+    used: Vector = ()
+    quota: tuple[int | None, ...] = ()
+
+    def plus(self, shape: PodShape, pods: int, nodes_per_worker: int) -> Ledger:
+        """Return the ledger with further pods on it, whether they fit or not."""
+        item = packing.gang(self.dimensions.charge(shape), pods, nodes_per_worker)
+        size = self.dimensions.size(shape) or (0,) * len(self.dimensions.names)
+        used = tuple(have + pods * more for have, more in zip(self.used, size, strict=True))
+        return Ledger(self.dimensions, self.nodes, _merged(self.items, item, nodes_per_worker), used, self.quota)
+
+    @property
+    def packing(self) -> Packing:
+        """Return how what is held can stand on the nodes. Cost: one packing per distinct state and process."""
+        return _packed(self.dimensions.capacity, self.nodes, self.items)
+
+    @property
+    def over_committed(self) -> bool:
+        """Return whether more is held than the nodes carry."""
+        return self.packing.answer is Answer.TOO_MUCH
+
+    @property
+    def opened(self) -> int:
+        """Return the nodes that carry something; all of them when over-committed."""
+        packed = self.packing
+        return self.nodes - dict(packed.free).get(self.dimensions.capacity, 0) if packed.fits else self.nodes
+
+    @property
+    def free_devices(self) -> int:
+        """Return the devices of all kinds that nothing holds; 0 when over-committed."""
+        devices = (index for index, name in enumerate(self.dimensions.names) if name not in (CPU, MEMORY))
+        return sum(max(0, self.dimensions.node[i] * self.nodes - self.used[i]) for i in devices)
+
+    @property
+    def exceeded_quota(self) -> str | None:
+        """Return the name of a dimension whose quota is exceeded."""
+        for name, used, most in zip(self.dimensions.names, self.used, self.quota, strict=True):
+            if most is not None and used > most:
+                return name
+        return None
+
+    def room(self, shape: PodShape, per_node: int) -> int:
+        """Return how many pods of the shape still fit as all is packed now, at most `per_node` on a node."""
+        packed = self.packing
+        return packing.room(packed.free, self.dimensions.charge(shape), per_node) if packed.fits else 0
+
+    def without(self, *names: str) -> Ledger:
+        """Return the ledger as if the named dimensions were not counted; used to find what is short."""
+        keep = [index for index, name in enumerate(self.dimensions.names) if name not in names]
+        if self.dimensions.accounting is Accounting.NODE or len(keep) == len(self.dimensions.names):
+            return self
+        thin = Dimensions(
+            tuple(self.dimensions.names[i] for i in keep),
+            tuple(self.dimensions.node[i] for i in keep),
+            self.dimensions.accounting,
+        )
+        items = tuple(Item(tuple(item.vector[i] for i in keep), item.pods, item.per_node) for item in self.items)
+        return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), tuple(self.quota[i] for i in keep))
+
+
+def of(pool: Pool, node_class: NodeClass, accounting: Accounting) -> Ledger:
+    """Return the ledger of a pool as its cluster published it."""
+    return _base(node_class, accounting, pool.nodes.usable, pool.allocations, pool.quota)
+
+
+@lru_cache(maxsize=65536)
+def _base(
+    node_class: NodeClass,
+    accounting: Accounting,
+    nodes: int,
+    allocations: tuple[Allocation, ...],
+    quota: tuple[tuple[str, int], ...],
+) -> Ledger:
+    what = dimensions(node_class, accounting)
+    bounds = dict(quota)
+    empty = Ledger(
+        what, max(0, nodes), used=(0,) * len(what.names), quota=tuple(bounds.get(name) for name in what.names)
+    )
+    return with_allocations(empty, allocations)
+
+
+def with_allocations(ledger: Ledger, allocations: Iterable[Allocation]) -> Ledger:
+    """Return the ledger with the allocations on it."""
+    for entry in allocations:
+        if entry.pods > 0:
+            ledger = ledger.plus(entry.shape, entry.pods, entry.nodes_per_worker)
+    return ledger
+
+
+def with_holding(ledger: Ledger, holding: Holding) -> Ledger:
+    """Return the ledger with one role's pods on it."""
+    return ledger.plus(holding.shape, holding.pods, holding.nodes_per_worker)
+
+
+def released(ledger: Ledger, holdings: Iterable[Holding]) -> Ledger:
+    """Return the ledger without some pods that stand on it.
+
+    Pods that are not found there stay (the snapshot is inconsistent).
+    """
+    for holding in holdings:
+        vector, span = ledger.dimensions.charge(holding.shape), holding.nodes_per_worker
+        size = ledger.dimensions.size(holding.shape)
+        found = next((i for i in ledger.items if i.vector == vector and _span(i) == span), None)
+        if found is None or found.pods < holding.pods or size is None:
+            continue
+        rest = [item for item in ledger.items if item is not found]
+        if found.pods > holding.pods:
+            rest.append(packing.gang(vector, found.pods - holding.pods, span))
+        used = tuple(have - holding.pods * less for have, less in zip(ledger.used, size, strict=True))
+        ledger = Ledger(ledger.dimensions, ledger.nodes, tuple(sorted(rest)), used, ledger.quota)
+    return ledger
+
+
+def closed(ledger: Ledger) -> Ledger:
+    """Return the ledger of the same pool as if it had no nodes, so that nothing more can be put there."""
+    return replace(ledger, nodes=0)
+
+
+def fits(ledger: Ledger) -> Answer:
+    """Return whether all that is held has a place and stays within the quota."""
+    if ledger.exceeded_quota is not None:
+        return Answer.TOO_MUCH
+    return ledger.packing.answer
+
+
+def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:
+    """Return what in the published allocations cannot be true for the pool's class."""
+    what = dimensions(node_class, Accounting.DEVICE)
+    found = []
+    for entry in pool.allocations:
+        size = what.size(entry.shape)
+        if size is None:
+            unknown = sorted(name for name, _ in entry.shape.devices if name not in what.names)
+            found.append(f"{entry.pods} pods hold {', '.join(unknown)}, which class {node_class.name} does not have")
+        elif any(want > have for want, have in zip(size, what.node, strict=True)):
+            found.append(f"{entry.pods} pods hold more than one node of class {node_class.name} has")
+        if entry.pods < 0:
+            found.append(f"an allocation counts {entry.pods} pods")
+    return tuple(found)
+
+
+def allocations(holdings: Iterable[Holding]) -> tuple[Allocation, ...]:
+    """Return the counts per shape of some pods, sorted, equal shapes merged."""
+    counts: dict[tuple[PodShape, int], int] = {}
+    for holding in holdings:
+        key = (holding.shape, holding.nodes_per_worker)
+        counts[key] = counts.get(key, 0) + holding.pods
+    ordered = sorted(counts, key=lambda k: (k[0].devices, k[0].cpu_millis, k[0].memory_bytes, k[1]))
+    return tuple(Allocation(shape, counts[shape, span], span) for shape, span in ordered)
+
+
+def _merged(items: tuple[Item, ...], more: Item, nodes_per_worker: int) -> tuple[Item, ...]:
+    """Return the items with `more` among them; pods of one size merge when their gangs have the same span."""
+    merged = []
+    for item in items:
+        if item.vector == more.vector and _span(item) == nodes_per_worker == _span(more):
+            more = Item(item.vector, item.pods + more.pods, item.per_node + more.per_node)
+        else:
+            merged.append(item)
+    return tuple(sorted((*merged, more)))
+
+
+def _span(item: Item) -> int:
+    """Return the pods per gang, 0 where the pods do not make whole gangs."""
+    return 0 if item.pods % item.per_node else item.pods // item.per_node
+
+
+@lru_cache(maxsize=65536)
+def _packed(capacity: Vector, nodes: int, items: tuple[Item, ...]) -> Packing:
+    return packing.pack(capacity, nodes, items)

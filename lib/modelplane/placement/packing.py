@@ -1,0 +1,307 @@
+"""Whether equal nodes can carry given pods.
+
+Exact counting, with an honest answer where counting would take too long.
+
+A gang of n pods needs n different nodes. Whole workers need not be followed one by one: w gangs of n equal pods can
+stand on nodes that carry c_1, c_2, ... of their pods if and only if every c_j <= w (deal the pods out node by node,
+gang by gang, in turn). So a gang is an ordinary item with an upper bound per node, and nothing else in this module
+knows about gangs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+Vector: TypeAlias = tuple[int, ...]
+Histogram: TypeAlias = tuple[tuple[Vector, int], ...]
+
+SEARCH_STEPS = 4000
+"""Nodes of the search tree that may be visited before the answer is "undecided"; a few tens of milliseconds."""
+
+
+class Answer(Enum):
+    """Whether the items fit. UNDECIDED: the search was cut off; a caller must treat it as a no and say so."""
+
+    FITS = "fits"
+    TOO_MUCH = "too much"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Item:
+    """`pods` equal pods of size `vector`, at most `per_node` of them on one node."""
+
+    vector: Vector
+    pods: int
+    per_node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The answer and, when it fits, the nodes by what they have left: sorted (free vector, nodes) pairs."""
+
+    answer: Answer
+    free: Histogram = ()
+
+    @property
+    def fits(self) -> bool:
+        """Return whether everything has a place."""
+        return self.answer is Answer.FITS
+
+
+def gang(vector: Vector, pods: int, nodes_per_worker: int) -> Item:
+    """Return the item of `pods` pods that come in gangs of `nodes_per_worker` on different nodes."""
+    return Item(vector, pods, max(1, pods // max(1, nodes_per_worker)))
+
+
+def pack(capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARCH_STEPS) -> Packing:
+    """Return whether `nodes` equal nodes of `capacity` carry all items.
+
+    Shape: depends on the multiset of items only. Best-fit decreasing first; its "no" is final where one dimension
+    decides and the sizes divide each other, elsewhere a search with `steps` decides.
+    """
+    wanted = sorted((item for item in items if item.pods > 0), reverse=True)
+    if not all(_fits_alone(item, capacity, nodes) for item in wanted):
+        return Packing(Answer.TOO_MUCH)
+    greedy = _best_fit_decreasing(capacity, nodes, wanted)
+    if greedy is not None:
+        return Packing(Answer.FITS, greedy)
+    kept = _deciding_dimensions(capacity, wanted)
+    if _exceeds_bounds(capacity, nodes, wanted) or _greedy_is_exact(capacity, wanted, kept):
+        return Packing(Answer.TOO_MUCH)
+    return _Search(capacity, wanted, steps).run(nodes)
+
+
+def fewest_nodes(capacity: Vector, item: Item) -> int:
+    """Return how few nodes the item's pods can stand on when they have them for themselves."""
+    most = max(1, _times(capacity, item.vector, item.per_node))
+    return -(-item.pods // most)
+
+
+def room(free: Histogram, vector: Vector, per_node: int) -> int:
+    """Return how many pods of `vector` still fit into nodes with `free`, at most `per_node` on each."""
+    return sum(nodes * min(per_node, _times(left, vector, per_node)) for left, nodes in free)
+
+
+def _fits_alone(item: Item, capacity: Vector, nodes: int) -> bool:
+    return item.pods <= nodes * item.per_node and all(
+        size <= have for size, have in zip(item.vector, capacity, strict=True)
+    )
+
+
+def _times(free: Vector, vector: Vector, most: int) -> int:
+    for have, size in zip(free, vector, strict=True):
+        if size:
+            most = min(most, have // size)
+    return most
+
+
+def _minus(free: Vector, vector: Vector, times: int) -> Vector:
+    return tuple(have - size * times for have, size in zip(free, vector, strict=True))
+
+
+def _fullness(vector: Vector, capacity: Vector) -> tuple[Fraction, Fraction]:
+    shares = [Fraction(size, have) for size, have in zip(vector, capacity, strict=True) if have]
+    return (max(shares, default=Fraction(0)), sum(shares, Fraction(0)))
+
+
+def _best_fit_decreasing(capacity: Vector, nodes: int, items: Sequence[Item]) -> Histogram | None:
+    """Return the histogram after the largest items went first into the fullest nodes, None if one found no place."""
+    one = len(capacity) == 1
+    histogram: dict[Vector, int] = {capacity: nodes}
+    ordered = items if one else sorted(items, key=lambda i: (_fullness(i.vector, capacity), i), reverse=True)
+    for item in ordered:
+        left = item.pods
+        tightest = sorted(histogram) if one else sorted(histogram, key=lambda v: (_fullness(v, capacity), v))
+        for profile in tightest:
+            most = _times(profile, item.vector, item.per_node)
+            if not most:
+                continue
+            left = _fill(histogram, profile, item.vector, most, left)
+            if not left:
+                break
+        if left:
+            return None
+    return tuple(sorted(histogram.items()))
+
+
+def _fill(histogram: dict[Vector, int], profile: Vector, vector: Vector, most: int, left: int) -> int:
+    """Put up to `left` pods on the nodes of one profile, `most` on each; return how many pods are left over."""
+    if not any(vector):
+        return 0
+    nodes = histogram[profile]
+    filled = min(nodes, left // most)
+    rest = left - filled * most if filled < nodes else 0
+    left -= filled * most + rest
+    for times, count in ((most, filled), (rest, 1 if rest else 0)):
+        if count:
+            after = _minus(profile, vector, times)
+            histogram[after] = histogram.get(after, 0) + count
+    remaining = nodes - filled - (1 if rest else 0)
+    if remaining:
+        histogram[profile] = remaining
+    else:
+        del histogram[profile]
+    return left
+
+
+def _exceeds_bounds(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool:
+    """Return whether a simple count already shows that the items do not fit.
+
+    Their sum, or those of which a node takes only one.
+    """
+    for axis, have in enumerate(capacity):
+        if sum(item.vector[axis] * item.pods for item in items) > have * nodes:
+            return True
+        if sum(item.pods for item in items if 2 * item.vector[axis] > have) > nodes:
+            return True
+    return False
+
+
+def _deciding_dimensions(capacity: Vector, items: Sequence[Item]) -> tuple[int, ...]:
+    """Return the dimensions that can decide.
+
+    One whose every share is at most the share in a kept one can never be the first to run out.
+    """
+    kept: list[int] = []
+    for axis in range(len(capacity)):
+        rivals = [*kept, *range(axis + 1, len(capacity))]
+        if capacity[axis] and not any(_covers(rival, axis, capacity, items) for rival in rivals):
+            kept.append(axis)
+    return tuple(kept)
+
+
+def _covers(rival: int, axis: int, capacity: Vector, items: Sequence[Item]) -> bool:
+    return capacity[rival] > 0 and all(
+        item.vector[axis] * capacity[rival] <= item.vector[rival] * capacity[axis] for item in items
+    )
+
+
+def _greedy_is_exact(capacity: Vector, items: Sequence[Item], kept: tuple[int, ...]) -> bool:
+    """Return whether best-fit decreasing has the last word.
+
+    With sizes that divide each other, putting a pod of size S anywhere takes exactly S/s of the places for smaller
+    pods of size s, whichever node it is; so no arrangement is better than another. That needs one deciding dimension
+    and no bound per node that binds.
+    """
+    if len(kept) != 1:
+        return not kept
+    axis = kept[0]
+    sizes = sorted({item.vector[axis] for item in items if item.vector[axis]})
+    if any(larger % smaller for smaller, larger in pairwise(sizes)):
+        return False
+    return all(not item.vector[axis] or item.per_node >= capacity[axis] // item.vector[axis] for item in items)
+
+
+class _Search:
+    """Exact search, node by node.
+
+    Each next node carries at least one of the largest pods left, and as much else as it can.
+
+    Both are no loss: some node must carry that pod, and moving pods from later nodes to this one never hurts. What
+    failed is remembered by the pods that were left.
+    """
+
+    def __init__(self, capacity: Vector, items: Sequence[Item], steps: int) -> None:
+        self._capacity = capacity
+        self._items = sorted(items, key=lambda i: (_fullness(i.vector, capacity), i), reverse=True)
+        self._steps = steps
+        self._failed: dict[tuple[int, ...], int] = {}
+        self._nodes: list[tuple[int, ...]] = []
+
+    def run(self, nodes: int) -> Packing:
+        found = self._solve(tuple(item.pods for item in self._items), nodes)
+        if found is None:
+            return Packing(Answer.UNDECIDED)
+        if not found:
+            return Packing(Answer.TOO_MUCH)
+        histogram: dict[Vector, int] = {}
+        for pattern in (*self._nodes, *[()] * (nodes - len(self._nodes))):
+            free = self._capacity
+            for item, times in zip(self._items, pattern, strict=False):
+                free = _minus(free, item.vector, times)
+            histogram[free] = histogram.get(free, 0) + 1
+        return Packing(Answer.FITS, tuple(sorted(histogram.items())))
+
+    def _solve(self, wanted: tuple[int, ...], nodes: int) -> bool | None:
+        """Return whether `wanted` fits into `nodes` empty nodes, None when the steps ran out.
+
+        `_nodes` holds what was found.
+
+        A loop and not a recursion: a pool may have more nodes than Python has frames.
+        """
+        settled = self._settled(wanted, nodes)
+        if settled is not None:
+            return settled
+        stack = [(wanted, self._patterns(wanted))]
+        while stack:
+            if self._steps <= 0:
+                return None
+            left, patterns = stack[-1]
+            pattern = next(patterns, None)
+            if pattern is None:
+                stack.pop()
+                self._failed[left] = max(nodes - len(stack), self._failed.get(left, -1))
+                if stack:
+                    self._nodes.pop()
+                continue
+            self._steps -= 1
+            rest = tuple(pods - times for pods, times in zip(left, pattern, strict=True))
+            self._nodes.append(pattern)
+            settled = self._settled(rest, nodes - len(self._nodes))
+            if settled:
+                return True
+            if settled is None:
+                stack.append((rest, self._patterns(rest)))
+            else:
+                self._nodes.pop()
+        return False
+
+    def _settled(self, left: tuple[int, ...], nodes: int) -> bool | None:
+        """Return True when nothing is left, False when `left` cannot fit into `nodes`, None when it must be tried."""
+        if not any(left):
+            return True
+        if nodes == 0 or self._failed.get(left, -1) >= nodes or self._too_much(left, nodes):
+            return False
+        return None
+
+    def _too_much(self, left: tuple[int, ...], nodes: int) -> bool:
+        rest = [Item(i.vector, pods, i.per_node) for i, pods in zip(self._items, left, strict=True) if pods]
+        return any(item.pods > nodes * item.per_node for item in rest) or _exceeds_bounds(self._capacity, nodes, rest)
+
+    def _patterns(self, left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Return the fullest loads of one node with at least one of the largest pods left."""
+        first = next(index for index, pods in enumerate(left) if pods)
+        zeros = (0,) * first
+        item = self._items[first]
+        most = _times(self._capacity, item.vector, min(item.per_node, left[first]))
+        for times in range(most, 0, -1):
+            free = _minus(self._capacity, item.vector, times)
+            for tail in self._tails(left, first + 1, free):
+                pattern = (*zeros, times, *tail)
+                if self._is_maximal(left, pattern):
+                    yield pattern
+
+    def _tails(self, left: tuple[int, ...], index: int, free: Vector) -> Iterator[tuple[int, ...]]:
+        if index == len(self._items):
+            yield ()
+            return
+        item = self._items[index]
+        most = _times(free, item.vector, min(item.per_node, left[index]))
+        for times in range(most, -1, -1):
+            for tail in self._tails(left, index + 1, _minus(free, item.vector, times)):
+                yield (times, *tail)
+
+    def _is_maximal(self, left: tuple[int, ...], pattern: tuple[int, ...]) -> bool:
+        free = self._capacity
+        for item, times in zip(self._items, pattern, strict=True):
+            free = _minus(free, item.vector, times)
+        return not any(
+            times < min(item.per_node, pods) and _times(free, item.vector, 1)
+            for item, pods, times in zip(self._items, left, pattern, strict=True)
+        )

@@ -1,0 +1,214 @@
+"""Which of the replicas that exist stay, which should move, and which go: decided before anything new is placed."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from modelplane.placement import filters
+from modelplane.placement.board import Board
+from modelplane.placement.model import CurrentReplica, Fleet, Strategy
+from modelplane.placement.plan import Admission
+
+
+class Cause(StrEnum):
+    """Why a replica should not stay as it is, the most urgent first."""
+
+    DRAINED = "drained"
+    POOL_GONE = "pool gone"
+    OUTDATED = "outdated"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaver:
+    """A replica that should move or be written anew, and why."""
+
+    replica: CurrentReplica
+    cause: Cause
+    detail: str
+
+
+@dataclass(slots=True)
+class Roll:
+    """The replicas that exist, sorted into what becomes of them. Every replica is in exactly one of the first five.
+
+    `keepers` stay. `leavers` stay until their turn to move. `lost` are on clusters that no longer exist. `refused`
+    hold no place. `shed` go now, with the reason. `successors` maps a leaver's name to the replica that is to take
+    its place.
+    """
+
+    keepers: dict[str, CurrentReplica] = field(default_factory=dict)
+    leavers: dict[str, Leaver] = field(default_factory=dict)
+    lost: dict[str, CurrentReplica] = field(default_factory=dict)
+    refused: dict[str, CurrentReplica] = field(default_factory=dict)
+    shed: dict[str, tuple[CurrentReplica, str]] = field(default_factory=dict)
+    successors: dict[str, str] = field(default_factory=dict)
+
+    def staying(self) -> tuple[CurrentReplica, ...]:
+        """Return keepers and leavers, by name."""
+        everyone = {**self.keepers, **{name: leaver.replica for name, leaver in self.leavers.items()}}
+        return tuple(everyone[name] for name in sorted(everyone))
+
+    @property
+    def places(self) -> int:
+        """Return the places held: a leaver and its successor are one."""
+        return len(self.keepers) + len(self.leavers) - len(self.successors)
+
+    def drop(self, name: str, reason: str) -> None:
+        """Shed a keeper, a leaver or a refused replica."""
+        if name in self.leavers:
+            replica = self.leavers.pop(name).replica
+        else:
+            replica = self.keepers.pop(name) if name in self.keepers else self.refused.pop(name)
+        self.shed[name] = (replica, reason)
+        self.successors = {old: new for old, new in self.successors.items() if name not in (old, new)}
+
+
+def settle(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Roll:
+    """Return the roll after finished moves are completed and what is too many is shed."""
+    roll = _classified(fleet, board, replicas)
+    _pair(roll)
+    _complete_moves(roll)
+    for replica in roll.staying():
+        board.count(replica.cluster, 1)
+    for leaver in roll.leavers.values():
+        # A move changes the spread by its successor, not by the one that goes.
+        if leaver.replica.name in roll.successors:
+            board.count(leaver.replica.cluster, -1)
+    _shed_surplus(roll, board)
+    for replica in (*roll.staying(), *roll.refused.values()):
+        board.objects_on[replica.cluster] += 1
+    return roll
+
+
+def held_lost(roll: Roll, wanted: int) -> int:
+    """Return how many replicas of lost clusters to hold: as many as are not made good by ready ones."""
+    ready = sum(replica.ready for replica in roll.staying())
+    return min(len(roll.lost), max(0, wanted - ready))
+
+
+def newest_last(replicas: Iterable[CurrentReplica]) -> list[CurrentReplica]:
+    """Return the replicas by age: creation time, then number and name."""
+    return sorted(replicas, key=age)
+
+
+def age(replica: CurrentReplica) -> tuple[str, int, str]:
+    """Return what orders replicas from oldest to newest; equal creation times fall back to the number in the name."""
+    number = replica.name.rpartition("-")[2]
+    return (replica.created, int(number) if number.isdecimal() else 0, replica.name)
+
+
+def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Roll:
+    roll = Roll()
+    for replica in sorted(replicas, key=lambda r: r.name):
+        admission = board.admission(replica)
+        if replica.cluster not in board.clusters:
+            (roll.lost if fleet.received else roll.keepers)[replica.name] = replica
+        elif admission is Admission.REFUSED:
+            roll.refused[replica.name] = replica
+            note = board.clusters[replica.cluster].refused[f"{board.intent.namespace}/{replica.name}"]
+            board.refused_on[replica.cluster] = f"{replica.name}: {note.message or note.reason}"
+        else:
+            if admission is Admission.PENDING:
+                board.occupy(replica.cluster, replica.holdings)
+            leaver = _leaver(board, replica)
+            if leaver is None:
+                roll.keepers[replica.name] = replica
+            else:
+                roll.leavers[replica.name] = leaver
+    return roll
+
+
+def _leaver(board: Board, replica: CurrentReplica) -> Leaver | None:
+    cluster = board.clusters[replica.cluster]
+    taint = filters.is_drained(cluster, board.intent)
+    if taint is not None:
+        return Leaver(replica, Cause.DRAINED, f"cluster {cluster.name} has the taint {taint}:NoExecute")
+    pools = {pool.name for pool in cluster.pools}
+    gone = sorted({holding.pool for holding in replica.holdings} - pools)
+    if gone:
+        return Leaver(replica, Cause.POOL_GONE, f"cluster {cluster.name} has no pool {', '.join(gone)} any more")
+    if replica.outdated:
+        return Leaver(replica, Cause.OUTDATED, "it runs an earlier version of the deployment")
+    return None
+
+
+def _pair(roll: Roll) -> None:
+    """Find the successor of each leaver; of two, the ready one and then the older one counts."""
+    staying = roll.staying()
+    for replica in sorted(staying, key=lambda r: (not r.ready, age(r))):
+        old = replica.replaces
+        if old in roll.leavers and old not in roll.successors and old != replica.name:
+            roll.successors[old] = replica.name
+
+
+def _complete_moves(roll: Roll) -> None:
+    """Let go of leavers whose successor is ready, and of successors that became unwanted before they were."""
+    for old, new in sorted(roll.successors.items()):
+        if roll.successors.get(old) != new:
+            continue
+        successor = roll.keepers.get(new) or roll.leavers[new].replica
+        if successor.ready:
+            roll.drop(old, f"its successor {new} is ready")
+        elif new in roll.leavers:
+            roll.drop(new, f"{roll.leavers[new].detail}, before it was ready to succeed {old}")
+
+
+def _shed_surplus(roll: Roll, board: Board) -> None:
+    wanted = board.intent.replicas
+    waiting = len(roll.refused) - max(0, wanted - roll.places)
+    for replica in reversed(newest_last(roll.refused.values())[-waiting:] if waiting > 0 else []):
+        roll.drop(replica.name, f"{wanted} replicas are wanted, and its cluster refused it")
+    if roll.places <= wanted:
+        return
+    queue = [(_shed_key(roll, board, replica), replica.name) for replica in roll.staying()]
+    heapq.heapify(queue)
+    while roll.places > wanted:
+        entry, name = heapq.heappop(queue)
+        replica = roll.keepers.get(name) or roll.leavers[name].replica
+        now = _shed_key(roll, board, replica)
+        if now != entry:
+            # Loads only fall while shedding, so a key only grows: the fresh one waits for its turn.
+            heapq.heappush(queue, (now, name))
+            continue
+        before = dict(roll.successors)
+        roll.drop(name, f"{wanted} replicas are wanted")
+        if name not in before:
+            board.count(replica.cluster, -1)
+        for old in sorted(before.keys() - roll.successors.keys() - {name}):
+            board.count(roll.leavers[old].replica.cluster, 1)
+
+
+def _shed_key(roll: Roll, board: Board, replica: CurrentReplica) -> tuple[object, ...]:
+    """Return what is shed first.
+
+    Not ready, then where it is tainted or over-committed, then outdated, then by load, then the newest.
+
+    Spread sheds where there is most, Pack where there is least, so that each undoes its own filling.
+    """
+    cluster = board.clusters.get(replica.cluster)
+    troubled = cluster is None or board.is_troubled(replica.cluster)
+    sign = -1 if board.intent.strategy is Strategy.SPREAD else 1
+    domain = board.domain(replica.cluster)
+    groups = tuple(-counter[value] for counter, value in zip(board.replicas_in, domain or (), strict=False))
+    created, number, name = age(replica)
+    return (
+        replica.ready,
+        not troubled,
+        replica.name not in roll.leavers,
+        groups,
+        sign * board.replicas_on[replica.cluster],
+        _Newest((created, number, name)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    """An age that sorts the other way round."""
+
+    age: tuple[str, int, str]
+
+    def __lt__(self, other: _Newest) -> bool:
+        return self.age > other.age

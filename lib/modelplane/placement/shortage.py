@@ -1,0 +1,137 @@
+"""What exactly a pool is short of for one role, in words and under one reason."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from modelplane.devices.matching import Match, Miss, MissKind
+from modelplane.placement import ledger, solver
+from modelplane.placement.filters import Refusal
+from modelplane.placement.ledger import CPU, MEMORY, Ledger
+from modelplane.placement.model import Accounting, PodShape, RoleDemand
+from modelplane.placement.packing import Answer
+from modelplane.placement.plan import Reason
+
+_MISS_REASONS = {
+    MissKind.SELECTOR_ERROR: Reason.SELECTOR_ERROR,
+    MissKind.NO_MATCH: Reason.NO_MATCHING_DEVICE,
+    MissKind.TOO_FEW: Reason.INSUFFICIENT_DEVICES,
+}
+_DEVICES = "not enough devices"
+_NODES = "not enough nodes"
+_RESOURCES = "not enough cpu or memory on the nodes"
+
+
+class Pods(Protocol):
+    """Pods in gangs: a role's demand or what a role holds."""
+
+    @property
+    def pods(self) -> int: ...  # noqa: D102 - said by the class
+
+    @property
+    def nodes_per_worker(self) -> int: ...  # noqa: D102 - said by the class
+
+
+def of(state: Ledger, role: RoleDemand, match: Match) -> Refusal | None:
+    """Return why the role does not fit the pool by itself, None when it does."""
+    if match.miss is not None:
+        return _missed(match.miss)
+    refusals = []
+    for option in match.options:
+        shape = solver.shape_of(role, option)
+        after = state.plus(shape, role.pods, role.nodes_per_worker)
+        answer = ledger.fits(after)
+        if answer is Answer.FITS:
+            return None
+        refusals.append(short(state, after, role, shape))
+    return refusals[0]
+
+
+def _missed(miss: Miss) -> Refusal:
+    reason = _MISS_REASONS[miss.kind]
+    if reason is Reason.SELECTOR_ERROR:
+        return Refusal(reason, miss.detail, f'selector of request "{miss.request}" fails')
+    if reason is Reason.NO_MATCHING_DEVICE:
+        return Refusal(reason, miss.detail, miss.detail)
+    return Refusal(reason, miss.detail, "node too small")
+
+
+def short(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -> Refusal:
+    """Return the first shortage that is found, from the plainest to the most intricate."""
+    for found in (_too_large(state, shape), _too_few_nodes(state, role), _quota(after)):
+        if found is not None:
+            return found
+    if state.over_committed:
+        detail = f"more is admitted than its {state.nodes} nodes carry; nothing is added until that is over"
+        return Refusal(Reason.INSUFFICIENT_DEVICES, detail, _DEVICES)
+    if ledger.fits(after.without(CPU, MEMORY)) is Answer.FITS:
+        wants = f"want {role.pods} pods x {_resources(shape.cpu_millis, shape.memory_bytes)}"
+        room = state.room(shape, _per_node(role))
+        return Refusal(Reason.INSUFFICIENT_NODE_RESOURCES, f"{wants}, has room for {room}", _RESOURCES)
+    if state.dimensions.accounting is Accounting.NODE:
+        detail = f"want {role.pods} whole nodes, has {state.nodes - state.opened} of {state.nodes} free"
+        return Refusal(Reason.INSUFFICIENT_NODES, detail, _NODES)
+    return Refusal(Reason.INSUFFICIENT_DEVICES, _devices_detail(state, after, role, shape), _DEVICES)
+
+
+def _devices_detail(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -> str:
+    what = " + ".join(f"{count} {name}" for name, count in shape.devices) or "0 devices"
+    if ledger.fits(after) is Answer.UNDECIDED:
+        return f"want {role.pods} pods x {what}; whether they fit was not decided within the search bound"
+    room = state.room(shape, _per_node(role))
+    vector = state.dimensions.charge(shape)
+    alone = any(2 * want > have for want, have in zip(vector, state.dimensions.capacity, strict=True))
+    unit = ("node", "nodes") if alone or role.nodes_per_worker > 1 else ("pod", "pods")
+    return f"want {_counted(role.pods, unit)} x {what}, has {_counted(room, unit)} x {what} free"
+
+
+def _counted(number: int, unit: tuple[str, str]) -> str:
+    return f"{number} {unit[0] if number == 1 else unit[1]}"
+
+
+def _too_large(state: Ledger, shape: PodShape) -> Refusal | None:
+    node = dict(zip(state.dimensions.names, state.dimensions.node, strict=True))
+    if CPU in node and shape.cpu_millis > node[CPU]:
+        wants, has = _resources(shape.cpu_millis, 0), _resources(node[CPU], 0)
+        return Refusal(Reason.INSUFFICIENT_NODE_RESOURCES, f"a pod wants {wants}, a node has {has}", _RESOURCES)
+    if MEMORY in node and shape.memory_bytes > node[MEMORY]:
+        wants, has = _resources(0, shape.memory_bytes), _resources(0, node[MEMORY])
+        return Refusal(Reason.INSUFFICIENT_NODE_RESOURCES, f"a pod wants {wants}, a node has {has}", _RESOURCES)
+    return None
+
+
+def _too_few_nodes(state: Ledger, role: Pods) -> Refusal | None:
+    if role.nodes_per_worker <= state.nodes:
+        return None
+    detail = f"a worker spans {_counted(role.nodes_per_worker, ('node', 'nodes'))}, the pool has {state.nodes}"
+    return Refusal(Reason.INSUFFICIENT_NODES, detail, _NODES)
+
+
+def _quota(after: Ledger) -> Refusal | None:
+    name = after.exceeded_quota
+    if name is None:
+        return None
+    index = after.dimensions.names.index(name)
+    detail = f"the quota of {name} is {after.quota[index]}, it would be {after.used[index]}"
+    return Refusal(Reason.INSUFFICIENT_DEVICES, detail, "quota exceeded")
+
+
+def _per_node(role: Pods) -> int:
+    return max(1, role.pods // max(1, role.nodes_per_worker))
+
+
+def _resources(cpu_millis: int, memory_bytes: int) -> str:
+    parts = []
+    if cpu_millis:
+        parts.append(f"cpu {cpu_millis // 1000}" if cpu_millis % 1000 == 0 else f"cpu {cpu_millis}m")
+    if memory_bytes:
+        parts.append(f"memory {amount(memory_bytes)}")
+    return " and ".join(parts)
+
+
+def amount(memory_bytes: int) -> str:
+    """Return an amount of memory in the largest binary unit that shows it exactly."""
+    for suffix, power in (("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)):
+        if memory_bytes and memory_bytes % (1 << power) == 0:
+            return f"{memory_bytes >> power}{suffix}"
+    return str(memory_bytes)

@@ -1,0 +1,89 @@
+"""The account of replicas that found no place.
+
+Reasons counted, told as kube-scheduler tells it, and the closest miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modelplane.placement import counterfactual
+from modelplane.placement.board import Board
+from modelplane.placement.plan import ClusterVerdict, Reason, ReasonCount, Shortfall
+from modelplane.placement.verdicts import Judge
+
+EXAMPLES_MAX = 5
+_TELLING = frozenset(
+    {
+        Reason.SELECTOR_ERROR,
+        Reason.NO_MATCHING_DEVICE,
+        Reason.INSUFFICIENT_NODES,
+        Reason.INSUFFICIENT_DEVICES,
+        Reason.INSUFFICIENT_NODE_RESOURCES,
+        Reason.BACKEND_UNAVAILABLE,
+        Reason.SPREAD_CONSTRAINT,
+        Reason.REPLICA_LIMIT,
+        Reason.REFUSED_BY_CLUSTER,
+    }
+)
+"""Reasons whose detail says more than the words they are counted under."""
+
+
+def of(board: Board, count: int) -> Shortfall:
+    """Return why `count` replicas have no place, as the board stands."""
+    judge = Judge(board)
+    verdicts = judge.all()
+    near = counterfactual.Nearness(board)
+    return Shortfall(
+        count=count,
+        message=message(verdicts, near),
+        reasons=reasons(verdicts, near),
+        closest=counterfactual.closest(board, judge, verdicts, near),
+        verdicts=verdicts,
+    )
+
+
+def message(verdicts: tuple[ClusterVerdict, ...], near: counterfactual.Nearness) -> str:
+    """Return how many clusters fit and, by falling number, why the others do not."""
+    if not verdicts:
+        return "0/0 clusters fit: there is no InferenceCluster"
+    fitting = sum(verdict.fits for verdict in verdicts)
+    groups: dict[tuple[Reason, str], list[ClusterVerdict]] = {}
+    for verdict in verdicts:
+        if verdict.reason is not None:
+            groups.setdefault((verdict.reason, verdict.group), []).append(verdict)
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    parts = [_part(reason, group, members, near) for (reason, group), members in ordered]
+    return f"{fitting}/{len(verdicts)} clusters fit" + (f": {', '.join(parts)}" if parts else "")
+
+
+def reasons(verdicts: Iterable[ClusterVerdict], near: counterfactual.Nearness) -> tuple[ReasonCount, ...]:
+    """Return the number of clusters per reason, most first, with the detail of the one that misses by least."""
+    found: dict[Reason, list[ClusterVerdict]] = {}
+    for verdict in verdicts:
+        if verdict.reason is not None:
+            found.setdefault(verdict.reason, []).append(verdict)
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    return tuple(
+        ReasonCount(
+            reason=reason,
+            clusters=len(members),
+            examples=tuple(verdict.cluster for verdict in members[:EXAMPLES_MAX]),
+            detail=_told(near.first(members), near),
+        )
+        for reason, members in ordered
+    )
+
+
+def _part(reason: Reason, group: str, members: list[ClusterVerdict], near: counterfactual.Nearness) -> str:
+    if reason not in _TELLING:
+        return f"{len(members)} {group}"
+    nearest = near.first(members)
+    which = "" if len(members) == 1 and reason is not Reason.NO_MATCHING_DEVICE else "closest: "
+    return f"{len(members)} {group} ({which}{_told(nearest, near)})"
+
+
+def _told(verdict: ClusterVerdict, near: counterfactual.Nearness) -> str:
+    missing = near.device(verdict)
+    where = f"{verdict.cluster}/{verdict.pool}" if verdict.pool else verdict.cluster
+    return missing if missing is not None else f"{where}: {verdict.detail}"
