@@ -160,13 +160,14 @@ class Selector:
 
 
 class Rule:
-    """A compiled validation rule over `self` and `oldSelf`."""
+    """A compiled validation rule over `self` (or what else its subject is called) and `oldSelf`."""
 
-    __slots__ = ("_run", "expression")
+    __slots__ = ("_run", "_subject", "expression")
 
-    def __init__(self, expression: str, run: cel_program.Run) -> None:
+    def __init__(self, expression: str, run: cel_program.Run, subject: str) -> None:
         self.expression = expression
         self._run = run
+        self._subject = subject
 
     def evaluate(self, value: Any, *, old: Any = None) -> bool:
         """Return whether the rule holds of a JSON value (and of the one it replaces).
@@ -174,7 +175,7 @@ class Rule:
         Raises: InvalidSelector when the rule cannot be evaluated on it; the API server refuses the object too.
         """
         try:
-            result = self._run(cel_program.Frame({"self": value, "oldSelf": old}))
+            result = self._run(cel_program.Frame({self._subject: value, "oldSelf": old}))
         except Abort as error:
             raise InvalidSelector(f"the rule {self.expression!r} cannot be evaluated: {error}") from error
         if isinstance(result, Err):
@@ -198,15 +199,17 @@ def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) ->
 
 
 @functools.lru_cache(maxsize=4096)
-def compile_rule(expression: str) -> Rule:
+def compile_rule(expression: str, *, subject: str = "self") -> Rule:
     """Return the compiled rule; `self` and `oldSelf` have no static type.
+
+    Other rules over one document call it otherwise: `subject` is "object" for a readiness query of provider-kubernetes.
 
     Raises: InvalidSelector with line, column, the offending text and a caret.
     """
     try:
         root = cel_parser.parse(expression, _macros(_LATEST))
         _unescape(root)
-        variables = {"self": cel_types.DYN, "oldSelf": cel_types.DYN}
+        variables = {subject: cel_types.DYN, "oldSelf": cel_types.DYN}
         checked = cel_checker.check(root, cel_checker.Declarations(cel_declarations.functions(_LATEST), variables))
         cel_literals.validate(checked, _functions())
         if checked.result not in (cel_types.BOOL, cel_types.DYN):
@@ -214,7 +217,7 @@ def compile_rule(expression: str) -> Rule:
         step = cel_plan.plan(checked, _functions())
     except CompileError as error:
         raise _invalid(expression, error) from error
-    return Rule(expression, cel_program.program(step, tracked=False))
+    return Rule(expression, cel_program.program(step, tracked=False), subject)
 
 
 _LATEST: Final = 37
