@@ -32,6 +32,13 @@ def gateway_class(resource: Resource) -> dict[str, Json]:
     return {"conditions": [condition("Accepted", "Accepted")]}
 
 
+def listener(name: str) -> dict[str, Json]:
+    """Return a listener of this name, serving what such a name says."""
+    if name.startswith("https"):
+        return {"name": name, "port": 443, "protocol": "HTTPS"}
+    return {"name": name, "port": 80, "protocol": "HTTP"}
+
+
 def gateway(resource: Resource, address: str) -> dict[str, Json]:
     """Return the status of a programmed Gateway with one address."""
     ready = [condition("Accepted", "Accepted"), condition("Programmed", "Programmed")]

@@ -25,7 +25,8 @@ def llm_inference_service(resource: Resource, gateway: str, on_cluster: OnCluste
     spec = resource.get("spec") or {}
     lost = _missing_preset(spec, namespace, on_cluster)
     if lost:
-        return {"conditions": [_condition("PresetsCombined", "False", "ConfigNotFound", f"{lost} is not found")]}
+        why = _condition("PresetsCombined", "False", "ConfigNotFound", f"{lost} is not found")
+        return {"conditions": [why], "observedGeneration": 1}
     missing = _missing_claims(spec, namespace, on_cluster)
     url = f"http://{gateway}/{namespace}/{name}"
     conditions = [_condition("PresetsCombined", "True"), *_workload_conditions(spec, missing)]
@@ -34,6 +35,7 @@ def llm_inference_service(resource: Resource, gateway: str, on_cluster: OnCluste
     conditions.append(_condition("Ready", ready, *(("WorkloadNotReady", missing) if missing else ())))
     return {
         "url": url,
+        "observedGeneration": 1,
         "addresses": [{"name": "gateway-external", "url": url}],
         "conditions": sorted(conditions, key=lambda entry: str(entry["type"])),
         "workloads": _workloads(spec, name, is_up=not missing),
@@ -44,6 +46,7 @@ def deployment(resource: Resource) -> dict[str, Json]:
     """Return the status of a Deployment whose replicas are all available."""
     replicas = _replicas(resource.get("spec") or {})
     return {
+        "observedGeneration": 1,
         "replicas": replicas,
         "updatedReplicas": replicas,
         "readyReplicas": replicas,
@@ -56,6 +59,7 @@ def leader_worker_set(resource: Resource) -> dict[str, Json]:
     """Return the status of a LeaderWorkerSet whose groups are all ready."""
     replicas = _replicas(resource.get("spec") or {})
     return {
+        "observedGeneration": 1,
         "replicas": replicas,
         "readyReplicas": replicas,
         "updatedReplicas": replicas,

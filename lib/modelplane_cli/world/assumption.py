@@ -78,11 +78,12 @@ Rule: TypeAlias = Callable[[Object, Store], dict[str, Json]]
 
 def _object(resource: Object, store: Store) -> dict[str, Json]:
     """provider-kubernetes: the manifest stands on its cluster, and the Object is ready by its own policy."""
-    manifest = manifest_of(resource)
     cluster = cluster_of(resource, store)
+    manifest = _observed_manifest(resource, cluster, store)
     remote = _remote_status(resource, manifest, cluster, store)
     if remote is not None:
-        manifest = {**manifest, "status": remote}
+        # A server counts generations and a controller says which one it has seen; here each object is in its first.
+        manifest = {**manifest, "metadata": {**manifest["metadata"], "generation": 1}, "status": remote}
     return {"atProvider": {"manifest": manifest}, "conditions": [_object_ready(resource, manifest), dict(_SYNCED)]}
 
 
@@ -127,6 +128,20 @@ def manifest_of(resource: Mapping[str, Json]) -> dict[str, Json]:
     metadata = dict(manifest.get("metadata") or {})
     metadata.setdefault("name", resource["metadata"]["name"])
     return {**manifest, "metadata": metadata}
+
+
+def _observed_manifest(resource: Object, cluster: str, store: Store) -> dict[str, Json]:
+    """Return the remote object with what others wrote into it: a Gateway that is only observed has listeners."""
+    manifest = manifest_of(resource)
+    if manifest.get("kind") != "Gateway" or manifest.get("spec"):
+        return manifest
+    gateway = ((store.get(Key("modelplane.ai", "InferenceCluster", "", cluster)) or {}).get("spec") or {}).get(
+        "gateway"
+    )
+    return {
+        **manifest,
+        "spec": {"listeners": [assumed_routing.listener(str((gateway or {}).get("listener") or "http"))]},
+    }
 
 
 def cluster_of(resource: Mapping[str, Json], store: Store) -> str:
@@ -201,7 +216,7 @@ def _by_query(query: str, manifest: Mapping[str, Json]) -> dict[str, Json]:
     from modelplane.devices import cel  # noqa: PLC0415 - the engine loads only where a query has to be answered
 
     try:
-        if cel.compile_rule(query, root="object").evaluate(manifest):
+        if cel.compile_rule(query, subject="object").evaluate(manifest):
             return dict(_AVAILABLE)
         why = ""
     except Exception as error:  # whatever the query does wrong makes the object unavailable, no more

@@ -45,10 +45,21 @@ def failures(world: World) -> list[Failure]:
 
 
 def of(world: World, key: Key) -> list[Failure]:
-    """Return the conditions of one composite that are not as wanted; a summary only where nothing else explains."""
+    """Return the conditions of one composite that are not as wanted; a summary only where nothing else explains.
+
+    A composite that is ready is as wanted, whatever else it leaves unknown.
+    """
+    resource = world.store.get(key) or {}
+    if world.assume is Assume.READY and all(_is_true(resource, kind) for kind in ("Synced", "Ready")):
+        return []
     found = list(_unwanted(world, key))
     explained = [failure for failure in found if failure.condition not in _SUMMARY]
     return explained or found
+
+
+def _is_true(resource: Mapping[str, Json], kind: str) -> bool:
+    found = conditions.find(resource, kind)
+    return found is not None and found.get("status") == "True"
 
 
 def _unwanted(world: World, key: Key) -> Iterator[Failure]:
@@ -56,7 +67,7 @@ def _unwanted(world: World, key: Key) -> Iterator[Failure]:
     said: list[Mapping[str, Json]] = (resource.get("status") or {}).get("conditions") or []
     for entry in said:
         kind, status = str(entry.get("type")), str(entry.get("status"))
-        if status == "True" or (world.assume is Assume.NOTHING and kind in _LIVENESS):
+        if status == "True" or (world.assume is Assume.NOTHING and (kind in _LIVENESS or status == "Unknown")):
             continue
         yield Failure(key, kind, status, str(entry.get("reason") or ""), str(entry.get("message") or ""))
     if conditions.find(resource, "Synced") is None:
