@@ -1,0 +1,458 @@
+"""ModelReplica: when it renders, what it reports, and that nothing that runs is ever dropped."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane.topology.shape import Topology
+from modelplane.workload.model import EngineType, Model, Replica, Role
+from modelplane_functions.compose import model_replica
+from modelplane_functions.exchange import Observed, Outcome, Ready
+from tests.support import replica_world as world
+from tests.support import replicas as build
+
+KEYS = {"namespace", "workload", "route"}
+
+
+def _kinds(outcome: Outcome) -> list[str]:
+    return sorted(child.resource["spec"]["forProvider"]["manifest"]["kind"] for child in outcome.children.values())
+
+
+# --- when it renders --------------------------------------------------------------------------------------------------
+
+
+def test_the_cluster_is_asked_for_on_every_call_and_nothing_is_decided_before_it_came() -> None:
+    outcome = model_replica.compose(Observed(world.composite()))
+    assert {key: value.name for key, value in outcome.requirements.items()} == {"cluster": "gke-us"}
+    assert not outcome.children
+    assert world.compose(world.composite(), world.cluster()).requirements == outcome.requirements
+
+
+@pytest.mark.parametrize(
+    ("store", "admitted", "says"),
+    [
+        pytest.param([], ("Unknown", "ClusterMissing"), "create it", id="no cluster"),
+        pytest.param(
+            [world.cluster(admits=False)], ("Unknown", "WaitingForAdmission"), "has not said yet", id="no verdict yet"
+        ),
+        pytest.param(
+            [
+                world.cluster(
+                    admits=False,
+                    refused=[
+                        {"replica": "ml-team/llama-0", "reason": "InsufficientDevices", "message": "8 wanted, 4 free"}
+                    ],
+                )
+            ],
+            ("False", "InsufficientDevices"),
+            "8 wanted, 4 free",
+            id="refused",
+        ),
+        pytest.param(
+            [world.cluster(admits=False, admitted=["other/llama-0", "ml-team/llama-00"])],
+            ("Unknown", "WaitingForAdmission"),
+            "has not said yet",
+            id="others are admitted",
+        ),
+    ],
+)
+def test_nothing_is_rendered_before_the_cluster_admits(store: list[Any], admitted: tuple[str, str], says: str) -> None:
+    outcome = world.compose(world.composite(), *store)
+    assert not outcome.children
+    assert outcome.status["phase"] == "Pending"
+    assert world.conditions(outcome)["Admitted"] == admitted
+    assert says in world.message(outcome, "Admitted")
+    assert world.conditions(outcome)["Serving"] == ("False", "NotRendered")
+    assert outcome.ready is Ready.FALSE
+
+
+def test_an_admitted_replica_waits_for_the_way_to_its_cluster() -> None:
+    outcome = world.compose(world.composite(), world.without(world.cluster(), "status", "providerConfigRef"))
+    assert not outcome.children
+    assert outcome.status["phase"] == "Admitted"
+    assert "providerConfigRef" in world.message(outcome, "WorkloadReady")
+
+
+def test_an_admitted_replica_is_rendered_through_the_clusters_provider_configuration() -> None:
+    outcome = world.compose(world.composite(), world.cluster())
+    assert _kinds(outcome) == ["HTTPRoute", "LLMInferenceService", "Namespace", "ResourceClaimTemplate"]
+    for child in outcome.children.values():
+        assert child.resource["spec"]["providerConfigRef"] == {
+            "kind": "ClusterProviderConfig",
+            "name": "modelplane-gke-us",
+        }
+        assert child.resource["spec"]["watch"] is True
+        assert child.resource["metadata"]["namespace"] == "ml-team"
+        assert child.ready is Ready.FALSE
+    assert outcome.status["phase"] == "Starting"
+    assert world.conditions(outcome)["WorkloadReady"] == ("Unknown", "NotObserved")
+
+
+def test_the_shared_namespace_may_never_be_deleted_with_a_replica() -> None:
+    namespace = world.compose(world.composite(), world.cluster()).children["namespace"].resource
+    assert namespace["spec"]["managementPolicies"] == ["Observe", "Create", "Update"]
+
+
+def test_a_pool_that_the_cluster_does_not_have_renders_nothing() -> None:
+    outcome = world.compose(world.composite(world.replica(world.role(pool="gone"))), world.cluster())
+    assert not outcome.children
+    assert "no pool gone" in world.message(outcome, "WorkloadReady")
+
+
+# --- what it reports --------------------------------------------------------------------------------------------------
+
+
+def _report(value: Replica | None = None, *, change: Any = None, cluster: Any = None, status: Any = None) -> Outcome:
+    document, children = world.running(value)
+    if change is not None:
+        change(children)
+    if status is not None:
+        document["status"] = status
+    return world.compose(document, cluster or world.cluster(), children=children)
+
+
+def test_a_replica_that_serves_with_all_workers_is_running() -> None:
+    outcome = _report()
+    assert outcome.status == {
+        "phase": "Running",
+        "cluster": "gke-us",
+        "workers": {"decode": {"desired": 1, "ready": 1}},
+        "address": {
+            "host": "llama-0.ml-team.modelplane.internal",
+            "address": "gateway.gke-us.example.com",
+            "port": 80,
+            "scheme": "http",
+        },
+    }
+    assert world.conditions(outcome) == {
+        "Admitted": ("True", "Admitted"),
+        "WorkloadReady": ("True", "AllWorkersReady"),
+        "Serving": ("True", "Serving"),
+        "StatusStale": ("False", "Fresh"),
+    }
+    assert outcome.ready is Ready.TRUE
+    assert all(child.ready is Ready.TRUE for child in outcome.children.values())
+
+
+def _remote(children: Any, key: str = "workload") -> Any:
+    return children[key]["status"]["atProvider"]["manifest"]
+
+
+def _set_condition(key: str, kind: str, **fields: str) -> Any:
+    def change(children: Any) -> None:
+        conditions = _remote(children, key)["status"]["conditions"]
+        conditions[:] = [entry for entry in conditions if entry["type"] != kind] + [{"type": kind, **fields}]
+
+    return change
+
+
+def _workers(decode: int, prefill: int | None = None) -> Any:
+    def change(children: Any) -> None:
+        workloads = _remote(children)["status"]["workloads"]
+        workloads["primary"]["readyReplicas"] = decode
+        if prefill is not None:
+            workloads["prefill"]["readyReplicas"] = prefill
+
+    return change
+
+
+def _unsynced(key: str, text: str) -> Any:
+    def change(children: Any) -> None:
+        children[key]["status"]["conditions"] = [{"type": "Synced", "status": "False", "message": text}]
+
+    return change
+
+
+def _unseen(*keys: str) -> Any:
+    def change(children: Any) -> None:
+        for key in keys:
+            del children[key]["status"]["atProvider"]
+
+    return change
+
+
+def _no_parents(children: Any) -> None:
+    _remote(children, "route")["status"]["parents"] = []
+
+
+def _old_generation(children: Any) -> None:
+    _remote(children)["metadata"]["generation"] = 2
+
+
+THREE = world.replica(world.role(workers=3))
+
+
+@pytest.mark.parametrize(
+    ("value", "change", "phase", "workload", "serving"),
+    [
+        pytest.param(
+            THREE, _workers(2), "Degraded", ("False", "WorkersStarting"), ("True", "Serving"), id="two of three"
+        ),
+        pytest.param(
+            THREE, _workers(0), "Starting", ("False", "WorkersStarting"), ("False", "NoReadyWorker"), id="none"
+        ),
+        pytest.param(
+            THREE, _workers(9), "Running", ("True", "AllWorkersReady"), ("True", "Serving"), id="a surge is not counted"
+        ),
+        pytest.param(
+            None,
+            _set_condition(
+                "workload", "PresetsCombined", status="False", reason="ConfigNotFound", message="no preset x"
+            ),
+            "Degraded",
+            ("False", "ConfigNotFound"),
+            ("True", "Serving"),
+            id="Ready without its presets is not ready (v0.20)",
+        ),
+        pytest.param(
+            THREE,
+            lambda children: (
+                _workers(0)(children),
+                _set_condition("workload", "PresetsCombined", status="False", reason="ConfigNotFound", message="x")(
+                    children
+                ),
+            ),
+            "Failed",
+            ("False", "ConfigNotFound"),
+            ("False", "NoReadyWorker"),
+            id="what waiting does not mend is failed",
+        ),
+        pytest.param(
+            None, _old_generation, "Degraded", ("False", "NotProcessed"), ("True", "Serving"), id="an older generation"
+        ),
+        pytest.param(
+            None, _no_parents, "Starting", ("True", "AllWorkersReady"), ("False", "RouteNotProcessed"), id="no route"
+        ),
+        pytest.param(
+            None,
+            _unseen("workload"),
+            "Starting",
+            ("Unknown", "NotObserved"),
+            ("Unknown", "NotObserved"),
+            id="the workload is not seen",
+        ),
+        pytest.param(
+            None,
+            _unseen("route"),
+            "Starting",
+            ("True", "AllWorkersReady"),
+            ("Unknown", "RouteNotObserved"),
+            id="the route is not seen",
+        ),
+        pytest.param(
+            None,
+            _unsynced("workload", "update failed: admission webhook denied the request: size is immutable"),
+            "Degraded",
+            ("False", "NotApplied"),
+            ("True", "Serving"),
+            id="a change the cluster refuses leaves what runs",
+        ),
+    ],
+)
+def test_progress(
+    value: Replica | None, change: Any, phase: str, workload: tuple[str, str], serving: tuple[str, str]
+) -> None:
+    outcome = _report(value, change=change)
+    found = world.conditions(outcome)
+    assert (outcome.status["phase"], found["WorkloadReady"], found["Serving"]) == (phase, workload, serving)
+    assert (outcome.ready is Ready.TRUE) == (phase == "Running")
+
+
+def test_workers_seen_last_stand_while_nothing_is_seen() -> None:
+    assert _report(THREE, change=_unseen("workload")).status["workers"] == {"decode": {"desired": 3, "ready": 3}}
+
+
+def test_workers_of_both_roles_are_counted() -> None:
+    value = world.replica(world.role(workers=3), world.role(Role.PREFILL, workers=5))
+    outcome = _report(value, change=_workers(3, 4))
+    assert outcome.status["workers"] == {"decode": {"desired": 3, "ready": 3}, "prefill": {"desired": 5, "ready": 4}}
+    assert "4 of 5 prefill workers ready" in world.message(outcome, "WorkloadReady")
+
+
+def test_a_cluster_that_cannot_be_read_is_said_to_be_stale_and_not_broken() -> None:
+    outcome = _report(change=_unsynced("workload", "observe failed: cannot get object: dial tcp: i/o timeout"))
+    assert world.conditions(outcome)["StatusStale"] == ("True", "ClusterUnreachable")
+    assert "i/o timeout" in world.message(outcome, "StatusStale")
+    assert outcome.status["phase"] == "Running"
+
+
+def test_secrets_that_may_be_missing_are_named_until_a_worker_is_ready() -> None:
+    env = [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf-token", "key": "token"}}}]
+    template = build.template(engine={"env": env}, imagePullSecrets=[{"name": "pull"}])
+    value = world.replica(world.role(pod_template=template))
+    said = world.message(_report(value, change=_workers(0)), "WorkloadReady")
+    assert "must exist in namespace ml-team of cluster gke-us: hf-token, pull" in said
+    assert "hf-token" not in world.message(_report(value), "WorkloadReady")
+
+
+def test_an_address_that_blinks_is_kept() -> None:
+    outcome = _report(cluster=world.without(world.cluster(), "status", "gateway"))
+    assert outcome.status["address"]["address"] == "gateway.gke-us.example.com"
+    assert world.conditions(outcome)["Serving"] == ("True", "Serving")
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "events"),
+    [
+        pytest.param("Running", None, [], id="nothing happened"),
+        pytest.param("Starting", None, ["Normal Running"], id="came up"),
+        pytest.param("Running", _workers(0), ["Normal Starting"], id="went down"),
+        pytest.param("Running", _workers(2), ["Warning Degraded"], id="lost a worker"),
+        pytest.param("Starting", _workers(2), ["Normal Degraded"], id="on its way up"),
+    ],
+)
+def test_events_tell_transitions_only(before: str, change: Any, events: list[str]) -> None:
+    document, _ = world.running(THREE)
+    outcome = _report(THREE, change=change, status={**document["status"], "phase": before})
+    assert [f"{event.severity} {event.reason}" for event in outcome.events] == events
+
+
+# --- law 1: what runs is held -----------------------------------------------------------------------------------------
+
+
+def _pools(cluster: Any) -> Any:
+    cluster["spec"]["nodePools"] = [{"name": "other", "className": "x", "nodeCount": 1}]
+    return cluster
+
+
+def _other_nodes(cluster: Any) -> Any:
+    cluster["spec"]["nodePools"][0]["nodeSelector"] = {"mistyped": "label"}
+    cluster["spec"]["nodePools"][0]["taints"] = [{"key": "drain", "effect": "NoSchedule"}]
+    return cluster
+
+
+def _refusal(cluster: Any) -> Any:
+    cluster["status"]["admitted"] = []
+    cluster["status"]["refused"] = [{"replica": "ml-team/llama-0", "reason": "Overcommitted", "message": "x"}]
+    return cluster
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        pytest.param([], id="the cluster is missing"),
+        pytest.param([{**world.cluster(), "status": {}}], id="its status is empty"),
+        pytest.param([world.without(world.cluster(), "status")], id="it has no status"),
+        pytest.param([world.without(world.cluster(), "status", "admitted")], id="it admits nobody"),
+        pytest.param([_refusal(world.cluster())], id="it refuses what it had admitted"),
+        pytest.param([world.without(world.cluster(), "status", "providerConfigRef")], id="no provider configuration"),
+        pytest.param([world.without(world.cluster(), "status", "gateway")], id="no gateway address"),
+        pytest.param([_pools(world.cluster())], id="the pool is gone"),
+        pytest.param([_other_nodes(world.cluster())], id="the pool's nodes are described differently"),
+        pytest.param([world.without(world.cluster(), "spec", "gateway")], id="the gateway is not named"),
+        pytest.param([world.without(world.cluster(), "spec", "nodePools")], id="it has no pools"),
+    ],
+)
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(None, id="one node"),
+        pytest.param(world.replica(world.role(topology=Topology(tensor=8, pipeline=2))), id="gang"),
+        pytest.param(world.replica(world.role(), world.role(Role.PREFILL)), id="disaggregated"),
+    ],
+)
+def test_hold_no_desired_child_disappears_and_no_pod_changes(store: list[Any], value: Replica | None) -> None:
+    document, children = world.running(value)
+    before = copy.deepcopy((document, children))
+    outcome = world.compose(document, *copy.deepcopy(store), children=children)
+    assert outcome.children.keys() == children.keys()
+    for key, child in outcome.children.items():
+        if key != "route":
+            assert child.resource["spec"] == children[key]["spec"], key
+        assert child.ready is Ready.TRUE
+    assert world.conditions(outcome)["Admitted"][0] == "True"
+    assert outcome.status["phase"] == "Running"
+    assert (document, children) == before, "the composer changed what it was given"
+
+
+def test_hold_children_whose_remote_state_is_not_seen() -> None:
+    outcome = _report(change=_unseen("workload", "route", "namespace"))
+    assert outcome.children.keys() >= KEYS
+
+
+def test_hold_a_replica_that_became_invalid_is_refused_before_anything_is_deleted() -> None:
+    _, children = world.running()
+    broken = world.replica(world.role(pod_template=build.template(engine={"args": ["-tp", "4"]})))
+    with pytest.raises(InvalidInput) as caught:
+        world.compose(world.composite(broken), world.cluster(), children=children)
+    assert caught.value.path[:5] == ("spec", "workers", "template", "spec", "containers")
+
+
+def test_an_unknown_backend_is_refused() -> None:
+    with pytest.raises(Unsupported):
+        world.compose(world.composite(world.replica(backend="Dynamo")), world.cluster())
+
+
+# --- what renders anew ------------------------------------------------------------------------------------------------
+
+
+def test_priority_restarts_nothing() -> None:
+    _, children = world.running()
+    outcome = world.compose(
+        world.composite(world.replica(priority=7)), _other_nodes(world.cluster()), children=children
+    )
+    assert outcome.children["workload"].resource["spec"] == children["workload"]["spec"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param(world.replica(world.role(pod_template=build.template("vllm/vllm-openai:v0.24.0"))), id="image"),
+        pytest.param(world.replica(model=Model("llama", "hf://a/b")), id="model"),
+        pytest.param(world.replica(world.role(workers=2)), id="workers"),
+    ],
+)
+def test_a_replica_that_says_something_else_is_rendered_anew(changed: Replica) -> None:
+    _, children = world.running()
+    outcome = world.compose(world.composite(changed), world.cluster(), children=children)
+    assert outcome.children["workload"].resource["spec"] != children["workload"]["spec"]
+
+
+def test_a_lost_object_is_made_again() -> None:
+    document, children = world.running()
+    claims = next(key for key in children if key.startswith("claims-"))
+    del children[claims]
+    assert claims in world.compose(document, world.cluster(), children=children).children
+
+
+def test_the_route_follows_the_clusters_gateway_while_pods_stay() -> None:
+    document, children = world.running()
+    cluster = world.cluster()
+    cluster["spec"]["gateway"]["name"] = "new"
+    outcome = world.compose(document, cluster, children=children)
+    route = outcome.children["route"].resource["spec"]["forProvider"]["manifest"]
+    assert route["spec"]["parentRefs"][0]["name"] == "new"
+    assert outcome.children["workload"].resource["spec"] == children["workload"]["spec"]
+
+
+def test_what_runs_is_reached_through_the_configuration_of_today() -> None:
+    document, children = world.running()
+    cluster = _other_nodes(world.cluster(providerConfigRef={"kind": "ClusterProviderConfig", "name": "rotated"}))
+    outcome = world.compose(document, cluster, children=children)
+    names = {child.resource["spec"]["providerConfigRef"]["name"] for child in outcome.children.values()}
+    assert names == {"rotated"}
+
+
+def test_the_same_question_has_one_answer() -> None:
+    document, children = world.running(world.replica(world.role(), world.role(Role.PREFILL)))
+    answers = [world.compose(document, world.cluster(), children=order) for order in _orders(children)]
+    assert answers[0] == answers[1]
+    assert list(answers[0].children) == list(answers[1].children)
+
+
+def _orders(children: Any) -> tuple[Any, Any]:
+    return children, dict(reversed(list(children.items())))
+
+
+def test_engines_that_are_not_known_need_a_command() -> None:
+    value = world.replica(
+        world.role(pod_template=build.template("acme/x:1", engine={"command": ["run"]})), engine=EngineType.CUSTOM
+    )
+    workload = world.compose(world.composite(value), world.cluster()).children["workload"].resource
+    (container,) = workload["spec"]["forProvider"]["manifest"]["spec"]["template"]["containers"]
+    assert container["command"] == ["run"]
+    assert "args" not in container

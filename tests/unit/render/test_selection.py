@@ -1,0 +1,76 @@
+"""Which backend renders a workload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support import replicas as build
+
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane.render.backend import Backend
+from modelplane.render.backends import kserve, selection
+from modelplane.workload.model import EngineType, Workload
+
+WORKLOAD = Workload("ml-team", "llama", None, EngineType.VLLM, (build.role().spec,))
+
+
+class _Able:
+    """A backend that can do everything, beside the real one."""
+
+    CAPABILITIES = kserve.CAPABILITIES
+
+    def check(self, workload: Workload) -> None: ...
+
+    def render(self, *_: Any) -> tuple[Any, ...]:
+        raise AssertionError
+
+    observe = render
+
+
+class _Unable(_Able):
+    def check(self, workload: Workload) -> None:
+        raise InvalidInput("not this one", path=("spec", "prefill"))
+
+
+@pytest.fixture(autouse=True)
+def backends(monkeypatch: pytest.MonkeyPatch) -> dict[str, Backend]:
+    table: dict[str, Any] = {"KServe": kserve, "A": _Able(), "B": _Able(), "Never": _Unable()}
+    monkeypatch.setattr(selection, "BACKENDS", table)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("named", "current", "offers", "chosen"),
+    [
+        pytest.param("B", "A", [("A",)], "B", id="named wins"),
+        pytest.param(None, "B", [("A",)], "B", id="a choice once made stays"),
+        pytest.param(None, "Never", [("B",)], "B", id="unless it cannot run the workload any more"),
+        pytest.param(None, None, [("B", "A"), ("B",), ("A",)], "B", id="most clusters"),
+        pytest.param(None, None, [("B",), ("A",)], "A", id="then the name"),
+        pytest.param(None, None, [("Never", "B"), ("Never",)], "B", id="filtered by what it can do"),
+        pytest.param(None, None, [("Dynamo", "A")], "A", id="one that is not offered is passed over"),
+        pytest.param(None, None, [], "A", id="without clusters every one is asked"),
+    ],
+)
+def test_choice(named: str | None, current: str | None, offers: list[tuple[str, ...]], chosen: str) -> None:
+    assert selection.select(WORKLOAD, named=named, current=current, offers=offers).backend == chosen
+
+
+def test_a_named_backend_is_refused_and_never_replaced() -> None:
+    choice = selection.select(WORKLOAD, named="Never", current="A", offers=[("A",)])
+    assert choice.backend is None
+    assert choice.message == "Never: spec.prefill: not this one"
+
+
+def test_all_refusals_are_told() -> None:
+    choice = selection.select(WORKLOAD, named=None, current=None, offers=[("Never", "Dynamo")])
+    assert choice.backend is None
+    assert sorted(choice.refusals) == ["Dynamo", "Never"]
+    assert "use one of A, B, KServe, Never" in choice.message
+
+
+def test_an_unknown_backend_is_unsupported_with_its_reason() -> None:
+    with pytest.raises(Unsupported) as caught:
+        selection.backend("KubeRay")
+    assert caught.value.reason == "BackendUnavailable"
