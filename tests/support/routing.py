@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelplane import names
+from modelplane.api import endpoint as endpoints
+from modelplane.api import gateway as gateways
+from modelplane.api import service as services
+from modelplane.render import routing, traffic
+from modelplane.routing import features, plan
 from modelplane_functions.exchange import Outcome
 
 Json = Any
@@ -118,3 +123,21 @@ def healthy(resource: Json) -> Json:
     if kind in {"Release", "ModelDeployment", "ModelService"}:
         return {"conditions": [condition("Ready")]}
     return {"conditions": accepted} if kind in {"Backend", "GatewayClass"} else {}
+
+
+def rendered(document: Json, *groups: list[Json], gateway: Json) -> dict[str, Json]:
+    """Return the specs of everything rendered, by kind and name."""
+    service, door = services.decode(document), gateways.decode(gateway)
+    matched = [[endpoints.candidate(each) for each in group] for group in groups]
+    decided = plan.decide(service, matched, features.features(door.type))
+    manifests = [
+        *routing.service_manifests(service, door, decided),
+        *traffic.service_manifests(service, decided),
+        *(
+            manifest
+            for group in groups
+            for each in group
+            for manifest in routing.endpoint_manifests(endpoints.decode(each))
+        ),
+    ]
+    return {f"{each.resource['kind']}/{each.resource['metadata']['name']}": each.resource["spec"] for each in manifests}
