@@ -1,0 +1,139 @@
+"""InferenceClass: checks the hardware that everything else is measured against.
+
+Reads: nothing but the class itself. Emits: nothing; a class has no children. Reports: how many devices of a node can
+be claimed, warnings; conditions Accepted (its values can be used) and MemoryAsPublished.
+
+What the API server has refused already is checked again where an older definition let it pass: everybody who reads
+the class relies on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from modelplane.api import inference_class
+from modelplane.devices import published
+from modelplane.devices.model import Claim, Device, NodeClass
+from modelplane.errors import InvalidInput
+from modelplane_functions.exchange import Condition, Event, Observed, Outcome, Ready, Severity, Truth
+
+Json: TypeAlias = Any
+
+ACCEPTED = "Accepted"
+MEMORY_AS_PUBLISHED = "MemoryAsPublished"
+
+_SETTLED_SECONDS = 3600
+
+# resource.k8s.io QualifiedName: a C identifier of at most 32 characters, optionally after a domain of at most 63.
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}\Z")
+_DOMAIN = re.compile(r"(?=.{1,63}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
+# Reserved by the CEL language: device.attributes["domain"].namespace does not parse.
+_RESERVED = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
+    )
+)
+
+
+def compose(observed: Observed) -> Outcome:
+    """Return the verdict over the class."""
+    problems = tuple(_problems(observed))
+    if not problems:
+        try:
+            return _accepted(observed, inference_class.decode(observed.composite))
+        except InvalidInput as error:
+            problems = (error,)
+    message = "; ".join(str(problem) for problem in problems)
+    return Outcome(
+        conditions=(Condition(ACCEPTED, Truth.FALSE, problems[0].reason, message),),
+        fatal=f"InferenceClass {observed.name}: {message}; what uses the class is kept as it is",
+        ready=Ready.FALSE,
+    )
+
+
+def _accepted(observed: Observed, node_class: NodeClass) -> Outcome:
+    nominal = tuple(_nominal(node_class))
+    warnings = (*nominal, *_awkward_names(node_class))
+    claimable = sum(device.count for device in node_class.devices if device.claim is not Claim.SYNTHETIC)
+    status: dict[str, Json] = {"devices": claimable}
+    if warnings:
+        status["warnings"] = list(warnings)
+    return Outcome(
+        status=status,
+        conditions=(
+            Condition(ACCEPTED, Truth.TRUE, "Valid", f"{claimable} claimable devices on a node"),
+            _memory(nominal),
+        ),
+        events=_events(observed, warnings),
+        ready=Ready.TRUE,
+        ttl_seconds=_SETTLED_SECONDS,
+    )
+
+
+def _problems(observed: Observed) -> Iterator[InvalidInput]:
+    """Yield what is wrong with names; values are checked when the class is decoded."""
+    seen: set[str] = set()
+    for index, device in enumerate(observed.spec.get("devices") or ()):
+        path = ("spec", "devices", index)
+        name = str(device.get("name", ""))
+        if name in seen:
+            yield InvalidInput(
+                f"{name} is the name of an earlier device; give each device a name of its own", path=path
+            )
+        seen.add(name)
+        for kind in ("attributes", "capacity"):
+            for problem in _keys(device.get(kind) or {}, str(device.get("driver", ""))):
+                yield problem.under(*path, kind)
+
+
+def _keys(entries: dict[str, Json], driver: str) -> Iterator[InvalidInput]:
+    for key in sorted(entries):
+        domain, slash, name = key.rpartition("/")
+        if not _IDENTIFIER.match(name) or (slash and not _DOMAIN.match(domain)):
+            yield InvalidInput(
+                'must be letters, digits and "_", at most 32 of them and not starting with a digit, '
+                'optionally after a domain and "/": no selector can name it otherwise',
+                path=(key,),
+            )
+        elif slash and domain == driver and name in entries:
+            yield InvalidInput(f"is the same as {name}, which belongs to {driver} already; remove one", path=(key,))
+
+
+def _nominal(node_class: NodeClass) -> Iterator[str]:
+    for device in node_class.devices:
+        found = published.nominal_memory(device)
+        if found is not None:
+            yield (
+                f"device {device.name} declares the nominal memory {found.declared}; the driver publishes "
+                f"{found.publishes} for {found.product}, so write {found.publishes}"
+            )
+
+
+def _awkward_names(node_class: NodeClass) -> Iterator[str]:
+    for device in node_class.devices:
+        for name in _names(device):
+            if name in _RESERVED:
+                yield (
+                    f'device {device.name} has the name {name}, a word of CEL; selectors must write ["{name}"] '
+                    f"and not .{name}"
+                )
+
+
+def _names(device: Device) -> tuple[str, ...]:
+    entries = (*(name for name, _ in device.attributes), *(name for name, _ in device.capacity))
+    return tuple(entry.rpartition("/")[2] for entry in entries)
+
+
+def _memory(nominal: tuple[str, ...]) -> Condition:
+    if nominal:
+        return Condition(MEMORY_AS_PUBLISHED, Truth.FALSE, "NominalMemory", "; ".join(nominal))
+    return Condition(MEMORY_AS_PUBLISHED, Truth.TRUE, "NoNominalSizes", "no device declares a nominal memory size")
+
+
+def _events(observed: Observed, warnings: tuple[str, ...]) -> tuple[Event, ...]:
+    """Return an event for each warning that is new."""
+    known = set(observed.status.get("warnings") or ())
+    return tuple(Event(Severity.WARNING, "Implausible", text) for text in warnings if text not in known)

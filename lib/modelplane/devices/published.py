@@ -1,0 +1,83 @@
+"""What drivers publish as the memory of well-known accelerators, beside the size in the product's name.
+
+Nominal sizes lie: the size in a name is in other units than Kubernetes uses, and firmware keeps a part. A class that
+carries the nominal size promises memory that no node has. Source: public ResourceSlice and nvidia-smi output; the
+catalogue of classes names each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from modelplane.devices.model import Device
+from modelplane.units import Quantity
+
+MEMORY = "memory"
+
+_NVIDIA = "gpu.nvidia.com"
+_AMD = "gpu.amd.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One accelerator: the word in its product name, and its memory by name and as published."""
+
+    driver: str
+    word: str
+    architecture: str
+    nominal_gigabytes: int
+    publishes: str
+
+
+PRODUCTS: tuple[Product, ...] = (
+    Product(_NVIDIA, "L4", "Ada Lovelace", 24, "23034Mi"),
+    Product(_NVIDIA, "A10G", "Ampere", 24, "23028Mi"),
+    Product(_NVIDIA, "A100", "Ampere", 40, "40960Mi"),
+    Product(_NVIDIA, "A100", "Ampere", 80, "81920Mi"),
+    Product(_NVIDIA, "L40S", "Ada Lovelace", 48, "46068Mi"),
+    Product(_NVIDIA, "H100", "Hopper", 80, "81559Mi"),
+    Product(_NVIDIA, "H200", "Hopper", 141, "143771Mi"),
+    Product(_NVIDIA, "B200", "Blackwell", 180, "183359Mi"),
+    Product(_NVIDIA, "B200", "Blackwell", 192, "183359Mi"),
+    Product(_AMD, "MI300X", "", 192, "196592Mi"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Nominal:
+    """A device whose memory is the size in a product's name: which product, what is declared, what is published."""
+
+    product: str
+    declared: str
+    publishes: str
+
+
+def nominal_memory(device: Device) -> Nominal | None:
+    """Return the finding for a device that declares a nominal memory size, None for every other device.
+
+    Where several products have that nominal size, the product name decides, else the architecture; a size that one of
+    them really publishes is believed when neither is declared.
+    """
+    declared = dict(device.capacity).get(MEMORY)
+    if declared is None:
+        return None
+    amount = Quantity.parse(declared)
+    candidates = tuple(product for product in PRODUCTS if product.driver == device.driver)
+    suspects = tuple(
+        product for product in candidates if _is_nominal(amount, product.nominal_gigabytes) and _may_be(product, device)
+    )
+    if not suspects or any(amount == Quantity.parse(product.publishes) for product in suspects):
+        return None
+    return Nominal(suspects[0].word, declared, suspects[0].publishes)
+
+
+def _is_nominal(amount: Quantity, gigabytes: int) -> bool:
+    return amount in (Quantity.parse(f"{gigabytes}Gi"), Quantity.parse(f"{gigabytes}G"))
+
+
+def _may_be(product: Product, device: Device) -> bool:
+    attributes = dict(device.attributes)
+    name, architecture = attributes.get("productName"), attributes.get("architecture")
+    if name is not None:
+        return product.word in str(name.value).replace("_", " ").replace("-", " ").split()
+    return architecture is None or architecture.value == product.architecture
