@@ -20,7 +20,6 @@ _ZEROS: Final[Mapping[type, Value]] = {int: 0, Uint: Uint(0), float: 0.0, Durati
 def _on_list(function: Callable[..., Value]) -> Callable[..., Value]:
     """Return a guard: the first argument is a list."""
 
-    @functools.wraps(function)
     def guarded(items: Value, *args: Value) -> Value:
         return function(items, *args) if cel_values.is_list(items) else no_such_overload()
 

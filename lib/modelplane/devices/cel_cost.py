@@ -112,9 +112,21 @@ def _allocating(factor: float, size: int) -> int:
 
 
 def _self_compare(items: Value) -> int:
+    _require(cel_values.is_list(items))
     size = _size(items)
     text = size and type(items[0]) in (str, bytes)
     return _allocating(2.0 + STRING_FACTOR if text else 2.0, size * size)
+
+
+def _flattened(args: list[Value]) -> int:
+    _require(type(args[1]) is int)
+    return _allocating(float(args[1]), _size(args[0]))
+
+
+def _require(holds: bool) -> None:  # noqa: FBT001 - an assertion of the original
+    """End the evaluation where counting the cost of an error makes Kubernetes panic."""
+    if not holds:
+        raise Abort("internal error: interface conversion: *types.Err is not what the cost of the call is counted by")
 
 
 def _set_cost(factor: float) -> Callable[[list[Value]], int]:
@@ -134,7 +146,7 @@ _SORTED: Final = [
 _OUTPUT: Final = frozenset({"list_slice", "lists_range", "list_reverse"})
 _BY_OVERLOAD: Final[Mapping[str, Callable[[list[Value]], int]]] = {
     "list_flatten": lambda args: _allocating(1.0, _size(args[0])),
-    "list_flatten_int": lambda args: _allocating(float(args[1]), _size(args[0])),
+    "list_flatten_int": _flattened,
     "list_distinct": lambda args: _self_compare(args[0]),
     "list_sets_contains_list": _set_cost(1),
     "list_sets_intersects_list": _set_cost(1),

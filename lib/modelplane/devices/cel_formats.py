@@ -117,10 +117,10 @@ FORMATS: Final[Mapping[str, Format]] = {
     "dns1035LabelPrefix": Format("DNS1035LabelPrefix", 30, _named(_LABEL_1035, 63, "DNS-1035 label", prefix=True)),
     "labelValue": Format("LabelValue", 40, _named(_LABEL_VALUE, 63, "label value")),
     "uri": Format("URI", 1103, _uri),
-    "uuid": Format("uuid", 79, _single(lambda text: bool(_UUID.fullmatch(text)), "does not match the UUID format")),
+    "uuid": Format("uuid", 70, _single(lambda text: bool(_UUID.fullmatch(text)), "does not match the UUID format")),
     "byte": Format("byte", 84, _single(lambda text: bool(_BASE64.fullmatch(text)), "invalid base64")),
-    "date": Format("date", 77, _single(_is_date, "invalid date")),
-    "datetime": Format("datetime", 77, _single(_is_datetime, "invalid datetime")),
+    "date": Format("date", 71, _single(_is_date, "invalid date")),
+    "datetime": Format("datetime", 71, _single(_is_datetime, "invalid datetime")),
 }
 
 

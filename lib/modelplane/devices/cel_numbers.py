@@ -278,7 +278,7 @@ def general(value: float) -> str:
         return "+Inf" if value > 0 else "-Inf"
     digits, exponent = shortest(value)
     sign = "-" if math.copysign(1.0, value) < 0 else ""
-    if -4 <= exponent - 1 < max(len(digits), 6) and exponent - 1 < 21:
+    if -4 <= exponent - 1 < 6:
         return sign + plain(digits, exponent)
     tail = f".{digits[1:]}" if len(digits) > 1 else ""
     power = exponent - 1

@@ -173,10 +173,8 @@ class _Emitter:
             if test_only and not lenient and type(value) is not Err:
                 value = not absent
                 absent = False
-            if tracked and not absent:
+            if tracked and not absent and not (lenient and type(value) is Err):
                 frame.tracker.push(identifier, value, 1)  # type: ignore[union-attr]
-            elif tracked and test_only:
-                frame.tracker.push(identifier, False, 1)  # type: ignore[union-attr]
             return value if not (optional and not absent) else _Optionally(value)
 
         return apply

@@ -9,6 +9,7 @@ import datetime
 import re
 import zoneinfo
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from modelplane.devices.cel_errors import Err, no_such_overload
@@ -26,6 +27,7 @@ _STAMP: Final = re.compile(
 _FIRST: Final = -62135596800
 _LAST: Final = 253402300799
 _EPOCH_DAY: Final = datetime.date(1970, 1, 1).toordinal()
+_CYCLE_DAYS: Final = 146097  # of the 400 years after which the calendar repeats
 
 
 def _duration(nanoseconds: int) -> Value:
@@ -144,12 +146,32 @@ def _parsed_timestamp(text: str) -> tuple[int, int] | None:
     return seconds * _SECOND + int((fraction or "0")[:9].ljust(9, "0")), offset
 
 
+@dataclass(frozen=True, slots=True)
+class _Local:
+    """A date and a time of day; years run beyond 9999 where an offset pushes them."""
+
+    year: int
+    month: int
+    day: int
+    second: int
+
+    @classmethod
+    def at(cls, stamp: Timestamp, offset: int) -> _Local:
+        """Return the date and time of a point in time, `offset` seconds east of UTC."""
+        days, second = divmod(stamp.nanoseconds // _SECOND + offset, 86400)
+        cycles, ordinal = divmod(days + _EPOCH_DAY - 1, _CYCLE_DAYS)
+        date = datetime.date.fromordinal(ordinal + 1)
+        return cls(date.year + 400 * cycles, date.month, date.day, second)
+
+    def within_cycle(self) -> datetime.date:
+        """Return the same day 400 years apart from wherever it is, in years that have a calendar."""
+        return datetime.date((self.year - 1) % 400 + 1, self.month, self.day)
+
+
 def _days(year: int, month: int, day: int) -> int | None:
-    """Return the days since 1970 of a date, None when there is no such day; the year 0 counts as a leap year."""
+    """Return the days since 1970 of a date, None when there is no such day."""
     try:
-        if year == 0:
-            return datetime.date(4, month, day).toordinal() - _EPOCH_DAY - 1461
-        return datetime.date(year, month, day).toordinal() - _EPOCH_DAY
+        return datetime.date(year or 400, month, day).toordinal() - _EPOCH_DAY - (0 if year else _CYCLE_DAYS)
     except ValueError:
         return None
 
@@ -158,8 +180,10 @@ def text_of(value: Duration | Timestamp) -> str:
     """Return `string(value)`."""
     if isinstance(value, Duration):
         return seconds_text(value.nanoseconds) + "s"
-    local = _local(value, value.offset)
-    text = f"{local.year:04d}-{local.month:02d}-{local.day:02d}T{local.hour:02d}:{local.minute:02d}:{local.second:02d}"
+    local = _Local.at(value, value.offset)
+    minutes, second = divmod(local.second, 60)
+    hour, minute = divmod(minutes, 60)
+    text = f"{local.year:04d}-{local.month:02d}-{local.day:02d}T{hour:02d}:{minute:02d}:{second:02d}"
     fraction = f"{value.nanoseconds % _SECOND:09d}".rstrip("0")
     zone = "Z"
     if value.offset:
@@ -179,11 +203,6 @@ def seconds_text(nanoseconds: int) -> str:
 
 
 # --- parts
-
-
-def _local(stamp: Timestamp, offset: int) -> datetime.datetime:
-    base = datetime.datetime(1970, 1, 1)
-    return base + datetime.timedelta(seconds=stamp.nanoseconds // _SECOND + offset)
 
 
 def _offset(stamp: Timestamp, zone: Value) -> int | Err:
@@ -207,7 +226,7 @@ def _offset(stamp: Timestamp, zone: Value) -> int | Err:
     return 0 if delta is None else int(delta.total_seconds())
 
 
-def _part(read: Callable[[datetime.datetime, int], int], of_duration: Callable[[int], int] | None = None) -> Any:
+def _part(read: Callable[[_Local, int], int], of_duration: Callable[[int], int] | None = None) -> Any:
     def part(value: Value, *zone: Value) -> Value:
         if type(value) is Duration and of_duration is not None and not zone:
             return of_duration(value.nanoseconds)
@@ -217,10 +236,7 @@ def _part(read: Callable[[datetime.datetime, int], int], of_duration: Callable[[
         offset = _offset(value, zone[0]) if zone else 0
         if isinstance(offset, Err):
             return offset
-        try:
-            return read(_local(value, offset), value.nanoseconds % _SECOND)
-        except OverflowError:
-            return Err("timestamp overflow")
+        return read(_Local.at(value, offset), value.nanoseconds % _SECOND)
 
     return part
 
@@ -232,12 +248,12 @@ def _truncated(unit: int) -> Callable[[int], int]:
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "getFullYear": _part(lambda local, _: local.year),
     "getMonth": _part(lambda local, _: local.month - 1),
-    "getDayOfYear": _part(lambda local, _: local.timetuple().tm_yday - 1),
+    "getDayOfYear": _part(lambda local, _: local.within_cycle().timetuple().tm_yday - 1),
     "getDayOfMonth": _part(lambda local, _: local.day - 1),
     "getDate": _part(lambda local, _: local.day),
-    "getDayOfWeek": _part(lambda local, _: local.isoweekday() % 7),
-    "getHours": _part(lambda local, _: local.hour, _truncated(3600 * _SECOND)),
-    "getMinutes": _part(lambda local, _: local.minute, _truncated(60 * _SECOND)),
-    "getSeconds": _part(lambda local, _: local.second, _truncated(_SECOND)),
+    "getDayOfWeek": _part(lambda local, _: local.within_cycle().isoweekday() % 7),
+    "getHours": _part(lambda local, _: local.second // 3600, _truncated(3600 * _SECOND)),
+    "getMinutes": _part(lambda local, _: local.second // 60 % 60, _truncated(60 * _SECOND)),
+    "getSeconds": _part(lambda local, _: local.second % 60, _truncated(_SECOND)),
     "getMilliseconds": _part(lambda _, rest: rest // 10**6, _truncated(10**6)),
 }

@@ -5,7 +5,7 @@ mantissa with a decimal scale ("small") or an unbounded decimal ("big"). The for
 `as_integer` answer from it, and comparing with a big quantity turns a small one big. Both forms are modelled here; the
 value itself never changes, callers that need the mutation take `promoted()`.
 
-Known divergence: an exponent beyond +-4096 is refused; Kubernetes accepts it and may then work for hours on it.
+Known divergence: an exponent beyond +-2048 is refused; Kubernetes accepts it and may then work for hours on it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INT64_MAX: Final = (1 << 63) - 1
 _INT64_MIN: Final = -(1 << 63)
 _NANO: Final = -9
 _SMALL_DIGITS: Final = 18
-_EXPONENT_LIMIT: Final = 4096
+_EXPONENT_LIMIT: Final = 2048
 
 
 class Format(Enum):
@@ -91,7 +91,7 @@ class Quantity:
 
     def promoted(self) -> Quantity:
         """Return the same value in the big form."""
-        return self if self.big else Quantity(self.unscaled, self.exponent, self.format, big=True)
+        return self if self.big else Quantity(self.unscaled, self.exponent, self.format, big=True, text=self.text)
 
     def compare(self, other: Quantity) -> int:
         """Return -1, 0 or 1."""
@@ -290,7 +290,7 @@ def _float(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _power_of_ten(exponent: int) -> float:
