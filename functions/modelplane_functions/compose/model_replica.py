@@ -282,6 +282,7 @@ def _events(before: str, phase: Phase, verdict: _Verdict, seen: Progress) -> Ite
     if before == phase:
         return
     messages = {Phase.PENDING: verdict.message, Phase.ADMITTED: verdict.message, Phase.RUNNING: seen.serving.message}
-    bad = phase is Phase.FAILED or (phase is Phase.DEGRADED and before == Phase.RUNNING)
+    worse = {Phase.RUNNING: {Phase.DEGRADED, Phase.STARTING}, Phase.DEGRADED: {Phase.STARTING}}
+    bad = phase is Phase.FAILED or any(before == old and phase in new for old, new in worse.items())
     message = messages.get(phase, seen.workload.message)
     yield Event(Severity.WARNING if bad else Severity.NORMAL, str(phase), message)

@@ -38,7 +38,7 @@ def encode(
 ) -> dict[str, Json]:
     """Return the whole status."""
     status: dict[str, Json] = {
-        "phase": phase,
+        "phase": str(phase),
         "cluster": replica.cluster,
         "workers": {
             str(bound.spec.role): {"desired": bound.spec.workers, "ready": workers.get(bound.spec.role, 0)}

@@ -14,7 +14,7 @@ from modelplane.render.claims import PodDevices
 from modelplane.render.engines import CommandLine, Member
 from modelplane.topology.shape import Topology
 from modelplane.workload import engines as images
-from modelplane.workload.model import BoundRole, EngineType, Replica, Role, RoleSpec
+from modelplane.workload.model import BoundRole, Replica, Role, RoleSpec
 from modelplane.workload.site import ClusterFacts
 
 Json: TypeAlias = Any
@@ -93,11 +93,11 @@ def engine_container(role: RoleSpec) -> tuple[int, Mapping[str, Json]]:
     return next((i, container) for i, container in enumerate(containers) if container["name"] == ENGINE)
 
 
-def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: EnginePod) -> dict[str, Json]:
+def pod_spec(bound: BoundRole, facts: ClusterFacts, pod: EnginePod) -> dict[str, Json]:
     """Return the PodSpec of one pod of the role."""
     spec = dict(bound.spec.template["spec"])
     containers = [
-        _engine(replica, bound, container, pod) if container["name"] == ENGINE else dict(container)
+        _engine(bound, container, pod) if container["name"] == ENGINE else dict(container)
         for container in spec["containers"]
     ]
     volumes = list(spec.get("volumes") or ())
@@ -130,7 +130,7 @@ def start_budget_seconds(bound: BoundRole) -> int:
     return _START_BASE_SECONDS + accelerators(bound) * device_bytes // _START_BYTES_PER_SECOND
 
 
-def _engine(replica: Replica, bound: BoundRole, container: Mapping[str, Json], pod: EnginePod) -> dict[str, Json]:
+def _engine(bound: BoundRole, container: Mapping[str, Json], pod: EnginePod) -> dict[str, Json]:
     built = dict(container)
     built["name"] = pod.container_name
     if pod.command.command:
@@ -144,9 +144,7 @@ def _engine(replica: Replica, bound: BoundRole, container: Mapping[str, Json], p
     if resources:
         built["resources"] = resources
     built["volumeMounts"] = _mounts(container.get("volumeMounts") or ())
-    security = _security(container, replica.engine)
-    if security:
-        built["securityContext"] = security
+    built["securityContext"] = _security(container)
     _serve(built, container, bound, pod)
     return built
 
@@ -215,7 +213,7 @@ def _mounts(given: Sequence[Mapping[str, Json]]) -> list[Json]:
     return [*mounts, {"name": SHM_VOLUME, "mountPath": SHM_PATH}]
 
 
-def _security(container: Mapping[str, Json], engine: EngineType) -> dict[str, Json]:
+def _security(container: Mapping[str, Json]) -> dict[str, Json]:
     """Return the security context: root is allowed where the image needs it and the author did not choose."""
     security = dict(container.get("securityContext") or {})
     if (
@@ -224,9 +222,8 @@ def _security(container: Mapping[str, Json], engine: EngineType) -> dict[str, Js
         and not images.allows_non_root(container["image"])
     ):
         security["runAsNonRoot"] = False
-    if engine is not EngineType.VLLM:
-        # Only vLLM's images are known to write nowhere but into the volumes that serving technologies mount for it.
-        security.setdefault("readOnlyRootFilesystem", False)
+    # The hook that injects devices by CDI writes into the root file system, which presets may mount read-only.
+    security.setdefault("readOnlyRootFilesystem", False)
     return security
 
 

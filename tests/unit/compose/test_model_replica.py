@@ -300,7 +300,7 @@ def test_an_address_that_blinks_is_kept() -> None:
     [
         pytest.param("Running", None, [], id="nothing happened"),
         pytest.param("Starting", None, ["Normal Running"], id="came up"),
-        pytest.param("Running", _workers(0), ["Normal Starting"], id="went down"),
+        pytest.param("Running", _workers(0), ["Warning Starting"], id="went down"),
         pytest.param("Running", _workers(2), ["Warning Degraded"], id="lost a worker"),
         pytest.param("Starting", _workers(2), ["Normal Degraded"], id="on its way up"),
     ],

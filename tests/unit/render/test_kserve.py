@@ -331,7 +331,7 @@ def test_what_the_author_wrote_stays() -> None:
     assert main["startupProbe"]["failureThreshold"] == 7
     assert main["startupProbe"]["httpGet"] == {"path": "/ready", "port": 8000}
     assert main["volumeMounts"] == [{"name": "shm", "mountPath": "/dev/shm"}]
-    assert main["securityContext"] == {"runAsNonRoot": True}
+    assert main["securityContext"] == {"runAsNonRoot": True, "readOnlyRootFilesystem": False}
     assert main["ports"] == [{"containerPort": 8000, "protocol": "TCP"}, {"containerPort": 9000, "name": "http"}]
     assert spec["template"]["containers"][1] == {"name": "metrics", "image": "m:1"}
     assert spec["template"]["terminationGracePeriodSeconds"] == 600
@@ -354,7 +354,7 @@ def test_what_the_author_wrote_stays() -> None:
 def test_root_is_allowed_where_the_image_needs_it(image: str, given: dict[str, Any], want: dict[str, Any]) -> None:
     engine = {"securityContext": given} if given else {}
     main = _main(_service(build.replica(build.role(pod_template=build.template(image, engine=engine)))))
-    assert main.get("securityContext", {}) == want
+    assert main["securityContext"] == {**want, "readOnlyRootFilesystem": False}
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ ADDED = {
     r".*/terminationGracePeriodSeconds": "the preset's value, written out",
     r".*/env/MODELPLANE_.*": "a pod of a gang knows its place",
     r".*/securityContext/(allowPrivilegeEscalation|seccompProfile/type|runAsNonRoot)": "no preset hardens these pods",
+    r".*/securityContext/readOnlyRootFilesystem": "presets before v0.20 forbid what injecting devices by CDI needs",
     r"/template/containers/main/lifecycle/.*": "no preset lets the leader drain",
 }
 # Paths that only the example has.

@@ -223,7 +223,6 @@ def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, me
         raise error.under(*pods.path_to_engine(role.role, index)) from None
     gang = pods.Gang("$(LWS_LEADER_ADDRESS)", "$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)")
     spec = pods.pod_spec(
-        rendering.replica,
         bound,
         rendering.facts,
         pods.EnginePod(
@@ -265,10 +264,10 @@ def _complete(spec: dict[str, Json], rendering: _Rendering, bound: BoundRole, me
         return
     main.setdefault("lifecycle", {}).setdefault("preStop", {"sleep": {"seconds": _DRAIN_SECONDS}})
     if rendering.replica.is_disaggregated and bound.spec.role is Role.DECODE:
-        spec["initContainers"] = [*spec.get("initContainers", ()), _routing_sidecar()]
+        spec["initContainers"] = [*spec.get("initContainers", ()), _routing_sidecar(rendering)]
 
 
-def _routing_sidecar() -> dict[str, Json]:
+def _routing_sidecar(rendering: _Rendering) -> dict[str, Json]:
     """Return the sidecar that takes port 8000 of a decode pod and asks a prefill pod first.
 
     KServe recognises it by its name and gives it the pool's name and the right to read it.
@@ -285,6 +284,7 @@ def _routing_sidecar() -> dict[str, Json]:
             "--kv-connector=nixlv2",
             "--enable-ssrf-protection=true",
             "--pool-group=inference.networking.x-k8s.io",
+            f"--inference-pool={rendering.replica.namespace}/{rendering.name}-inference-pool",
             "--secure-proxy=false",
         ],
         "env": [
@@ -295,7 +295,7 @@ def _routing_sidecar() -> dict[str, Json]:
         "readinessProbe": {**probe, "initialDelaySeconds": 10, "failureThreshold": 10},
         "securityContext": {
             "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
+            "readOnlyRootFilesystem": False,  # the hook that injects devices by CDI writes into it
             "runAsNonRoot": True,
             "capabilities": {"drop": ["ALL"]},
         },
