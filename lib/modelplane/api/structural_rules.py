@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from modelplane.api.structural_problem import Cause, Path, Problem
-from modelplane.api.structural_schema import Schema, escaped
+from modelplane.api.structural_schema import Schema
 from modelplane.errors import ModelplaneError
 
 Json: TypeAlias = Any
@@ -67,14 +67,11 @@ def _keys(item: Json, schema: Schema) -> tuple[str, ...]:
 
 
 def _seen(value: Json, schema: Schema | None) -> Json:
-    """Return the value as rules see it: doubles for numbers, escaped names of properties."""
+    """Return the value as rules see it: doubles where the schema says number, whatever the document wrote."""
     if schema is None or not schema.converts or value is None:
         return value
     if isinstance(value, Mapping):
-        return {
-            escaped(key) if key in schema.properties else key: _seen(member, schema.child(key))
-            for key, member in value.items()
-        }
+        return {key: _seen(member, schema.child(key)) for key, member in value.items()}
     if isinstance(value, list):
         return [_seen(item, schema.items) for item in value]
     return float(value) if schema.type == "number" else value

@@ -12,34 +12,6 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 
-# Names that CEL reserves are spelled with underscores in a rule: self.__namespace__ is the property "namespace".
-_CEL_RESERVED = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
-_CEL_ESCAPES = (("__", "__underscores__"), (".", "__dot__"), ("-", "__dash__"), ("/", "__slash__"))
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -95,7 +67,7 @@ class Schema:
     one_of: tuple[Schema, ...] = ()
     not_: Schema | None = None
     rules: tuple[Rule, ...] = ()
-    # Whether rules see other values than the document has: doubles for numbers, escaped names for reserved words.
+    # Whether rules see other values than the document has: doubles where the schema says number.
     converts: bool = False
     # Whether this node or one below has rules; a subtree without any is not walked for them.
     has_rules: bool = False
@@ -140,20 +112,9 @@ def read(openapi: Mapping[str, Json]) -> Schema:
         one_of=tuple(read(part) for part in openapi.get("oneOf", ())),
         not_=read(openapi["not"]) if isinstance(openapi.get("not"), Mapping) else None,
         rules=rules,
-        converts=openapi.get("type") == "number"
-        or any(escaped(name) != name for name in properties)
-        or any(branch.converts for branch in branches),
+        converts=openapi.get("type") == "number" or any(branch.converts for branch in branches),
         has_rules=bool(rules) or any(branch.has_rules for branch in branches),
     )
-
-
-def escaped(name: str) -> str:
-    """Return the name of a property as a rule writes it."""
-    if name in _CEL_RESERVED:
-        return f"__{name}__"
-    for text, escape in _CEL_ESCAPES:
-        name = name.replace(text, escape)
-    return name
 
 
 def _bounds(openapi: Mapping[str, Json]) -> Bounds:
