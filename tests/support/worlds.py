@@ -10,6 +10,7 @@ from modelplane.api import structural
 from modelplane_cli.world import offline
 from modelplane_cli.world.definitions import Definition, Definitions
 from modelplane_cli.world.offline import Assume, World
+from modelplane_cli.world.pipeline import Function
 from modelplane_cli.world.store import Key, key_of
 from modelplane_functions import servicer
 from modelplane_functions.exchange import Observed, Outcome
@@ -72,7 +73,7 @@ def resource(kind: str, name: str, namespace: str | None = "ns", **parts: Json) 
     return {"apiVersion": parts.pop("api_version", API_VERSION), "kind": kind, "metadata": metadata, **parts}
 
 
-def function(composers: Mapping[str, Compose]) -> offline.Function:
+def function(composers: Mapping[str, Compose]) -> Function:
     """Return the real servicer over made-up composers."""
 
     def find(_api_version: str, kind: str) -> Any:

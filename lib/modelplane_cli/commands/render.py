@@ -11,6 +11,7 @@ from modelplane_cli import exits
 from modelplane_cli.output import by_cluster, manifests, notes, outline, tree
 from modelplane_cli.world import checks, definitions, documents, offline, verdict
 from modelplane_cli.world.offline import Assume, World
+from modelplane_cli.world.pipeline import Function
 
 _EPILOG = """\
 examples:
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
     return _show(world, options)
 
 
-def _function() -> offline.Function:
+def _function() -> Function:
     # Imported here: protobuf and gRPC load only once the input is known to be good.
     from modelplane_functions import servicer  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ unmentioned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,16 +37,24 @@ def write(world: World, folder: Path) -> Written:
     Raises: OSError when a file cannot be written.
     """
     contents: dict[Path, str] = {}
-    for resource in world.objects():
-        placed = _placed(resource, world)
-        if placed is not None:
-            place, manifest = placed
-            contents[folder / _safe(place) / _safe(_file_name(manifest))] = manifests.one_yaml(manifest)
+    for place, name, manifest in _named(world):
+        contents[folder / _safe(place) / _safe(name)] = manifests.one_yaml(manifest)
     before = set(folder.glob("*/*.yaml")) if folder.is_dir() else set()
     for path, text in sorted(contents.items()):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return Written(tuple(sorted(contents)), tuple(sorted(before - set(contents))))
+
+
+def _named(world: World) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
+    """Yield folder, file name and manifest; kinds of one name in two groups are told apart by the group."""
+    placed = [found for resource in world.objects() if (found := _placed(resource, world)) is not None]
+    groups: dict[tuple[str, str], set[str]] = {}
+    for place, manifest in placed:
+        groups.setdefault((place, _file_name(manifest)), set()).add(group_of(manifest["apiVersion"]))
+    for place, manifest in placed:
+        is_shared = len(groups[(place, _file_name(manifest))]) > 1
+        yield place, _file_name(manifest, group_of(manifest["apiVersion"]) if is_shared else ""), manifest
 
 
 def _placed(resource: Object, world: World) -> tuple[str, Mapping[str, Json]] | None:
@@ -63,8 +71,9 @@ def _safe(part: str) -> str:
     return part if documents.NAME.fullmatch(part) else f"unnamed-{names.digest(part)}.yaml"
 
 
-def _file_name(manifest: Mapping[str, Json]) -> str:
-    """Return `kind-namespace-name.yaml`."""
+def _file_name(manifest: Mapping[str, Json], group: str = "") -> str:
+    """Return `kind[.group]-namespace-name.yaml`."""
     metadata = manifest["metadata"]
-    parts = (str(manifest["kind"]).lower(), str(metadata.get("namespace") or ""), str(metadata["name"]))
+    kind = ".".join(part for part in (str(manifest["kind"]).lower(), group) if part)
+    parts = (kind, str(metadata.get("namespace") or ""), str(metadata["name"]))
     return "-".join(part for part in parts if part) + ".yaml"

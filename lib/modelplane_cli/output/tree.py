@@ -103,7 +103,7 @@ def _children(world: World, key: Key) -> Iterator[Node]:
     for child in sorted(composites, key=_order):
         yield _composite(world, child)
     for cluster, children in sorted(remote.items()):
-        yield Node(f"on {cluster}", inside=[_remote(world, child) for child in children])
+        yield Node(f"on {cluster}", inside=sorted((_remote(world, child) for child in children), key=_remote_order))
     for child in plain:
         yield _plain(world, child)
 
@@ -119,6 +119,18 @@ def _remote(world: World, key: Key) -> Node:
     observed = " (observed only)" if spec.get("managementPolicies") == ["Observe"] else ""
     state, mood = _condition_state(resource, "Ready")
     return Node(f"{manifest.get('kind', 'Object')} {where}{name}{observed}", state, mood=mood)
+
+
+# The workload first, then what it needs; what everything shares last. A label starts with its kind.
+_REMOTE_ORDER = ("LLMInferenceService ", "ResourceClaimTemplate ", "HTTPRoute ")
+_REMOTE_LAST = ("Namespace ",)
+
+
+def _remote_order(node: Node) -> tuple[int, str]:
+    for position, kind in enumerate(_REMOTE_ORDER):
+        if node.label.startswith(kind):
+            return position, node.label
+    return len(_REMOTE_ORDER) + int(node.label.startswith(_REMOTE_LAST)), node.label
 
 
 def _plain(world: World, key: Key) -> Node:
@@ -192,7 +204,7 @@ def _role(label: str, role: Resource) -> str:
         data_local=shape.get("dataLocal", 1),
     )
     pods = workers.get("count", 1) * topology.nodes
-    requests = role.get("devices") or []
+    requests = [request for request in role.get("devices") or [] if request.get("claim") != "Synthetic"]
     devices = [f"{request.get('count', 1)} {request.get('device') or request.get('name')}" for request in requests]
     each = f" x {' + '.join(devices)}" if devices else ""
     return f"{label}{role.get('pool', '?')}, {pods} {'pod' if pods == 1 else 'pods'}{each}"

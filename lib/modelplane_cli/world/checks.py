@@ -47,6 +47,8 @@ def check(given: Sequence[Document], definitions: Definitions, namespace: str) -
         resource, refused = _admitted(document, definitions, namespace)
         problems.extend(refused)
         key = key_of(resource)
+        if key in sources and resource == objects[key]:
+            continue  # kubectl applies it twice and nobody notices
         if key in sources:
             first = sources[key]
             problems.append(

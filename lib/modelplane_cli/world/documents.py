@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane.errors import dotted
+from modelplane.errors import InvalidInput, dotted
 from modelplane_cli.world import yamltext
 from modelplane_cli.world.yamltext import Lines, Path
 
@@ -49,7 +49,9 @@ class Problem:
         if self.subject:
             which = f"{which} ({self.subject})" if which else self.subject
         mild = f"{self.severity}: " if self.severity != ERROR else ""
-        return ": ".join(part for part in (where, which, self.path, mild + self.message) if part)
+        # A selector's message shows the expression and a caret below; what follows the first line is for wider places.
+        said = self.message.partition("\n")[0]
+        return ": ".join(part for part in (where, which, self.path, mild + said) if part)
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:
@@ -136,6 +138,18 @@ def _unique(names: Iterable[str]) -> Iterator[str]:
         if real not in seen:
             seen.add(real)
             yield name
+
+
+def text(name: str) -> str:
+    """Return the text of one file.
+
+    Raises: InvalidInput when it cannot be read.
+    """
+    problems: list[Problem] = []
+    found = _text(name, problems)
+    if found is None:
+        raise InvalidInput(str(problems[0]))
+    return found
 
 
 def _text(name: str, problems: list[Problem]) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from modelplane_cli.world import assumption
+from modelplane_cli.world import assumption, contention
 from modelplane_cli.world.crossplane import Crossplane
 from modelplane_cli.world.definitions import Definitions
 from modelplane_cli.world.pipeline import Function
@@ -70,4 +70,5 @@ def build(
     observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
     happens = assumption.Ready(observed) if assume is Assume.READY else assumption.nothing
     settled = settle(store, Crossplane(store, definitions, function), happens)
+    settled.record.bugs.update(dict.fromkeys(contention.fights(store)))
     return World(store, settled, definitions, frozenset(objects), assume)

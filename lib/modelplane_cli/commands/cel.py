@@ -1,0 +1,250 @@
+"""`modelplane cel`: a device selector against devices, answered as Kubernetes answers it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane.api import inference_class
+from modelplane.devices import cel
+from modelplane.devices.model import Device
+from modelplane.errors import InvalidInput, InvalidSelector
+from modelplane_cli import exits
+from modelplane_cli.world import documents, yamltext
+
+Json: TypeAlias = Any
+
+_RESULTS = {cel.Outcome.MATCH: "true", cel.Outcome.NO_MATCH: "false", cel.Outcome.ABORT: "error"}
+_UNBOUNDED = 10**18
+
+_EPILOG = """\
+examples:
+  modelplane cel 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("80Gi")) >= 0' --class examples/classes
+      against every device of every InferenceClass; an "80 GB" card publishes less than 80Gi
+  kubectl get resourceslices -o yaml | modelplane cel 'device.attributes["gpu.nvidia.com"].type == "gpu"' --device -
+      against the devices that drivers really publish
+  modelplane cel --batch cases.json -o json
+      many expressions against one device: {"driver": ..., "device": {...}, "cases": [{"id": ..., "expression": ...}]}
+
+A run-time error is not "no match": on a cluster it ends the scheduling of the pod. An expression that the API server
+would not admit (its worst case costs too much, for example) is said to be refused even where it matches.
+
+exit codes: 0 a device matches, 1 none does, 2 the expression or the input is wrong
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """One expression on one device; costs are None where there is nothing to count or no bound."""
+
+    id: str
+    expression: str
+    device: str
+    result: str
+    error: str = ""
+    estimated_cost: int | None = None
+    actual_cost: int | None = None
+    accepted: bool = False
+    refusal: str = ""
+
+    def encoded(self) -> dict[str, Json]:
+        """Return the answer as JSON."""
+        return {
+            "id": self.id,
+            "expression": self.expression,
+            "device": self.device,
+            "result": self.result,
+            "error": self.error or None,
+            "estimatedCost": self.estimated_cost,
+            "actualCost": self.actual_cost,
+            "apiServerAccepts": self.accepted,
+        }
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="modelplane cel",
+        description="Evaluate a device selector against devices.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("expression", metavar="EXPRESSION", nargs="?", help="the selector")
+    made.add_argument(
+        "--device", metavar="FILE", help="ResourceSlices, or one device with its driver; - for standard input"
+    )
+    made.add_argument("--class", metavar="FILE", dest="classes", help="InferenceClasses; a file, a directory or -")
+    made.add_argument("--batch", metavar="FILE", help="many expressions, see above")
+    made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    made.add_argument(
+        "--kubernetes",
+        choices=tuple(cel.PROFILES),
+        default="1.36",
+        help="the version whose rules apply (default: 1.36)",
+    )
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return the exit code of `modelplane cel`."""
+    made = parser()
+    options = made.parse_args(list(arguments))
+    if (options.expression is None) == (options.batch is None):
+        made.error("give either an EXPRESSION or --batch FILE")
+    if options.batch is None and (options.device is None) == (options.classes is None):
+        made.error("give either --device FILE or --class FILE")
+    profile = cel.PROFILES[options.kubernetes]
+    try:
+        if options.batch is not None:
+            return _batch(options, profile)
+        found = _devices(options.device, options.classes)
+    except InvalidInput as error:
+        print(error, file=sys.stderr)
+        return exits.BAD_INPUT
+    answers = [_answer("", options.expression, name, device, profile) for name, device in found]
+    _show(answers, options.output, one_by_one=len(answers) == 1)
+    return _code(answers)
+
+
+def _code(answers: Sequence[_Answer]) -> int:
+    if any(answer.result == "compile_error" for answer in answers):
+        return exits.BAD_INPUT
+    return exits.FINE if any(answer.result == "true" for answer in answers) else exits.NO
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _answer(case: str, expression: str, name: str, device: Device, profile: cel.Profile) -> _Answer:
+    try:
+        selector = cel.compile(expression, profile, admit=False)
+    except InvalidSelector as error:
+        return _Answer(case, expression, name, "compile_error", error.message)
+    verdict, cost = selector.measure(device)
+    estimated = selector.estimated_cost
+    return _Answer(
+        id=case,
+        expression=expression,
+        device=name,
+        result=_RESULTS[verdict.outcome],
+        error=verdict.cause,
+        estimated_cost=estimated if estimated <= _UNBOUNDED else None,
+        actual_cost=cost,
+        accepted=selector.api_server_accepts,
+        refusal=selector.refusal,
+    )
+
+
+def _show(answers: Sequence[_Answer], output: str, *, one_by_one: bool) -> None:
+    if output == "json":
+        encoded = [answer.encoded() for answer in answers]
+        print(json.dumps(encoded[0] if one_by_one else encoded, indent=2, ensure_ascii=False))
+        return
+    width = max(len(answer.device or answer.id) for answer in answers)
+    words = {"true": "match", "false": "no match", "error": "abort", "compile_error": "invalid"}
+    for answer in answers:
+        cost = "" if answer.actual_cost is None else f"cost {answer.actual_cost}"
+        why = f": {answer.error}" if answer.error else ""
+        label = answer.id or answer.device
+        print(f"{label:<{width}}  {words[answer.result]:<8}  {cost}{why}".rstrip())
+    refused = {answer.refusal for answer in answers if answer.refusal}
+    for refusal in sorted(refused):
+        print(f"the API server refuses it: {refusal}", file=sys.stderr)
+
+
+def _batch(options: argparse.Namespace, profile: cel.Profile) -> int:
+    """Return the exit code of a batch: its answers are data, so none of them is a failure."""
+    batch = _one_value(options.batch)
+    cases = batch.get("cases")
+    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+        raise InvalidInput(f"{options.batch}: cases must be a list of objects with id and expression")
+    if options.device or options.classes:
+        name, device = next(iter(_devices(options.device, options.classes)))
+    else:
+        name, device = _device(batch, options.batch)
+    answers = []
+    for position, case in enumerate(cases):
+        expression = case.get("expression")
+        if not isinstance(expression, str):
+            raise InvalidInput(f"{options.batch}: cases[{position}].expression must be text")
+        answers.append(_answer(str(case.get("id", position)), expression, name, device, profile))
+    _show(answers, options.output, one_by_one=False)
+    return exits.FINE
+
+
+# --- devices ----------------------------------------------------------------------------------------------------------
+
+
+def _devices(device: str | None, classes: str | None) -> list[tuple[str, Device]]:
+    """Return the devices of a file with names that tell them apart.
+
+    Raises: InvalidInput for text, documents or values that are no devices.
+    """
+    path = device if device is not None else classes
+    given = documents.read([str(path)])
+    for problem in given.problems:
+        raise InvalidInput(str(problem))
+    read = _of_slices if device is not None else _of_classes
+    found = [entry for document in given.documents for entry in read(document)]
+    if not found:
+        what = "ResourceSlice, nor a device with its driver" if device is not None else "InferenceClass"
+        raise InvalidInput(f"{path}: holds no {what}")
+    return found
+
+
+def _of_classes(document: documents.Document) -> Iterator[tuple[str, Device]]:
+    if document.data.get("kind") != inference_class.KIND:
+        return
+    try:
+        node = inference_class.decode(document.data)
+    except InvalidInput as error:
+        raise InvalidInput(str(document.problem(error.message, error.path))) from None
+    for device in node.devices:
+        yield f"{node.name}/{device.name}", device
+
+
+def _of_slices(document: documents.Document) -> Iterator[tuple[str, Device]]:
+    data = document.data
+    if data.get("kind") == "ResourceSlice":
+        spec = data.get("spec")
+        if not isinstance(spec, Mapping):
+            raise InvalidInput(str(document.problem("a ResourceSlice needs driver and devices", ("spec",))))
+        for entry in spec.get("devices") or []:
+            yield _device({"driver": spec.get("driver"), "device": entry}, document.file)
+    elif "driver" in data:
+        yield _device(data if "device" in data else {"driver": data["driver"], "device": data}, document.file)
+
+
+def _device(holder: Mapping[str, Json], where: str) -> tuple[str, Device]:
+    """Return the device of `{"driver": ..., "device": {"name", "attributes", "capacity"}}`.
+
+    Before resource.k8s.io/v1 the values were below `basic`. Raises: InvalidInput.
+    """
+    entry = holder.get("device")
+    if not isinstance(entry, Mapping) or not isinstance(holder.get("driver"), str):
+        raise InvalidInput(f"{where}: a device needs driver, and device with attributes and capacity")
+    basic = entry.get("basic")
+    values = basic if isinstance(basic, Mapping) else entry
+    name = str(entry.get("name") or "device")
+    fields = {key: values[key] for key in ("attributes", "capacity") if values.get(key)}
+    described = {"name": name, "driver": holder["driver"], "claim": "Synthetic", **fields}
+    try:
+        node = inference_class.decode({"metadata": {"name": name}, "spec": {"devices": [described]}})
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: device {name}: {error}") from None
+    return name, node.devices[0]
+
+
+def _one_value(path: str) -> Mapping[str, Json]:
+    text = documents.text(path)
+    try:
+        values = [parsed.value for parsed in yamltext.read(text)]
+    except yamltext.TextError as error:
+        raise InvalidInput(f"{path}:{error.line}: {error.message}") from None
+    if len(values) != 1 or not isinstance(values[0], Mapping):
+        raise InvalidInput(f"{path}: must hold one object with driver, device and cases")
+    return values[0]

@@ -1,0 +1,71 @@
+"""`modelplane validate`: what the API server would refuse, without one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from modelplane_cli import exits
+from modelplane_cli.world import checks, definitions, documents
+from modelplane_cli.world.documents import Problem
+
+_EPILOG = """\
+examples:
+  modelplane validate examples/quickstart
+      one line per problem: file, line, document, field, and what to write instead
+  modelplane validate clusters/ models/ -o json
+      the same for a machine
+  helm template my-chart | modelplane validate -
+      what a chart produces
+
+Kinds of modelplane.ai are checked against their schema and its rules: unknown fields, types, bounds, defaults and every
+x-kubernetes-validations rule. Of other kinds only the identity is read. What needs other objects, such as a class that
+does not exist, is answered by `modelplane render`.
+
+exit codes: 0 nothing would be refused, 2 something would
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="modelplane validate",
+        description="Say what the API server would refuse in documents.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return the exit code of `modelplane validate`."""
+    options = parser().parse_args(list(arguments))
+    given = documents.read(options.paths)
+    checked = checks.check(given.documents, definitions.builtin(), options.namespace)
+    problems = sorted((*given.problems, *checked.problems), key=lambda problem: problem.order)
+    if options.output == "json":
+        print(json.dumps({"problems": [_encoded(problem) for problem in problems]}, indent=2, ensure_ascii=False))
+    else:
+        for problem in problems:
+            print(problem)
+        count = len(given.documents)
+        found = f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}" if problems else "no problem"
+        print(f"{count} {'document' if count == 1 else 'documents'}, {found}", file=sys.stderr)
+    return exits.BAD_INPUT if checks.has_errors(problems) else exits.FINE
+
+
+def _encoded(problem: Problem) -> dict[str, str | int]:
+    return {
+        "file": problem.file,
+        "line": problem.line,
+        "document": problem.document,
+        "object": problem.subject,
+        "path": problem.path,
+        "message": problem.message,
+        "severity": problem.severity,
+    }

@@ -1,0 +1,29 @@
+"""Remote objects that two owners write differently: each would undo the other for ever, and nothing would show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane_cli.world import assumption
+from modelplane_cli.world.record import Bug
+from modelplane_cli.world.store import Key, Store, key_of
+
+Json: TypeAlias = Any
+
+
+def fights(store: Store) -> list[Bug]:
+    """Return one bug per object of a workload cluster that several Objects want to be different things."""
+    wanted: dict[tuple[str, Key], tuple[Key, Mapping[str, Json]]] = {}
+    found = []
+    for key in store.of_kind(assumption.KUBERNETES, "Object"):
+        resource = store.get(key) or {}
+        spec = resource.get("spec") or {}
+        if spec.get("managementPolicies") == ["Observe"]:
+            continue
+        manifest = assumption.manifest_of(resource)
+        cluster = assumption.cluster_of(resource, store)
+        first = wanted.setdefault((cluster, key_of(manifest)), (key, manifest))
+        if first[1] != manifest:
+            found.append(Bug(key, f"wants {key_of(manifest)} on {cluster} to be another than {first[0]} does"))
+    return found
