@@ -1,0 +1,233 @@
+"""The packages of a release: built twice, read by Crossplane's own command, unpacked and run.
+
+Needs mmdebstrap, Go for the command, and root for the part that runs the image (a mount namespace and chroot stand in
+for a container runtime; nothing of the host but /dev is inside).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import yaml
+
+from tests.support import functionserver, gobinaries, live, requests
+
+HERE = Path(__file__).resolve().parent
+CLI_PACKAGE = "github.com/crossplane/cli/v2/cmd/crossplane"
+CLI_VERSION = "v2.5.0"
+BUILD = gobinaries.REPOSITORY / "functions" / "package" / "build.py"
+SUITE = "packages"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    live.needs(SUITE, "go", "mmdebstrap", "dpkg-deb")
+    return build(tmp_path_factory.mktemp("first"))
+
+
+@pytest.fixture(scope="module")
+def cli() -> Path:
+    live.needs(SUITE, "go")
+    return gobinaries.build(HERE / "cli", CLI_PACKAGE, f"crossplane-cli-{CLI_VERSION}")
+
+
+def build(out: Path, *arguments: str) -> Path:
+    run(sys.executable, str(BUILD), "--out", str(out), *arguments)
+    return out
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def members(archive: Path) -> dict[str, bytes]:
+    """Return the files of an image archive by name."""
+    with tarfile.open(archive) as tar:
+        return {one.name: tar.extractfile(one).read() for one in tar.getmembers()}  # type: ignore[union-attr]
+
+
+def image_of(archive: Path) -> tuple[dict[str, Any], list[bytes]]:
+    """Return the config file and the layers (compressed) of an image archive."""
+    files = members(archive)
+    (manifest,) = json.loads(files["manifest.json"])
+    return json.loads(files[manifest["Config"]]), [files[name] for name in manifest["Layers"]]
+
+
+def package_of(archive: Path) -> list[Any]:
+    """Return the documents of a package: of the layer that the config's label marks as the package's."""
+    config, layers = image_of(archive)
+    (marked,) = [label for label, value in config["config"]["Labels"].items() if value == "base"]
+    (layer,) = [one for one in layers if f"io.crossplane.xpkg:sha256:{hashlib.sha256(one).hexdigest()}" == marked]
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(layer))) as tar:
+        (only,) = tar.getmembers()
+        assert only.name == "package.yaml"
+        return [one for one in yaml.safe_load_all(tar.extractfile(only).read()) if one]  # type: ignore[union-attr]
+
+
+def extracted(cli: Path, archive: Path, into: Path) -> list[Any]:
+    """Return the documents of a package as Crossplane's command extracts them."""
+    target = into / f"{archive.stem}.gz"
+    run(str(cli), "xpkg", "extract", "--from-xpkg", str(archive), "-o", str(target))
+    return [one for one in yaml.safe_load_all(gzip.decompress(target.read_bytes())) if one]
+
+
+def normal(documents: list[Any]) -> list[str]:
+    """Return documents in one order, without what only Crossplane's serialiser adds (empty status, null times)."""
+    return sorted(json.dumps(_bare(one), sort_keys=True) for one in documents)
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        bare = {key: _bare(one) for key, one in value.items() if key not in ("status", "creationTimestamp")}
+        return {key: one for key, one in bare.items() if one is not None}
+    return [_bare(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.slow
+def test_the_same_source_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    again = build(tmp_path)
+    names = sorted(path.name for path in built.iterdir())
+    assert names == ["configuration.xpkg", "function-amd64.xpkg", "runtime-amd64.tar"]
+    assert {name: digest(built / name) for name in names} == {name: digest(again / name) for name in names}
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_configuration_holds_every_definition_and_composition(built: Path) -> None:
+    documents = package_of(built / "configuration.xpkg")
+    meta, *rest = documents
+    assert (meta["apiVersion"], meta["kind"]) == ("meta.pkg.crossplane.io/v1", "Configuration")
+    folders = sorted(path.name for path in (gobinaries.REPOSITORY / "apis").iterdir() if path.is_dir())
+    for kind in ("CompositeResourceDefinition", "Composition"):
+        named = sorted(one["metadata"]["name"].split(".")[0] for one in rest if one["kind"] == kind)
+        assert named == folders
+    (function,) = [one for one in meta["spec"]["dependsOn"] if one["kind"] == "Function"]
+    steps = {
+        step["functionRef"]["name"] for one in rest if one["kind"] == "Composition" for step in one["spec"]["pipeline"]
+    }
+    # Crossplane installs a dependency under its repository path with "/" as "-"; the Compositions must find it there.
+    assert steps == {function["package"].partition("/")[2].replace("/", "-")}
+
+
+def test_crossplanes_command_reads_and_builds_the_same_configuration(built: Path, cli: Path, tmp_path: Path) -> None:
+    ours = built / "configuration.xpkg"
+    assert normal(extracted(cli, ours, tmp_path)) == normal(package_of(ours))
+    root = tmp_path / "root"
+    shutil.copytree(gobinaries.REPOSITORY / "apis", root / "apis")
+    (root / "crossplane.yaml").write_text(yaml.safe_dump(package_of(ours)[0]))
+    theirs = tmp_path / "theirs.xpkg"
+    run(
+        str(cli),
+        "xpkg",
+        "build",
+        f"--package-root={root}",
+        f"--package-file={theirs}",
+        f"--examples-root={tmp_path}/none",
+    )
+    assert normal(package_of(theirs)) == normal(package_of(ours))
+
+
+def test_crossplanes_command_builds_the_same_function(built: Path, cli: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    shutil.copy(gobinaries.REPOSITORY / "functions" / "package" / "crossplane.yaml", root)
+    theirs, ours = tmp_path / "theirs.xpkg", built / "function-amd64.xpkg"
+    image = f"--embed-runtime-image-tarball={built / 'runtime-amd64.tar'}"
+    run(
+        str(cli),
+        "xpkg",
+        "build",
+        f"--package-root={root}",
+        f"--package-file={theirs}",
+        image,
+        f"--examples-root={tmp_path}/none",
+    )
+    assert normal(package_of(theirs)) == normal(package_of(ours)) == normal(extracted(cli, ours, tmp_path))
+    (their_config, their_layers), (our_config, our_layers) = image_of(theirs), image_of(ours)
+    assert [hashlib.sha256(one).hexdigest() for one in their_layers[:-1]] == [
+        hashlib.sha256(one).hexdigest() for one in our_layers[:-1]
+    ]
+    for key in ("Entrypoint", "User", "Env", "ExposedPorts"):
+        assert their_config["config"][key] == our_config["config"][key]
+
+
+@pytest.fixture(scope="module")
+def rootfs(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the unpacked function package: what a container runtime would mount."""
+    root = tmp_path_factory.mktemp("rootfs")
+    _, layers = image_of(built / "function-amd64.xpkg")
+    for layer in layers:
+        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(layer))) as tar:
+            tar.extractall(root, filter="fully_trusted")  # noqa: S202 - what we just built
+    root.chmod(0o755)
+    return root
+
+
+def test_the_image_holds_no_trace_of_the_builder(rootfs: Path) -> None:
+    site = rootfs / "usr/local/lib/python3.11/dist-packages"
+    assert (site / "modelplane_functions" / "servicer.py").is_file()
+    assert not list(rootfs.rglob("__pycache__"))
+    assert not list(site.glob("*.dist-info/direct_url.json"))
+    home = str(gobinaries.REPOSITORY).encode()
+    assert [path for path in site.rglob("*") if path.is_file() and home in path.read_bytes()] == []
+    assert not (rootfs / "bin/sh").exists()
+    assert (rootfs / "usr/share/doc/libpython3.11-minimal/copyright").is_file()
+
+
+@pytest.fixture
+def container(rootfs: Path, built: Path) -> Iterator[functionserver.Server]:
+    """Yield the server of the image, started as its config says: its own user, root directory and environment."""
+    live.needs(SUITE, "unshare", "chroot")
+    if os.geteuid() != 0:
+        pytest.skip("entering the image needs root (chroot)")
+    config = image_of(built / "function-amd64.xpkg")[0]["config"]
+    environment = " ".join(f"export {pair};" for pair in config["Env"])
+    chroot = f'exec "$chroot" --userspec={config["User"]} "$root" "$@"'
+    script = f'chroot=$(command -v chroot); root="$1"; shift; mount --bind /dev "$root/dev"; {environment} {chroot}'
+    enter = ("unshare", "--mount", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-ec", script, "enter")
+    with functionserver.running(["--insecure"], command=(*enter, str(rootfs), *config["Entrypoint"])) as server:
+        yield server
+
+
+def test_the_image_serves(container: functionserver.Server) -> None:
+    composite = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "Gadget", "metadata": {"name": "x"}}
+    with grpc.insecure_channel(container.target) as channel:
+        response = requests.call(channel, requests.request(composite))
+    assert [one.reason for one in response.conditions] == ["UnknownKind"]
+    assert container.stop() == 0
+
+
+def test_every_composer_loads_in_the_image(container: functionserver.Server) -> None:
+    """An import that the image cannot satisfy would be an RPC error; a refusal for the empty spec is fine."""
+    from modelplane_functions import registry  # noqa: PLC0415 - only what this test needs
+
+    with grpc.insecure_channel(container.target) as channel:
+        for kind in sorted(registry.COMPOSERS):
+            composite = {
+                "apiVersion": "modelplane.ai/v1alpha1",
+                "kind": kind,
+                "metadata": {"name": "x", "namespace": "ns"},
+                "spec": {},
+            }
+            try:
+                requests.call(channel, requests.request(composite))
+            except grpc.RpcError as error:
+                assert "Error'>: cannot import" not in str(error.details()), kind
+                assert "ModuleNotFoundError" not in str(error.details()), kind
