@@ -19,7 +19,51 @@ from modelplane.api.fields import Field
 Json: TypeAlias = Any
 
 ENGINE = "engine"
-_HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC")
+# What a template may hold; the definition of the kind has the same lists. A field that is not here is no field of
+# ours, and one of Kubernetes' own could give its author more than is meant (nodeName, priorityClassName, hostNetwork,
+# ...).
+POD_FIELDS = frozenset(
+    {
+        *("containers", "imagePullSecrets", "securityContext", "serviceAccountName"),
+        *("terminationGracePeriodSeconds", "volumes"),
+    }
+)
+CONTAINER_FIELDS = frozenset(
+    {
+        *(
+            "args",
+            "command",
+            "env",
+            "envFrom",
+            "image",
+            "imagePullPolicy",
+            "lifecycle",
+            "livenessProbe",
+            "name",
+            "ports",
+        ),
+        *("readinessProbe", "resources", "securityContext", "startupProbe", "volumeMounts", "workingDir"),
+    }
+)
+POD_SECURITY_FIELDS = frozenset(
+    {
+        *("fsGroup", "fsGroupChangePolicy", "runAsGroup", "runAsNonRoot", "runAsUser", "seccompProfile"),
+        "supplementalGroups",
+    }
+)
+CONTAINER_SECURITY_FIELDS = frozenset(
+    {
+        *(
+            "allowPrivilegeEscalation",
+            "capabilities",
+            "readOnlyRootFilesystem",
+            "runAsGroup",
+            "runAsNonRoot",
+            "runAsUser",
+        ),
+        "seccompProfile",
+    }
+)
 _VOLUME_SOURCES = frozenset(
     {"emptyDir", "configMap", "secret", "persistentVolumeClaim", "projected", "ephemeral", "csi", "image"}
 )
@@ -29,6 +73,8 @@ _CAPABILITIES = frozenset(
         *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT", "SYS_NICE"),
     }
 )
+# Extended resources that are accelerators; asked for here they would be allocated behind the ledger's back.
+_ACCELERATORS = ("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/", "google.com/tpu")
 
 
 def decode(template: Field) -> Mapping[str, Json]:
@@ -39,10 +85,11 @@ def decode(template: Field) -> Mapping[str, Json]:
     _reserved(template.at("metadata", "labels"), f"{names.GROUP}/", "labels")
     _reserved(template.at("metadata", "annotations"), f"{names.GROUP}/", "annotations")
     pod = template.at("spec")
-    _check_pod(pod)
+    _check_fields(pod, POD_FIELDS)
+    _check_fields(pod.at("securityContext"), POD_SECURITY_FIELDS)
     containers = tuple(pod.at("containers").items())
     _check_names(pod.at("containers"), containers)
-    for container in (*containers, *pod.at("initContainers").items()):
+    for container in containers:
         _check_container(container)
     for volume in pod.at("volumes").items():
         _check_volume(volume)
@@ -54,13 +101,10 @@ def engine_image(template: Mapping[str, Json]) -> str:
     return next(str(c["image"]) for c in template["spec"]["containers"] if c["name"] == ENGINE)
 
 
-def _check_pod(pod: Field) -> None:
-    for key in _HOST_FIELDS:
-        if pod.at(key).flag(default=False):
-            raise pod.at(key).wrong("is not offered: a replica may not share the node's namespaces")
-    for key in ("sysctls", "windowsOptions"):
-        if pod.at("securityContext", key).is_set:
-            raise pod.at("securityContext", key).wrong("is not offered")
+def _check_fields(field: Field, known: frozenset[str]) -> None:
+    for key in sorted(field.members()):
+        if key not in known:
+            raise field.at(key).wrong(f"is not offered in a template; its fields are {', '.join(sorted(known))}")
 
 
 def _check_names(field: Field, containers: tuple[Field, ...]) -> None:
@@ -76,6 +120,7 @@ def _check_names(field: Field, containers: tuple[Field, ...]) -> None:
 
 
 def _check_container(container: Field) -> None:
+    _check_fields(container, CONTAINER_FIELDS)
     container.at("image").text()
     for variable in container.at("env").items():
         name = variable.at("name").text()
@@ -86,9 +131,15 @@ def _check_container(container: Field) -> None:
     for port in container.at("ports").items():
         if port.at("hostPort").is_set:
             raise port.at("hostPort").wrong("is not offered: replicas are reached through their cluster's gateway")
-    security = container.at("securityContext")
-    if security.at("privileged").flag(default=False):
-        raise security.at("privileged").wrong("is not offered: a replica may not be privileged on its node")
+    for kind in ("requests", "limits"):
+        for resource in sorted(container.at("resources", kind).members()):
+            if resource.startswith(_ACCELERATORS):
+                raise container.at("resources", kind, resource).wrong("is asked for in nodeSelector; leave it out here")
+    _check_security(container.at("securityContext"))
+
+
+def _check_security(security: Field) -> None:
+    _check_fields(security, CONTAINER_SECURITY_FIELDS)
     for capability in security.at("capabilities", "add").items():
         if capability.text().removeprefix("CAP_") not in _CAPABILITIES:
             allowed = ", ".join(sorted(_CAPABILITIES))

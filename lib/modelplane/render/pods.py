@@ -144,7 +144,7 @@ def _engine(bound: BoundRole, container: Mapping[str, Json], pod: EnginePod) -> 
     if resources:
         built["resources"] = resources
     built["volumeMounts"] = _mounts(container.get("volumeMounts") or ())
-    built["securityContext"] = _security(container)
+    built["securityContext"] = _security(container, bound.spec.template["spec"].get("securityContext") or {})
     _serve(built, container, bound, pod)
     return built
 
@@ -213,14 +213,11 @@ def _mounts(given: Sequence[Mapping[str, Json]]) -> list[Json]:
     return [*mounts, {"name": SHM_VOLUME, "mountPath": SHM_PATH}]
 
 
-def _security(container: Mapping[str, Json]) -> dict[str, Json]:
+def _security(container: Mapping[str, Json], pod: Mapping[str, Json]) -> dict[str, Json]:
     """Return the security context: root is allowed where the image needs it and the author did not choose."""
     security = dict(container.get("securityContext") or {})
-    if (
-        "runAsNonRoot" not in security
-        and not security.get("runAsUser")
-        and not images.allows_non_root(container["image"])
-    ):
+    chosen = any("runAsNonRoot" in given or given.get("runAsUser") for given in (security, pod))
+    if not chosen and not images.allows_non_root(container["image"]):
         security["runAsNonRoot"] = False
     # The hook that injects devices by CDI writes into the root file system, which presets may mount read-only.
     security.setdefault("readOnlyRootFilesystem", False)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support import replicas as build
 
-from modelplane.api import workload
+from modelplane.api import catalogue, template, workload
 from modelplane.devices.model import Constraint, Request
 from modelplane.errors import InvalidInput, InvalidShape, dotted
 from modelplane.topology.shape import Topology
@@ -169,6 +169,12 @@ def _engine(**fields: Any) -> dict[str, Any]:
             id="host port",
         ),
         pytest.param(
+            _engine(resources={"limits": {"nvidia.com/gpu": "8"}}),
+            "spec.workers.template.spec.containers[0].resources.limits.nvidia.com/gpu",
+            "nodeSelector",
+            id="an accelerator behind the ledger's back",
+        ),
+        pytest.param(
             {"workers": {"template": build.template(metadata={"labels": {"modelplane.ai/x": "y"}})}},
             "spec.workers.template.metadata.labels.modelplane.ai/x",
             "reserved",
@@ -204,3 +210,19 @@ def test_a_custom_engine_may_ask_for_what_it_likes() -> None:
         workers={"topology": {"tensor": 8}, "template": build.template()},
     )
     assert decoded.roles[0].requests[0].count == 4
+
+
+def _fields(schema: Any, *path: str) -> set[str]:
+    for key in path:
+        schema = schema["items"] if key == "[]" else schema["properties"][key]
+    return set(schema["properties"])
+
+
+@pytest.mark.parametrize("kind", ["ModelDeployment", "ModelReplica"])
+def test_a_template_holds_what_its_definition_holds(kind: str) -> None:
+    schema = catalogue.definition(kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    pod = ("spec", "workers", "template", "spec")
+    assert _fields(schema, *pod) == template.POD_FIELDS
+    assert _fields(schema, *pod, "securityContext") == template.POD_SECURITY_FIELDS
+    assert _fields(schema, *pod, "containers", "[]") == template.CONTAINER_FIELDS
+    assert _fields(schema, *pod, "containers", "[]", "securityContext") == template.CONTAINER_SECURITY_FIELDS

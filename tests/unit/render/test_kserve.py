@@ -357,6 +357,13 @@ def test_root_is_allowed_where_the_image_needs_it(image: str, given: dict[str, A
     assert main["securityContext"] == {**want, "readOnlyRootFilesystem": False}
 
 
+@pytest.mark.parametrize("given", [{"runAsNonRoot": True}, {"runAsUser": 1000}])
+def test_a_choice_for_the_whole_pod_is_a_choice(given: dict[str, Any]) -> None:
+    spec = _service(build.replica(build.role(pod_template=build.template(securityContext=given))))
+    assert spec["template"]["securityContext"] == given
+    assert "runAsNonRoot" not in _main(spec)["securityContext"]
+
+
 @pytest.mark.parametrize(
     ("devices", "budget"),
     [
