@@ -74,6 +74,27 @@ ACCEPTED: tuple[Fine, ...] = (
     Fine("pool-grows", "InferenceCluster", ((_POOL, {"name": "a", "className": "b", "maxNodeCount": 4}),)),
     Fine("synthetic", "InferenceClass", (((*_DEVICE, "claim"), "Synthetic"), ((*_DEVICE, "deviceClassName"), GONE))),
     Fine(
+        "endpoint-with-everything-left-empty",
+        "ModelEndpoint",
+        (
+            (
+                ("spec",),
+                {
+                    "url": "http://10.0.1.50/ml-team/llama-0",
+                    "host": "",
+                    "auth": {"secretRef": {"name": "k", "key": "v"}, "header": ""},
+                    "tls": {"caCertificateRefs": [], "insecureSkipVerify": False, "sni": ""},
+                    "healthCheck": {"path": "/health", "interval": "10s", "timeout": "5s"},
+                },
+            ),
+        ),
+    ),
+    Fine(
+        "gateway-with-certificate-only",
+        "InferenceGateway",
+        ((("spec", "gateway"), {"tls": {"certificateRefs": [{"name": "a"}]}}),),
+    ),
+    Fine(
         "endpoint-with-everything",
         "ModelEndpoint",
         (

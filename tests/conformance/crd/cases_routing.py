@@ -12,13 +12,6 @@ ROUTING: tuple[Case, ...] = (
     one("gateway-port", "InferenceGateway", ("spec", "gateway", "port"), 70000, Cause.INVALID),
     one("gateway-hostname", "InferenceGateway", ("spec", "gateway", "hostname"), "models.*.com", Cause.INVALID),
     one(
-        "gateway-tls-without-hostname",
-        "InferenceGateway",
-        ("spec", "gateway"),
-        {"tls": {"certificateRefs": [{"name": "a"}]}},
-        "write its hostname too",
-    ),
-    one(
         "gateway-tls-without-certificate",
         "InferenceGateway",
         ("spec", "gateway", "tls"),
@@ -90,7 +83,13 @@ ROUTING: tuple[Case, ...] = (
     one(
         "endpoint-auth-without-secret", "ModelEndpoint", ("spec", "auth"), {}, Cause.REQUIRED, at="spec.auth.secretRef"
     ),
-    one("endpoint-tls-on-http", "ModelEndpoint", ("spec",), {"url": "http://a.b", "tls": {}}, "tls applies to https"),
+    one(
+        "endpoint-tls-on-http",
+        "ModelEndpoint",
+        ("spec",),
+        {"url": "http://a.b", "tls": {"insecureSkipVerify": True}},
+        "tls applies to https",
+    ),
     one(
         "endpoint-ca-and-skip",
         "ModelEndpoint",

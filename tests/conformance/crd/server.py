@@ -94,7 +94,17 @@ def _run(program: Path, command: str, bundle: Path, text: str) -> list[Json]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def text_of(found: dict[str, Json]) -> str:
+    """Return answers as text with a line for each, so that a difference is a line."""
+    parts = []
+    for part in sorted(found):
+        entries = found[part]
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(entries[key], sort_keys=True)}" for key in sorted(entries))
+        parts.append(f"{json.dumps(part)}: {{\n{lines}\n}}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 if __name__ == "__main__":
     RECORDED.parent.mkdir(exist_ok=True)
-    RECORDED.write_text(json.dumps(ask(), indent=1, sort_keys=True) + "\n")
+    RECORDED.write_text(text_of(ask()))
     sys.exit(0)
