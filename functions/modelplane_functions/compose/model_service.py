@@ -203,7 +203,7 @@ def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts:
     conditions = (
         _accepted(facts.service, decided),
         _endpoints_ready(observed, decided),
-        _route_ready(observed, children, verdict),
+        _route_ready(observed, children, decided, verdict),
     )
     is_ready = all(condition.status is Truth.TRUE for condition in conditions) and all(
         child.ready is Ready.TRUE for child in children.values()
@@ -334,8 +334,13 @@ def _endpoints_ready(observed: Observed, decided: Plan) -> Condition:
     return Condition("EndpointsReady", Truth.FALSE, "PartiallyReady", "; ".join(filter(None, (counts, notes))))
 
 
-def _route_ready(observed: Observed, children: Mapping[str, Child], route: Verdict) -> Condition:
+def _route_ready(observed: Observed, children: Mapping[str, Child], decided: Plan, route: Verdict) -> Condition:
     """Return whether requests reach the endpoints: the route and every object it needs, the first fault first."""
+    if routing.ROUTE_KEY not in children:
+        if decided.targets:
+            message = "the route follows as soon as its SecurityPolicy stands"
+            return Condition("RouteReady", Truth.UNKNOWN, "WaitingForPolicy", message)
+        return Condition("RouteReady", Truth.FALSE, "NoRoute", "there is nothing to route to; see EndpointsReady")
     verdicts = [route, *_needs(observed, children)]
     for verdict in verdicts:
         if verdict.is_good is False:

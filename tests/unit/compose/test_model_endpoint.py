@@ -1,0 +1,114 @@
+"""ModelEndpoint: readiness is the gateway's word, and a working endpoint outlives its silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from modelplane.errors import InvalidInput
+from modelplane_functions.compose import model_endpoint
+from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
+from tests.support import routing
+
+Json = Any
+AUTH = {"secretRef": {"name": "together"}}
+
+
+def compose(document: Json, children: Json = None) -> Outcome:
+    return model_endpoint.compose(Observed(document, children or {}))
+
+
+def running(**spec: Json) -> tuple[Json, dict[str, Json]]:
+    """Return an endpoint that the gateway accepted, and its children."""
+    document = routing.model_endpoint("saas", status={}, **spec)
+    children = routing.observed(compose(document))
+    document["status"] = dict(compose(document, children).status)
+    return document, children
+
+
+def condition(outcome: Outcome, kind: str) -> Any:
+    return next(each for each in outcome.conditions if each.type == kind)
+
+
+def test_a_new_endpoint_is_not_ready() -> None:
+    outcome = compose(routing.model_endpoint("saas", status={}))
+    assert outcome.status == {"backendName": "saas", "ready": False}
+    assert outcome.ready is Ready.FALSE
+    assert condition(outcome, "Reachable").status is Truth.UNKNOWN
+
+
+def test_an_accepted_endpoint_is_ready_and_says_so_once() -> None:
+    document, children = running(auth=AUTH)
+    assert children.keys() == {"backend", "credential"}
+    outcome = compose(document, children)
+    assert (outcome.ready, outcome.status["ready"], outcome.events) == (Ready.TRUE, True, ())
+    document["status"] = {}
+    assert [each.reason for each in compose(document, children).events] == ["EndpointReady"]
+
+
+def test_a_refused_endpoint_leaves_the_routes_with_the_gateways_own_words() -> None:
+    document, children = running()
+    refused = routing.condition("Accepted", is_true=False, reason="Invalid", message="not enabled in the config")
+    children["backend"]["status"] = {"conditions": [refused]}
+    outcome = compose(document, children)
+    assert (outcome.status["ready"], outcome.ready) == (False, Ready.FALSE)
+    assert condition(outcome, "Reachable").message == "not enabled in the config"
+    assert [each.reason for each in outcome.events] == ["EndpointRefused"]
+
+
+@pytest.mark.parametrize("missing", ["status", "child"])
+def test_hold_silence_about_a_working_endpoint_changes_nothing(missing: str) -> None:
+    document, children = running()
+    if missing == "status":
+        children["backend"]["status"] = {}
+    else:
+        children = {}
+    outcome = compose(document, children)
+    assert outcome.status["ready"] is True
+    assert outcome.ready is Ready.FALSE
+    assert condition(outcome, "Reachable").status is Truth.UNKNOWN
+    assert "backend" in outcome.children
+
+
+def test_an_endpoint_waits_for_the_filter_with_its_key() -> None:
+    document = routing.model_endpoint("saas", status={}, auth=AUTH)
+    children = routing.observed(compose(document))
+    del children["credential"]
+    assert compose(document, children).status["ready"] is False
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"url": "http://localhost"}, id="url"),
+        pytest.param({"url": "https://a.example", "auth": {"secretRef": {"name": "x", "key": "apiKey"}}}, id="key"),
+        pytest.param({"url": "http://10.0.0.1", "host": "x.other.modelplane.internal"}, id="host-of-others"),
+    ],
+)
+def test_hold_a_mistake_is_an_error_before_anything_is_applied(spec: Json) -> None:
+    document, children = running()
+    document["spec"] = spec
+    with pytest.raises(InvalidInput):
+        compose(document, children)
+
+
+@pytest.mark.parametrize(
+    ("auth", "value"),
+    [
+        pytest.param(AUTH, '"Bearer <key>"', id="bearer"),
+        pytest.param({**AUTH, "scheme": "Header", "header": "x-api-key"}, '"<key>"', id="header"),
+    ],
+)
+def test_it_says_what_the_secret_must_hold(auth: Json, value: str) -> None:
+    message = condition(compose(routing.model_endpoint("saas", auth=auth)), "EndpointResolved").message
+    assert "Secret together" in message
+    assert f"the whole header value {value} under the key credential" in message
+
+
+def test_a_replica_is_asked_for_by_its_own_host() -> None:
+    outcome = compose(routing.replica_endpoint("llama-0", "llama"))
+    endpoint = outcome.children["backend"].resource["spec"]["endpoints"][0]
+    assert endpoint["hostname"] == "llama-0.ml-team.modelplane.internal"
+    assert endpoint["fqdn"] == {"hostname": "gateway.east.example.com", "port": 80}
+    assert "asked for as llama-0.ml-team.modelplane.internal" in condition(outcome, "EndpointResolved").message
