@@ -1,0 +1,225 @@
+"""Crossplane's own core on our running server: what `modelplane render` shows is what Crossplane does.
+
+`modelplane render` settles each example offline. Here one reconcile of the real core is run for every composite of that
+settled world. It must find nothing to change and nothing to delete; and it must delete nothing when an input is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support import crossplane, functionserver, gobinaries, live
+
+Document = dict[str, Any]
+
+SUITE = "crossplane-core"
+FUNCTION = "function-modelplane"
+EXAMPLES = ("quickstart", "frontier", "disaggregated", "moe", "canary", "simple")
+# The core's in-memory client takes every kind for namespaced; these are not, and a namespaced composite must not
+# have them.
+CLUSTER_SCOPED = frozenset({"GatewayClass", "ClusterProviderConfig", "ClusterUsage", "Namespace", "ClusterRole"})
+# Conditions of the core itself: one says how busy its watches are, and nothing about us.
+NOT_COMPARED = frozenset({"Responsive"})
+
+
+@dataclass(frozen=True)
+class World:
+    """A settled example: every object that would exist."""
+
+    objects: tuple[Document, ...]
+
+    def composites(self) -> list[Document]:
+        return [one for one in self.objects if one["kind"] in compositions()]
+
+    def children(self, composite: Document) -> list[Document]:
+        uid = composite["metadata"]["uid"]
+        return [
+            one
+            for one in self.objects
+            if any(ref["uid"] == uid and ref.get("controller") for ref in one["metadata"].get("ownerReferences", []))
+        ]
+
+    def others(self, composite: Document) -> list[Document]:
+        return [one for one in self.objects if crossplane.identity(one) != crossplane.identity(composite)]
+
+
+@cache
+def compositions() -> dict[str, Document]:
+    """Return our Compositions by the kind they compose."""
+    paths = sorted((gobinaries.REPOSITORY / "apis").glob("*/composition.yaml"))
+    documents = [yaml.safe_load(path.read_text()) for path in paths]
+    return {one["spec"]["compositeTypeRef"]["kind"]: one for one in documents}
+
+
+@cache
+def world(example: str) -> World:
+    folder = gobinaries.REPOSITORY / "examples" / example
+    done = subprocess.run(
+        [sys.executable, "-m", "modelplane_cli", "render", str(folder), "-o", "json"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return World(tuple(json.loads(done.stdout)["items"]))
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[str]:
+    live.needs(SUITE, "go")
+    crossplane.binary()
+    with functionserver.running(["--insecure"]) as server:
+        yield server.target
+
+
+def reconcile(
+    target: str, composite: Document, *, observed: list[Document], required: list[Document]
+) -> crossplane.Rendered:
+    return crossplane.render(
+        composite,
+        compositions()[composite["kind"]],
+        functions={FUNCTION: target},
+        observed=observed,
+        required=required,
+    )
+
+
+def difference(intent: Any, found: Any, path: str = "") -> list[str]:
+    """Return where `found` lacks or contradicts `intent`; what the API server adds (defaults) is no difference."""
+    if isinstance(intent, Mapping) and isinstance(found, Mapping):
+        return [text for key in intent for text in difference(intent[key], found.get(key), f"{path}.{key}")]
+    if isinstance(intent, list) and isinstance(found, list) and len(intent) == len(found):
+        pairs = enumerate(zip(intent, found, strict=True))
+        return [text for index, (one, two) in pairs for text in difference(one, two, f"{path}[{index}]")]
+    return [] if intent == found else [f"{path}: Crossplane applies {intent!r}, we showed {found!r}"]
+
+
+def owned(document: Document) -> Document:
+    """Return what a composed object says: without its status and what the API server writes."""
+    metadata = document["metadata"]
+    kept = {key: metadata[key] for key in ("name", "namespace", "labels", "annotations") if key in metadata}
+    return {**{key: value for key, value in document.items() if key not in ("status", "metadata")}, "metadata": kept}
+
+
+def said(document: Document) -> dict[str, Any]:
+    """Return a composite's status with its conditions by type, without times."""
+    status = document.get("status", {})
+    conditions = {
+        one["type"]: (one["status"], one["reason"], one.get("message", ""))
+        for one in status.get("conditions", [])
+        if one["type"] not in NOT_COMPARED
+    }
+    return {**status, "conditions": conditions}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_what_is_shown_is_what_crossplane_does(target: str, example: str) -> None:
+    settled = world(example)
+    assert settled.composites()
+    for composite in settled.composites():
+        name = f"{composite['kind']} {composite['metadata']['name']}"
+        children = settled.children(composite)
+        result = reconcile(target, composite, observed=children, required=settled.others(composite))
+        assert result.fatal is None, name
+        assert result.deleted == [], name
+        shown = {crossplane.identity(one): one for one in children}
+        assert [crossplane.identity(one) for one in result.composed] == sorted(shown), name
+        differing = [
+            text
+            for one in result.composed
+            for text in difference(
+                owned(one), shown[crossplane.identity(one)], f"{one['kind']} {one['metadata']['name']}"
+            )
+        ]
+        assert differing == [], name
+        assert said(result.composite) == said(composite), name
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_namespaced_composite_composes_nothing_cluster_scoped(target: str, example: str) -> None:
+    settled = world(example)
+    for composite in settled.composites():
+        if composite["metadata"].get("namespace"):
+            kinds = {child["kind"] for child in settled.children(composite)}
+            assert not kinds & CLUSTER_SCOPED, composite["kind"]
+
+
+def required_kinds(result: crossplane.Rendered) -> list[str]:
+    return sorted({one["kind"] for one in result.requirements})
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_law_nothing_is_deleted_when_an_input_is_gone(target: str, example: str) -> None:
+    """Hold, don't drop: take away all objects of one required kind at a time and look at what the core would delete."""
+    settled = world(example)
+    broken = 0
+    for composite in settled.composites():
+        children, others = settled.children(composite), settled.others(composite)
+        asked = required_kinds(reconcile(target, composite, observed=children, required=others))
+        for kind in asked:
+            left = [one for one in others if one["kind"] != kind]
+            result = reconcile(target, composite, observed=children, required=left)
+            name = f"{composite['kind']} {composite['metadata']['name']} without any {kind}"
+            assert [crossplane.identity(one) for one in result.deleted] == [], name
+            broken += 1
+    assert broken, "no composite requires anything: this test would prove nothing"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        pytest.param(("nodeSelector", "cel"), "device.capcity['x'].memory > 1", id="selector-mistyped"),
+        pytest.param(("nodeSelector", "cel"), "device.driver ==", id="selector-cut-short"),
+        pytest.param(("workers", "topology", "tensor"), 16, id="a-shape-no-node-has"),
+        pytest.param(("backend",), "KAITO", id="another-backend"),
+        pytest.param(("modelCacheRef",), {"name": "nowhere"}, id="a-cache-that-is-not-there"),
+    ],
+)
+def test_law_a_wrong_edit_deletes_nothing(target: str, field: tuple[str, ...], value: Any) -> None:
+    settled = world("quickstart")
+    (deployment,) = [one for one in settled.composites() if one["kind"] == "ModelDeployment"]
+    edited: Document = json.loads(json.dumps(deployment))
+    where = edited["spec"]
+    for key in field[:-1]:
+        where = where[key]
+    where[field[-1]] = value
+    result = reconcile(target, edited, observed=settled.children(deployment), required=settled.others(deployment))
+    assert [crossplane.identity(one) for one in result.deleted] == []
+    truths = {one["status"] for one in result.composite["status"]["conditions"]}
+    assert truths & {"False", "Unknown"}, "a wrong edit must be said"
+
+
+def test_an_unknown_kind_is_fatal_and_says_why(target: str) -> None:
+    composite = {"apiVersion": "modelplane.ai/v1alpha1", "kind": "Gadget", "metadata": {"name": "x", "namespace": "ns"}}
+    composition = {
+        **compositions()["ModelDeployment"],
+        "metadata": {"name": "gadgets"},
+        "spec": {
+            "mode": "Pipeline",
+            "compositeTypeRef": {"apiVersion": "modelplane.ai/v1alpha1", "kind": "Gadget"},
+            "pipeline": [{"step": "compose", "functionRef": {"name": FUNCTION}}],
+        },
+    }
+    result = crossplane.render(composite, composition, functions={FUNCTION: target})
+    assert result.fatal is not None
+    assert "Kind=Gadget" in result.fatal
+    assert result.condition("Accepted")["reason"] == "UnknownKind"
+    assert result.condition("Synced")["status"] == "False"
+
+
+def test_the_examples_are_all_here() -> None:
+    folders = sorted(path.name for path in (gobinaries.REPOSITORY / "examples").iterdir() if path.is_dir())
+    assert sorted({*EXAMPLES, "classes", "render"} & set(folders)) == folders, "add the new example to EXAMPLES"
+    assert Path(__file__).is_relative_to(gobinaries.REPOSITORY)
