@@ -223,7 +223,10 @@ class Crossplane:
         if previous is None:
             previous = _presumed_owned(live) if live is not None and controller_of(live) else {}
         merged = ownership.apply(live or {}, desired, previous)
-        merged["metadata"].setdefault("uid", uid_of(key))
+        merged["metadata"] = {"uid": uid_of(key), **merged["metadata"]}
+        if merged == live:
+            self._applied[key] = desired
+            return True
         definition = self._definitions.find(key.group, key.kind)
         if definition is not None:
             refused = list(_errors(definition.served.problems(merged, live)))
@@ -240,14 +243,15 @@ class Crossplane:
         self, key: Key, composite: Object, definition: Definition, answer: Answer, new: list[conditions.Condition]
     ) -> None:
         """Write the whole status: what the function left out is gone, conditions stay until they are replaced."""
-        status = {name: value for name, value in (answer.composite.get("status") or {}).items() if name != "conditions"}
-        before = (composite.get("status") or {}).get("conditions") or []
-        candidate = {**composite, "status": status}
-        for problem in _errors(definition.served.problems(candidate), "status"):
-            self._bug(key, f"reports an invalid status: {problem}")
-        status = definition.served.stored(candidate).get("status") or {}
-        status["conditions"] = conditions.merged(before, new)
-        self._store.put({**composite, "status": status})
+        earlier = composite.get("status") or {}
+        status = _without_conditions(answer.composite.get("status") or {})
+        if status != _without_conditions(earlier):
+            candidate = {**composite, "status": status}
+            for problem in _errors(definition.served.problems(candidate), "status"):
+                self._bug(key, f"reports an invalid status: {problem}")
+            status = definition.served.stored(candidate).get("status") or {}
+        said = conditions.merged(earlier.get("conditions") or [], new)
+        self._store.put({**composite, "status": {**status, "conditions": said}})
 
     def _bug(self, key: Key, message: str) -> Failed:
         self.record.bugs[Bug(key, message)] = None
@@ -276,6 +280,10 @@ def _returned(response: fnv1.RunFunctionResponse) -> list[conditions.Condition]:
         for item in response.conditions
         if item.type not in conditions.SYSTEM
     ]
+
+
+def _without_conditions(status: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in status.items() if name != "conditions"}
 
 
 def _owner_reference(composite: Object) -> dict[str, Json]:
