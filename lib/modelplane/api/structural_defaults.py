@@ -22,6 +22,9 @@ _YAML_TRUTH = {"true": ("on", "yes", "y"), "false": ("off", "no", "n")}
 _MOST_SUGGESTIONS = 200
 _LONGEST_SUGGESTION = 64
 
+_CLOSED = Schema()
+_OPEN = Schema(preserve_unknown=True)
+
 
 class Pruning:
     """One pass over a document; collects the unknown fields and leaves them out, or keeps them where that is asked
@@ -41,8 +44,10 @@ class Pruning:
             return value
         if isinstance(value, Mapping):
             return self._object(value, schema, path, is_resource=schema.embedded_resource)
-        if isinstance(value, list) and schema.items is not None:
-            return [self._value(item, schema.items, (*path, index)) for index, item in enumerate(value)]
+        if isinstance(value, list):
+            # Entries of a list the schema does not have (a list in the place of something else) are all unknown.
+            items = schema.items or (_OPEN if schema.preserve_unknown else _CLOSED)
+            return [self._value(item, items, (*path, index)) for index, item in enumerate(value)]
         return value
 
     def _object(self, value: Mapping[str, Json], schema: Schema, path: Path, *, is_resource: bool) -> dict[str, Json]:
@@ -51,12 +56,7 @@ class Pruning:
             below = schema.child(key)
             if is_resource and key in _TYPE_META:
                 kept[key] = member
-            elif (
-                below is None
-                and not schema.preserve_unknown
-                and schema.additional is not True
-                and _names_members(schema)
-            ):
+            elif below is None and not schema.preserve_unknown and schema.additional is not True:
                 self._report(key, schema, path)
                 if self._keep_unknown:
                     kept[key] = member
@@ -69,11 +69,6 @@ class Pruning:
         if len(self.unknown) < _MOST_SUGGESTIONS:
             message += suggestion(str(key), schema.properties)
         self.unknown.append(Problem((*path, key), message, cause=Cause.UNKNOWN))
-
-
-def _names_members(schema: Schema) -> bool:
-    """Return whether the schema says what members there are; one without a type (a branch of anyOf) does not."""
-    return bool(schema.type) or bool(schema.properties)
 
 
 def suggestion(key: str, known: Mapping[str, Schema]) -> str:

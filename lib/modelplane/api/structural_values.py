@@ -12,6 +12,7 @@ import ipaddress
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -99,14 +100,15 @@ def _kind_of(value: Json) -> str:
 
 
 def _text(value: str, schema: Schema, path: Path) -> Iterator[Problem]:
+    """Yield the first problem of a text, as the API server does; the next one is seldom news."""
     bounds = schema.bounds
     if bounds.max_length is not None and len(value) > bounds.max_length:
         yield Problem(
             path, f"must be at most {bounds.max_length} characters long, not {len(value)}", cause=Cause.TOO_LONG
         )
-    if bounds.min_length is not None and len(value) < bounds.min_length:
+    elif bounds.min_length is not None and len(value) < bounds.min_length:
         yield Problem(path, _too_short(value, bounds.min_length))
-    if bounds.pattern is not None and not _pattern(bounds.pattern).search(value):
+    elif bounds.pattern is not None and not _pattern(bounds.pattern).search(value):
         yield Problem(path, f"{shown(value)} must match {bounds.pattern}")
     check = _FORMATS.get(schema.format)
     if check is not None and not check(value):
@@ -156,16 +158,18 @@ def _entries(count: int) -> str:
 
 
 def _duplicates(value: list[Json], schema: Schema, path: Path) -> Iterator[Problem]:
+    """Yield a problem where an entry appears for the second time."""
     if schema.list_type not in ("map", "set"):
         return
-    seen: set[str] = set()
+    if schema.list_type == "map" and any(item is not None and not isinstance(item, Mapping) for item in value):
+        return  # they have the wrong type, which is told already, and no keys
+    seen: Counter[str] = Counter()
     for index, item in enumerate(value):
         identity = _identity(item, schema)
-        if identity in seen:
-            yield Problem(
-                (*path, index), f"duplicate entry: {_named(item, schema)} is in the list already", cause=Cause.DUPLICATE
-            )
-        seen.add(identity)
+        seen[identity] += 1
+        if seen[identity] == 2:
+            message = f"duplicate entry: {_named(item, schema)} is in the list already"
+            yield Problem((*path, index), message, cause=Cause.DUPLICATE)
 
 
 def _identity(item: Json, schema: Schema) -> str:

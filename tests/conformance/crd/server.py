@@ -71,20 +71,34 @@ def answers() -> dict[str, Json]:
 def ask() -> dict[str, Json]:
     """Return fresh answers. Cost: a Go build, a minute when nothing is cached."""
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "crd"
-        subprocess.run(["nice", "go", "build", "-o", str(program), "."], cwd=HERE, check=True)
-        bundle = Path(folder) / "bundle.json"
-        bundle.write_text(json.dumps([catalogue.definition(kind) for kind in catalogue.kinds()]))
+        program, bundle = _built(Path(folder))
         derived = _run(program, "derive", bundle, "")
-        lines = "".join(json.dumps({"id": name, **question}) + "\n" for name, question in questions().items())
-        replies = _run(program, "validate", bundle, lines)
+        answered = _judge(program, bundle, questions())
     return {
         "digests": digests(),
         "derived": {
             entry["kind"]: {"crd": without_descriptions(entry["crd"]), "errors": entry["errors"]} for entry in derived
         },
-        "answers": {reply["id"]: reply for reply in replies},
+        "answers": answered,
     }
+
+
+def judged(asked: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
+    """Return fresh answers to any documents, by id."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _judge(*_built(Path(folder)), asked)
+
+
+def _built(folder: Path) -> tuple[Path, Path]:
+    program, bundle = folder / "crd", folder / "bundle.json"
+    subprocess.run(["nice", "go", "build", "-o", str(program), "."], cwd=HERE, check=True)
+    bundle.write_text(json.dumps([catalogue.definition(kind) for kind in catalogue.kinds()]))
+    return program, bundle
+
+
+def _judge(program: Path, bundle: Path, asked: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
+    lines = "".join(json.dumps({"id": name, **question}) + "\n" for name, question in asked.items())
+    return {reply["id"]: reply for reply in _run(program, "validate", bundle, lines)}
 
 
 def _run(program: Path, command: str, bundle: Path, text: str) -> list[Json]:
