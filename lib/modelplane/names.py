@@ -28,6 +28,7 @@ LABEL_SCALE_TARGET = f"{GROUP}/scale-target"
 # On a ModelReplica: the name of the replica it succeeds, so that a move can be told from a surplus.
 ANNOTATION_REPLACES = f"{GROUP}/replaces"
 ANNOTATION_RENDERED_FROM = f"{GROUP}/rendered-from"
+ANNOTATION_ENGINE_ARGUMENTS = f"{GROUP}/engine-arguments"
 
 ENV_PREFIX = "MODELPLANE_"
 ENV_LEADER_ADDRESS = "MODELPLANE_LEADER_ADDRESS"

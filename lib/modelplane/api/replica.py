@@ -189,6 +189,8 @@ def _decode_device(entry: Field) -> ResolvedRequest:
 
 
 def _decode_bytes(field: Field) -> int | None:
+    if isinstance(field.value, int):
+        return field.integer()
     text = field.optional()
     if text is None:
         return None

@@ -102,6 +102,12 @@ def test_published_memory_reads_as_the_driver_publishes_it() -> None:
     assert replicas.encode_spec(build.replica())["devices"][0]["memory"] == "81559Mi"
 
 
+def test_memory_may_be_a_plain_number_of_bytes() -> None:
+    document = replicas.encode(build.replica())
+    document["spec"]["devices"][0]["memory"] = 85520809984
+    assert replicas.decode(document) == build.replica()
+
+
 def test_labels_of_the_caller_never_replace_ours() -> None:
     labels = replicas.encode(build.replica(), {"modelplane.ai/cluster": "other", "team": "a"})["metadata"]["labels"]
     assert labels == {

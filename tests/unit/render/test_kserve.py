@@ -169,6 +169,23 @@ def test_a_name_that_has_to_be_cut_stays_the_replicas_own() -> None:
     assert len(names) == 10
 
 
+@pytest.mark.parametrize(
+    ("container", "said"),
+    [
+        pytest.param(
+            {"args": ["--dtype=auto", "--port", "8000"]},
+            "decode: added meta-llama/Llama-3.1-8B-Instruct --served-model-name llama publishers/ml-team/models/llama",
+            id="what is left out is added",
+        ),
+        pytest.param({"command": ["sh", "-c", "vllm serve x"]}, "decode: opaque, taken as written", id="shell"),
+    ],
+)
+def test_what_was_added_is_said(container: dict[str, Any], said: str) -> None:
+    replica = build.replica(build.role(pod_template=build.template(engine=container)))
+    metadata = _rendered(replica)["workload"].resource["metadata"]
+    assert metadata["annotations"] == {"modelplane.ai/engine-arguments": said}
+
+
 # --- stand-ins and sidecar --------------------------------------------------------------------------------------------
 
 

@@ -145,6 +145,8 @@ def _service(rendering: _Rendering, devices: Mapping[Role, claims.PodDevices]) -
                 "name": rendering.name,
                 "namespace": replica.namespace,
                 "labels": pods.base_labels(replica),
+                # KServe runs the metadata as a template too.
+                "annotations": templating.literal({names.ANNOTATION_ENGINE_ARGUMENTS: _said_of_arguments(rendering)}),
             },
             "spec": templating.literal(spec),
         },
@@ -216,11 +218,7 @@ def _parallelism(topology: Topology) -> dict[str, Json]:
 
 def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, member: Member) -> dict[str, Json]:
     engine, role = rendering.engine, bound.spec
-    index, container = pods.engine_container(role)
-    try:
-        command = engines.command_line(launching.launch(engine, role, member), container)
-    except InvalidInput as error:
-        raise error.under(*pods.path_to_engine(role.role, index)) from None
+    command = _command(rendering, bound, member)
     gang = pods.Gang("$(LWS_LEADER_ADDRESS)", "$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)")
     spec = pods.pod_spec(
         bound,
@@ -238,6 +236,24 @@ def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, me
     if shape_of(role) is Shape.PIPELINE:
         _complete(spec, rendering, bound, member)
     return spec
+
+
+def _command(rendering: _Rendering, bound: BoundRole, member: Member) -> engines.CommandLine:
+    index, container = pods.engine_container(bound.spec)
+    try:
+        return engines.command_line(launching.launch(rendering.engine, bound.spec, member), container)
+    except InvalidInput as error:
+        raise error.under(*pods.path_to_engine(bound.spec.role, index)) from None
+
+
+def _said_of_arguments(rendering: _Rendering) -> str:
+    """Return what was added to each role's command line, or that it was taken word for word."""
+    parts: list[str] = []
+    for bound in rendering.replica.roles:
+        line = _command(rendering, bound, pods.members(bound.spec.topology)[0])
+        said = "opaque, taken as written" if line.is_opaque else f"added {' '.join(line.added)}"
+        parts.append(f"{bound.spec.role}: {said}")
+    return "; ".join(parts)
 
 
 def _extra_env(engine: launching.Engine) -> tuple[Mapping[str, Json], ...]:
