@@ -61,7 +61,7 @@ class Board:
         self._extra: dict[str, list[Holding]] = {}
         self._states: dict[tuple[object, ...], Ledger] = {}
         self._barred: dict[str, Refusal | None] = {}
-        self._troubled: dict[str, bool] = {}
+        self._over_committed: dict[tuple[str, str], bool] = {}
 
     # --- what the fleet says -------------------------------------------------------------------------------------
 
@@ -115,19 +115,24 @@ class Board:
             state = self._states[key] = ledger.of(pool, lot.node_class, accounting)
         return state
 
-    def is_troubled(self, name: str) -> bool:
-        """Return whether the cluster is tainted against this deployment, or over-committed in some pool."""
-        if name not in self._troubled:
-            cluster = self.clusters[name]
-            taint = filters.untolerated(
-                cluster.taints, self.intent.tolerations, (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
+    def is_troubled(self, replica: CurrentReplica) -> bool:
+        """Return whether the replica's cluster is gone or tainted against it, or one of its pools is over-committed."""
+        cluster = self.clusters.get(replica.cluster)
+        if cluster is None:
+            return True
+        taints = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
+        if filters.untolerated(cluster.taints, self.intent.tolerations, taints) is not None:
+            return True
+        held = {holding.pool for holding in replica.holdings}
+        return any(self._is_over_committed(cluster, pool) for pool in cluster.pools if pool.name in held)
+
+    def _is_over_committed(self, cluster: Cluster, pool: Pool) -> bool:
+        key = (cluster.name, pool.name)
+        if key not in self._over_committed:
+            self._over_committed[key] = (
+                pool.node_class is not None and ledger.of(pool, pool.node_class, cluster.accounting).over_committed
             )
-            self._troubled[name] = taint is not None or any(
-                ledger.of(pool, pool.node_class, cluster.accounting).over_committed
-                for pool in cluster.pools
-                if pool.node_class is not None
-            )
-        return self._troubled[name]
+        return self._over_committed[key]
 
     # --- solving -------------------------------------------------------------------------------------------------
 

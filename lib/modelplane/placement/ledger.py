@@ -206,6 +206,14 @@ def fits(ledger: Ledger) -> Answer:
     return ledger.packing.answer
 
 
+def fits_more(ledger: Ledger, shape: PodShape, after: Ledger) -> Answer:
+    """Return whether pods of the shape, which are on `after` and not yet on `ledger`, have a place beside all others.
+
+    What is published and too large for a node is charged a whole one; what is only asked for and too large is refused.
+    """
+    return fits(after) if ledger.dimensions.carries(shape) else Answer.TOO_MUCH
+
+
 def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:
     """Return what in the published allocations cannot be true for the pool's class."""
     what = dimensions(node_class, Accounting.DEVICE)

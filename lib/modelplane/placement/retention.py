@@ -182,25 +182,21 @@ def _shed_surplus(roll: Roll, board: Board) -> None:
 
 
 def _shed_key(roll: Roll, board: Board, replica: CurrentReplica) -> tuple[object, ...]:
-    """Return what is shed first.
+    """Return what is shed first: not ready, then in trouble, then outdated, then by load, then the newest.
 
-    Not ready, then where it is tainted or over-committed, then outdated, then by load, then the newest.
-
-    Spread sheds where there is most, Pack where there is least, so that each undoes its own filling.
+    Each strategy undoes its own filling: Spread sheds where there is most, Pack, which fills cluster after cluster, the
+    newest.
     """
-    cluster = board.clusters.get(replica.cluster)
-    troubled = cluster is None or board.is_troubled(replica.cluster)
-    sign = -1 if board.intent.strategy is Strategy.SPREAD else 1
     domain = board.domain(replica.cluster)
     groups = tuple(-counter[value] for counter, value in zip(board.replicas_in, domain or (), strict=False))
-    created, number, name = age(replica)
+    load = board.replicas_on[replica.cluster] if board.intent.strategy is Strategy.SPREAD else 0
     return (
         replica.ready,
-        not troubled,
+        not board.is_troubled(replica),
         replica.name not in roll.leavers,
         groups,
-        sign * board.replicas_on[replica.cluster],
-        _Newest((created, number, name)),
+        -load,
+        _Newest(age(replica)),
     )
 
 

@@ -40,7 +40,7 @@ def of(state: Ledger, role: RoleDemand, match: Match) -> Refusal | None:
     for option in match.options:
         shape = solver.shape_of(role, option)
         after = state.plus(shape, role.pods, role.nodes_per_worker)
-        answer = ledger.fits(after)
+        answer = ledger.fits_more(state, shape, after)
         if answer is Answer.FITS:
             return None
         refusals.append(short(state, after, role, shape))

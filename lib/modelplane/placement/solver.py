@@ -112,7 +112,7 @@ class Table:
             for option in self._matches[number][position].options:
                 shape = shape_of(role, option)
                 after = states[index].plus(shape, role.pods, role.nodes_per_worker)
-                if ledger.fits(after) is not Answer.FITS:
+                if ledger.fits_more(states[index], shape, after) is not Answer.FITS:
                     continue
                 rest = (*states[:index], after, *states[index + 1 :])
                 for seats, final in self._seatings(pools, rest, position + 1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -13,13 +13,13 @@ from modelplane.placement.packing import Answer, Item
 
 
 def exhaustive(capacity: tuple[int, ...], nodes: int, items: list[Item]) -> bool:
-    """Return the answer by putting every single pod everywhere; independent of the module's own reasoning about gangs."""
+    """The answer by putting every single pod everywhere: nothing of the module's reasoning about gangs is used."""
     pods: list[tuple[tuple[int, ...], int, int]] = []
     for index, item in enumerate(items):
         size = item.pods // item.per_node if item.pods % item.per_node == 0 else 1
         pods += [(item.vector, index, worker) for worker in range(item.pods // size) for _ in range(size)]
 
-    @lru_cache(maxsize=None)
+    @cache
     def place(position: int, state: tuple[tuple[tuple[int, ...], frozenset[tuple[int, int]]], ...]) -> bool:
         if position == len(pods):
             return True
