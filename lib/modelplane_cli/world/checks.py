@@ -82,12 +82,12 @@ def _metadata(document: Document, metadata: Mapping[str, Json]) -> Iterable[Prob
     name = metadata.get("name")
     if name is None and metadata.get("generateName"):
         yield document.problem("is required offline; generateName is filled in by a server only", ("metadata", "name"))
-    elif not isinstance(name, str) or not documents.NAME.fullmatch(name):
-        why = "is required" if name is None else f"{_shown(name)} is not a name"
-        yield document.problem(why, ("metadata", "name"))
-    namespace = metadata.get("namespace")
-    if namespace is not None and (not isinstance(namespace, str) or not documents.NAME.fullmatch(namespace or "-")):
-        yield document.problem(f"{_shown(namespace)} is not a namespace", ("metadata", "namespace"))
+    elif name is None:
+        yield document.problem("is required", ("metadata", "name"))
+    else:
+        yield from _path_segment(document, name, "name")
+    if metadata.get("namespace") is not None:
+        yield from _path_segment(document, metadata["namespace"], "namespace")
     for field in ("labels", "annotations"):
         entries = metadata.get(field)
         if entries is None:
@@ -97,10 +97,17 @@ def _metadata(document: Document, metadata: Mapping[str, Json]) -> Iterable[Prob
             continue
         for key, value in entries.items():
             if not isinstance(value, str):
-                yield document.problem(f"must be text; write {_quoted(value)}", ("metadata", field, key))
+                yield document.problem(f"must be text; {_in_quotes(value)}", ("metadata", field, key))
     owners = metadata.get("ownerReferences")
     if owners is not None and not (isinstance(owners, list) and all(isinstance(owner, dict) for owner in owners)):
         yield document.problem("must be a list of references", ("metadata", "ownerReferences"))
+
+
+def _path_segment(document: Document, value: Json, field: str) -> Iterable[Problem]:
+    if not isinstance(value, str):
+        yield document.problem(f"must be text; {_in_quotes(value)}", ("metadata", field))
+    elif not documents.NAME.fullmatch(value):
+        yield document.problem(f"{_shown(value)} is not a {field}", ("metadata", field))
 
 
 def _unknown_kind(document: Document, definitions: Definitions) -> Iterable[Problem]:
@@ -148,10 +155,11 @@ def _shown(value: Json) -> str:
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
-def _quoted(value: Json) -> str:
+def _in_quotes(value: Json) -> str:
+    """Return what to write instead of a value that YAML did not take for text."""
     if isinstance(value, bool):
-        return f'"{str(value).lower()}"'
-    return f'"{value}"' if isinstance(value, int | float) else "it in quotes"
+        return "put it in quotes, because YAML takes an unquoted yes, no, on, off, y or n for true or false"
+    return f'write "{value}"' if isinstance(value, int | float) else "write text"
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:

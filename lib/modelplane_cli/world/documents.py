@@ -179,7 +179,7 @@ def _bytes(name: str) -> bytes:
 
 
 def _shown(name: str) -> str:
-    return "<stdin>" if name == STDIN else name
+    return "<stdin>" if name == STDIN else os.path.normpath(name)
 
 
 def _parse(name: str, text: str, documents: list[Document], problems: list[Problem]) -> None:

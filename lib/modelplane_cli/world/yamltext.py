@@ -70,7 +70,7 @@ _WORDS: dict[str, Json] = {
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"), False),
 }
 _NUMBER_START = frozenset("0123456789+-.")
-_INTEGER = re.compile(r"[-+]?(?:0[0-7]*|[1-9][0-9]*|0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+)")
+_INTEGER = re.compile(r"[-+]?(?:0[0-7]*|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
@@ -232,7 +232,7 @@ class _Builder:
                 else:
                     self._take(kind, event)
         except yaml.MarkedYAMLError as error:
-            raise _not_yaml(error) from None
+            raise _not_yaml(error, len(self._text.splitlines())) from None
         except yaml.reader.ReaderError as error:
             line = self._text.count("\n", 0, error.position) + 1
             raise TextError(f"not YAML: character #x{error.character:04x} may not stand in a document", line) from None
@@ -337,14 +337,17 @@ class _Builder:
         frame.inside[key] = Lines(frame.key_line, lines.inside)
 
 
-def _not_yaml(error: yaml.MarkedYAMLError) -> TextError:
-    """Return libyaml's complaint on one line: what it found, and where the construct began that it was reading."""
+def _not_yaml(error: yaml.MarkedYAMLError, last: int) -> TextError:
+    """Return libyaml's complaint on one line: what it found, and where the construct began that it was reading.
+
+    The end of a text counts as a line of its own to libyaml; `last` is the last one that people see.
+    """
     mark = error.problem_mark or error.context_mark
     said = str(error.problem or error.context)
     if error.context and error.problem:
-        began = f" (line {error.context_mark.line + 1})" if error.context_mark else ""
+        began = f" (line {min(error.context_mark.line + 1, last)})" if error.context_mark else ""
         said = f"{error.context}{began} {error.problem}"
-    return TextError(f"not YAML: {said}", mark.line + 1 if mark else 1)
+    return TextError(f"not YAML: {said}", min(mark.line + 1, last) if mark else 1)
 
 
 def _key(value: Json, line: int) -> str:

@@ -44,16 +44,17 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lists_are_opened_and_lines_are_those_of_the_items(tmp_path: Path) -> None:
-    text = "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  metadata:\n    name: a\n- kind: Pod\n  metadata:\n    name: b\n"
+    pods = "".join(f"- kind: Pod\n  metadata:\n    name: {name}\n" for name in ("first", "second"))
+    text = f"apiVersion: v1\nkind: List\nitems:\n{pods}"
     path = write(tmp_path, "list.yaml", text)
     first, second = documents.read([str(path)]).documents
-    assert (first.subject, second.subject) == ("Pod a", "Pod b")
+    assert (first.subject, second.subject) == ("Pod first", "Pod second")
     problem = second.problem("is wrong", ("metadata", "name"))
-    assert str(problem) == f"{path}:9: document 1 (Pod b): metadata.name: is wrong"
+    assert str(problem) == f"{path}:9: document 1 (Pod second): metadata.name: is wrong"
 
 
 PROBLEMS = [
-    pytest.param("a: 1\n---\nb: [", 4, "did not find expected node content", id="the second document is broken"),
+    pytest.param("a: 1\n---\nb: [", 3, "did not find expected node content", id="the second document is broken"),
     pytest.param("- a\n- b\n", 1, "is not a Kubernetes object", id="a list at the top"),
     pytest.param("just words\n", 1, "is not a Kubernetes object", id="text"),
     pytest.param("kind: List\nitems: 3\n", 2, "must be a list of objects", id="items is no list"),

@@ -52,7 +52,7 @@ def test_values_are_those_of_kubectl(text: str, value: object) -> None:
 REFUSED = [
     pytest.param("a: 1\na: 2", "given twice in one map (first on line 1)", 2, id="double key"),
     pytest.param('{"a": 1, "a": 2}', "given twice", 1, id="double key in JSON"),
-    pytest.param("a: [1", "flow sequence (line 1)", 2, id="unfinished"),
+    pytest.param("a: [1", "flow sequence (line 1)", 1, id="unfinished"),
     pytest.param("a: b: c", "not YAML", 1, id="mapping values are not allowed here"),
     pytest.param("a:\n\t- b", "not YAML", 2, id="tab"),
     pytest.param("a: {{ .Values.x }}", "must be text", 1, id="a template is no document"),
