@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from datamodel_code_generator import DataModelType, Formatter, InputFileType, LiteralType, PythonVersion, generate
+from datamodel_code_generator import generate
+from datamodel_code_generator.enums import DataModelType, InputFileType
+from datamodel_code_generator.format import Formatter, PythonVersion
+from datamodel_code_generator.parser import LiteralType
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
