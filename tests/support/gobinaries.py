@@ -31,7 +31,7 @@ def build(module: Path, package: str, name: str) -> Path:
     done = subprocess.run(
         [go, "build", "-trimpath", "-ldflags", "-s -w", "-o", str(partial), package],
         cwd=module,
-        env={**os.environ, "GOFLAGS": "-mod=readonly"},
+        env={"GOFLAGS": "-mod=readonly -buildvcs=false", **os.environ},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
