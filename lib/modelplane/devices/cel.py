@@ -1,27 +1,31 @@
 """Device selectors in CEL, answered exactly as Kubernetes answers them.
 
-`compile` takes the expression of a selector and returns it ready to evaluate; `Selector.evaluate` says of one device: match, no
-match, or abort, because on a cluster a run-time error ends the scheduling of the pod instead of skipping the device.
-`compile_rule` takes an x-kubernetes-validations rule.
+`compile` takes the expression of a selector and returns it ready to evaluate; `Selector.evaluate` says of one
+device: match, no match, or abort, because on a cluster a run-time error ends the scheduling of the pod instead of
+skipping the device. `compile_rule` takes an x-kubernetes-validations rule.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2 (cel-go v0.26.0); the language parts are in the modules beside this one.
-Only this module knows the engine for regular expressions, and it is loaded by the first pattern that needs it.
+Source: k8s.io/dynamic-resource-allocation v0.36.2 (cel-go v0.26.0); the language parts are in the modules beside
+this one. Only this module knows the engine for regular expressions, and it is loaded by the first pattern that
+needs it.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from modelplane.devices import (
+    cel_access,
     cel_checker,
     cel_collections,
     cel_cost,
     cel_declarations,
     cel_device,
+    cel_errors,
     cel_estimate,
     cel_format,
     cel_formats,
@@ -43,6 +47,8 @@ from modelplane.devices import (
 from modelplane.devices.cel_errors import Abort, CompileError, Err
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidSelector
+
+Result = TypeVar("Result")
 
 MAX_BYTES: Final = 10 * 1024
 MAX_COST: Final = cel_cost.LIMIT
@@ -84,8 +90,8 @@ NO_MATCH: Final = Verdict(Outcome.NO_MATCH)
 class Profile:
     """A Kubernetes 1.`minor` and the feature gates that change selectors.
 
-    New expressions are admitted in the environment of the version before (so that a roll-back finds nothing it cannot run);
-    evaluation uses everything this version knows.
+    New expressions are admitted in the environment of the version before (so that a roll-back finds nothing it
+    cannot run); evaluation uses everything this version knows.
     """
 
     minor: int = 36
@@ -108,8 +114,8 @@ PROFILES: Final[Mapping[str, Profile]] = {"1.34": V1_34, "1.35": V1_35, "1.36": 
 class Selector:
     """A compiled selector; immutable, and shared by every caller in the process.
 
-    `estimated_cost` is the worst case the API server computes; `refusal` says why it would not admit the expression, empty when it
-    would.
+    `estimated_cost` is the worst case the API server computes; `refusal` says why it would not admit the
+    expression, empty when it would.
     """
 
     __slots__ = ("_counted", "_run", "estimated_cost", "expression", "profile", "refusal")
@@ -118,7 +124,7 @@ class Selector:
         self,
         expression: str,
         profile: Profile,
-        programs: tuple[cel_program.Run, cel_program.Run],
+        programs: tuple[cel_access.Run, cel_access.Run],
         admission: tuple[int, str],
     ) -> None:
         self.expression = expression
@@ -142,9 +148,11 @@ class Selector:
         if prepared.fault:
             return Verdict(Outcome.ABORT, prepared.fault)
         try:
-            return _verdict(self._run(cel_program.Frame(prepared.variables())))
+            return _verdict(self._run(cel_access.Frame(prepared.variables())))
         except Abort as error:
             return Verdict(Outcome.ABORT, str(error))
+        except RecursionError:
+            return _deeply(lambda: self.evaluate(device))
 
     def measure(self, device: Device) -> tuple[Verdict, int]:
         """Return the verdict on one device and what the evaluation cost."""
@@ -153,9 +161,11 @@ class Selector:
             return Verdict(Outcome.ABORT, prepared.fault), 0
         tracker = cel_cost.Tracker(MAX_COST)
         try:
-            verdict = _verdict(self._counted(cel_program.Frame(prepared.variables(), tracker)))
+            verdict = _verdict(self._counted(cel_access.Frame(prepared.variables(), tracker)))
         except Abort as error:
             verdict = Verdict(Outcome.ABORT, str(error))
+        except RecursionError:
+            return _deeply(lambda: self.measure(device))
         return verdict, tracker.cost
 
 
@@ -164,7 +174,7 @@ class Rule:
 
     __slots__ = ("_run", "_subject", "expression")
 
-    def __init__(self, expression: str, run: cel_program.Run, subject: str) -> None:
+    def __init__(self, expression: str, run: cel_access.Run, subject: str) -> None:
         self.expression = expression
         self._run = run
         self._subject = subject
@@ -175,7 +185,7 @@ class Rule:
         Raises: InvalidSelector when the rule cannot be evaluated on it; the API server refuses the object too.
         """
         try:
-            result = self._run(cel_program.Frame({self._subject: value, "oldSelf": old}))
+            result = self._run(cel_access.Frame({self._subject: value, "oldSelf": old}))
         except Abort as error:
             raise InvalidSelector(f"the rule {self.expression!r} cannot be evaluated: {error}") from error
         if isinstance(result, Err):
@@ -188,9 +198,9 @@ class Rule:
 def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) -> Selector:  # noqa: A001 - the verb of the domain
     """Return the compiled selector, the same object for the same text.
 
-    With `admit` (the default) an expression the API server would refuse is refused here too; without it only one that does not
-    compile at all is: the scheduler runs expressions that were admitted by older versions.
-    Raises: InvalidSelector, the author's fault, with line, column, the offending text and a caret.
+    With `admit` (the default) an expression the API server would refuse is refused here too; without it only one
+    that does not compile at all is: the scheduler runs expressions that were admitted by older versions. Raises:
+    InvalidSelector, the author's fault, with line, column, the offending text and a caret.
     """
     selector = _compiled(expression, profile)
     if admit and selector.refusal:
@@ -202,10 +212,18 @@ def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) ->
 def compile_rule(expression: str, *, subject: str = "self") -> Rule:
     """Return the compiled rule; `self` and `oldSelf` have no static type.
 
-    Other rules over one document call it otherwise: `subject` is "object" for a readiness query of provider-kubernetes.
+    Other rules over one document call it otherwise: `subject` is "object" for a readiness query of provider-
+    kubernetes.
 
     Raises: InvalidSelector with line, column, the offending text and a caret.
     """
+    try:
+        return _built_rule(expression, subject)
+    except RecursionError:
+        return _deeply(lambda: _built_rule(expression, subject))
+
+
+def _built_rule(expression: str, subject: str) -> Rule:
     try:
         root = cel_parser.parse(expression, _macros(_LATEST))
         _unescape(root)
@@ -216,20 +234,41 @@ def compile_rule(expression: str, *, subject: str = "self") -> Rule:
             raise CompileError(f"must evaluate to bool, not {checked.result}", root.offset)
         step = cel_plan.plan(checked, _functions())
     except CompileError as error:
-        raise _invalid(expression, error) from error
+        raise cel_errors.located(expression, error) from error
     return Rule(expression, cel_program.program(step, tracked=False), subject)
 
 
 _LATEST: Final = 37
 
 
+def _deeply(again: Callable[[], Result]) -> Result:
+    """Return what `again` returns, with room for the 250 levels an expression may be nested.
+
+    The limit stays raised: lowering it could fail another thread in the middle of such an expression.
+    """
+    if sys.getrecursionlimit() >= _DEEP_RECURSION:
+        raise InvalidSelector("the expression is nested too deeply to be handled")
+    sys.setrecursionlimit(_DEEP_RECURSION)
+    return again()
+
+
+_DEEP_RECURSION: Final = 20_000
+
+
 @functools.lru_cache(maxsize=4096)
 def _compiled(expression: str, profile: Profile) -> Selector:
+    try:
+        return _built(expression, profile)
+    except RecursionError:
+        return _deeply(lambda: _built(expression, profile))
+
+
+def _built(expression: str, profile: Profile) -> Selector:
     try:
         checked, step = _planned(expression, profile, profile.minor)
         cost = cel_estimate.estimate(checked, list_attributes=profile.list_attributes).maximum
     except CompileError as error:
-        raise _invalid(expression, error) from error
+        raise cel_errors.located(expression, error) from error
     programs = cel_program.program(step, tracked=False), cel_program.program(step, tracked=True)
     return Selector(expression, profile, programs, (cost, _refusal(expression, profile, cost)))
 
@@ -381,7 +420,7 @@ def _verdict(result: Any) -> Verdict:
 
 
 def _unescape(root: cel_tree.Node) -> None:
-    """Give fields their real names: a validation rule writes `namespace` as `__namespace__` and `a-b` as `a__dash__b`."""
+    """Give fields their real names: a rule writes `namespace` as `__namespace__` and `a-b` as `a__dash__b`."""
     for node in cel_tree.walk(root):
         if isinstance(node, cel_tree.Select):
             node.field = _unescaped(node.field)
@@ -394,27 +433,3 @@ def _unescaped(name: str) -> str:
     for written, meant in (("__dot__", "."), ("__dash__", "-"), ("__slash__", "/"), ("__underscores__", "__")):
         name = name.replace(written, meant)
     return name
-
-
-def _invalid(expression: str, error: CompileError) -> InvalidSelector:
-    """Return the error for the author: line, column, the text at fault and a caret under it."""
-    if error.offset is None:
-        return InvalidSelector(error.message)
-    before = expression[: error.offset]
-    line = before.count("\n") + 1
-    column = error.offset - (before.rfind("\n") + 1) + 1
-    source = expression.split("\n")[line - 1]
-    shown = source if len(source) <= 200 else source[max(0, column - 100) : column + 100]
-    caret = column if shown is source else min(column, 101)
-    offending = _word(expression, error.offset)
-    message = f"line {line}, column {column}: {error.message}\n | {shown}\n | {'.' * (caret - 1)}^"
-    return InvalidSelector(message, place=(line, column), offending=offending)
-
-
-def _word(expression: str, offset: int) -> str:
-    """Return the token at `offset`."""
-    end = offset + 1
-    if expression[offset : offset + 1].isidentifier():
-        while end < len(expression) and (expression[end].isalnum() or expression[end] == "_"):
-            end += 1
-    return expression[offset:end]

@@ -1,7 +1,7 @@
 """Types of every expression of a tree, and the overloads its calls may resolve to.
 
-Source: the type checker of cel-go v0.26.0 with homogeneous aggregate literals, and the literal validators Kubernetes adds (those
-that need no evaluation; the others run when the program is planned).
+Source: the type checker of cel-go v0.26.0 with homogeneous aggregate literals, and the literal validators
+Kubernetes adds (those that need no evaluation; the others run when the program is planned).
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class Checked:
 def check(root: Node, declarations: Declarations) -> Checked:
     """Return the tree with its types.
 
-    Raises: CompileError at the first expression that has none. The tree is changed: namespaced functions get their full name.
+    Raises: CompileError at the first expression that has none. The tree is changed: namespaced functions get
+    their full name.
     """
     checker = _Checker(declarations)
     checker.check(root)

@@ -1,6 +1,7 @@
 """Lists, sets, maps and optional values.
 
-Source: ext/{lists,sets,comprehensions}.go and cel/library.go of cel-go v0.26.0, pkg/cel/library/lists.go of k8s.io/apiserver v0.36.2.
+Source: ext/{lists,sets,comprehensions}.go and cel/library.go of cel-go v0.26.0, pkg/cel/library/lists.go of
+k8s.io/apiserver v0.36.2.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What an evaluation costs as it runs.
 
-Source: interpreter/runtimecost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of k8s.io/apiserver v0.36.2.
-The counter finds the arguments of a call on a stack of (id, value), as the original does, because what is missing there is
-not charged.
+Source: interpreter/runtimecost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of
+k8s.io/apiserver v0.36.2. The counter finds the arguments of a call on a stack of (id, value), as the original
+does, because what is missing there is not charged.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Every function a selector may call: names, overload identifiers, argument and result types.
 
-Source: the declarations of the environment k8s.io/dynamic-resource-allocation v0.36.2 builds for selectors. Each section is
-headed by its name and the Kubernetes 1.x that introduced it (0: always there). The order of overloads is significant: the
-first that fits decides the type of a call. A leading dot marks a member function; its receiver is the first argument.
+Source: the declarations of the environment k8s.io/dynamic-resource-allocation v0.36.2 builds for selectors. Each
+section is headed by its name and the Kubernetes 1.x that introduced it (0: always there). The order of overloads
+is significant: the first that fits decides the type of a call. A leading dot marks a member function; its
+receiver is the first argument.
 """
 
 from __future__ import annotations
@@ -430,4 +431,4 @@ lists.range | lists_range | int | list(int)
 .sort | list_bytes_sort | list(bytes) | list(bytes)
 # list attributes 36
 .includes | dra_includes_dyn_dyn | dyn, dyn | bool
-"""
+"""  # noqa: E501 - one signature per line

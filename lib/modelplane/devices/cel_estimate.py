@@ -1,12 +1,12 @@
-"""The worst case an expression may cost, computed without evaluating it; the API server refuses selectors above its limit.
+"""The worst case an expression may cost, computed without evaluating it; the API server refuses selectors above
+its limit.
 
-Source: checker/cost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of k8s.io/apiserver v0.36.2, the sizes of
-k8s.io/dynamic-resource-allocation v0.36.2. Numbers saturate at 2**64 - 1 as there.
+Source: checker/cost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of k8s.io/apiserver
+v0.36.2, the sizes of k8s.io/dynamic-resource-allocation v0.36.2. Numbers saturate at 2**64 - 1 as there.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -14,14 +14,13 @@ from typing import Final
 from modelplane.devices import cel_estimate_calls, cel_types
 from modelplane.devices.cel_checker import Checked
 from modelplane.devices.cel_cost import LIST_BASE, MAP_BASE
-from modelplane.devices.cel_estimate_calls import FREE, ONE, UNKNOWN, Call, Operand, Path, Range
+from modelplane.devices.cel_ranges import FREE, ONE, UNKNOWN, Call, Operand, Path, Range
 from modelplane.devices.cel_tree import ACCUMULATOR, Fold, Ident, ListNode, Literal, MapNode, Node, Select
 from modelplane.devices.cel_tree import Call as CallNode
 from modelplane.devices.cel_types import Type
 
 _SCALARS: Final = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
 _CHARGED_TARGETS: Final = frozenset({"map", "struct", "param"})
-_UNLIMITED: Final = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +233,7 @@ class _Estimator:
         return base + (total or FREE)
 
     def _indexed(self, node: CallNode, overload: str, size: Range | None) -> Range | None:
-        """Return the size of an element taken by index, noting the path to it; any other size unchanged, or found otherwise."""
+        """Return the size of an element taken by index, noting the path to it; any other size unchanged, or found."""
         step = {"index_list": "@items", "index_map": "@values"}.get(overload)
         if step is not None and node.args:
             entries = self._entries_of(node.args[0])

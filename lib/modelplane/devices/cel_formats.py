@@ -1,7 +1,7 @@
 """Named formats: `format.dns1123Label().validate(text)` and its like.
 
-Source: pkg/cel/library/format.go of k8s.io/apiserver v0.36.2 and the validations it calls. Known divergence: the number of errors is
-that of Kubernetes, their text is our own.
+Source: pkg/cel/library/format.go of k8s.io/apiserver v0.36.2 and the validations it calls. Known divergence: the
+number of errors is that of Kubernetes, their text is our own.
 """
 
 from __future__ import annotations
@@ -66,11 +66,6 @@ def _qualified(text: str) -> list[str]:
     return found + _named(_NAME, 63, "name")(name)
 
 
-def _label(text: str) -> list[str]:
-    found = _named(_LABEL, 63, "lowercase RFC 1123 label")(text)
-    return found
-
-
 def _single(holds: Callable[[str], bool], fault: str) -> Callable[[str], list[str]]:
     return lambda text: [] if holds(text) else [fault]
 
@@ -106,7 +101,7 @@ def _is_datetime(text: str) -> bool:
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "dns1123Label": Format("DNS1123Label", 30, _label),
+    "dns1123Label": Format("DNS1123Label", 30, _named(_LABEL, 63, "lowercase RFC 1123 label")),
     "dns1123Subdomain": Format("DNS1123Subdomain", 60, _named(_SUBDOMAIN, 253, "lowercase RFC 1123 subdomain")),
     "dns1035Label": Format("DNS1035Label", 30, _named(_LABEL_1035, 63, "DNS-1035 label")),
     "qualifiedName": Format("QualifiedName", 60, _qualified),

@@ -43,8 +43,8 @@ ESCAPED_KEYWORDS: Final = frozenset(
 def validate(checked: Checked, functions: Functions) -> None:
     """Refuse a literal duration, timestamp or pattern that is none, and a format() its arguments do not fit.
 
-    Raises: CompileError. As in Kubernetes, the literal looked at is the first argument in parentheses, so the subject of the global
-    `matches(text, pattern)` is taken for a pattern too.
+    Raises: CompileError. As in Kubernetes, the literal looked at is the first argument in parentheses, so the
+    subject of the global `matches(text, pattern)` is taken for a pattern too.
     """
     for node in cel_tree.walk(checked.root):
         if not isinstance(node, Call):

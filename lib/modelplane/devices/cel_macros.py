@@ -1,7 +1,7 @@
 """Macros: calls the parser replaces by other expressions.
 
-Source: the macros of cel-go v0.26.0 (standard, optional types, bindings v0, two-variable comprehensions, lists v3). What they
-expand to decides the cost of an expression, so the shapes are those of the original.
+Source: the macros of cel-go v0.26.0 (standard, optional types, bindings v0, two-variable comprehensions, lists
+v3). What they expand to decides the cost of an expression, so the shapes are those of the original.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """IP addresses and networks.
 
-Source: pkg/cel/library/{ip,cidr}.go of k8s.io/apiserver v0.36.2 over Go's net/netip. Addresses with a zone and IPv4 addresses written
-as IPv6 are refused there.
+Source: pkg/cel/library/{ip,cidr}.go of k8s.io/apiserver v0.36.2 over Go's net/netip. Addresses with a zone and
+IPv4 addresses written as IPv6 are refused there.
 """
 
 from __future__ import annotations

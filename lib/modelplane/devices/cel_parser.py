@@ -1,7 +1,8 @@
 """A CEL expression as a tree, macros expanded.
 
-Source: the grammar of cel-go v0.26.0 with the options Kubernetes sets: optional syntax on, quoted identifiers off, 250 levels of
-recursion per grammar rule and over all of them. Known divergence: message literals parse and are refused by the checker.
+Source: the grammar of cel-go v0.26.0 with the options Kubernetes sets: optional syntax on, quoted identifiers
+off, 250 levels of recursion per grammar rule and over all of them. Known divergence: message literals parse and
+are refused by the checker.
 """
 
 from __future__ import annotations
@@ -149,18 +150,15 @@ class _Parser:
     ) -> Node:
         """Return a chain of left-associative operators that bind at least as tightly as `least`."""
         self._deeper(rule)
-        levels = 1
         node = operand()
         while True:
             function, strength = operators.get(self._kind(), ("", -1))
             if strength < least:
                 break
-            self._deeper(rule)
-            levels += 1
             offset = self._take().offset
             right = self._chain(rule, operators, operand, strength + 1)
             node = self._level(self._call(offset, function, None, (node, right)))
-        self._depths[rule] -= levels
+        self._depths[rule] -= 1
         return node
 
     def _unary(self) -> Node:
@@ -179,13 +177,10 @@ class _Parser:
 
     def _member(self) -> Node:
         self._deeper("member")
-        levels = 1
         node = self._primary()
         while (kind := self._kind()) in (".", "["):
-            self._deeper("member")
-            levels += 1
             node = self._level(self._dotted(node) if kind == "." else self._indexed(node))
-        self._depths["member"] -= levels
+        self._depths["member"] -= 1
         return node
 
     def _dotted(self, node: Node) -> Node:

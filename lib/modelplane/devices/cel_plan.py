@@ -1,8 +1,8 @@
 """What an evaluation does, step by step, decided once per expression.
 
 A checked tree becomes a plan: chains of names, fields and indices become one attribute, literals of constants become
-constants, `in` over constants becomes a lookup. This mirrors how Kubernetes plans, because the plan decides the run-time cost and
-which faults show before any evaluation. Source: the planner and decorators of cel-go v0.26.0.
+constants, `in` over constants becomes a lookup. This mirrors how Kubernetes plans, because the plan decides the
+run-time cost and which faults show before any evaluation. Source: the planner and decorators of cel-go v0.26.0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _CONVERSIONS: Final = frozenset(
     ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"]
 )
 _REGEX: Final = frozenset({"matches", "find", "findAll"})
-# functions of two arguments that the original binds as if they took any number: the first error ends their arguments
+# functions of two arguments that the original binds as if they took any number: the first error ends their
+# arguments; the same holds for a function chosen among several at run time, unless one implementation serves
+# them all
 _VARIADIC: Final = frozenset({"format"})
 _KEYS: Final = frozenset({str, int, Uint, bool, float})
 
@@ -261,7 +263,8 @@ class _Planner:
             if member is not None:
                 return member
         implementation = self._functions.get(node.function, _undefined)
-        strict = len(args) > 2 or node.function in _VARIADIC
+        dispatched = not overload and node.function != "matches" and node.function[0] not in "_@"
+        strict = len(args) > 2 or node.function in _VARIADIC or dispatched
         if node.function in _REGEX and len(args) > 1 and isinstance(args[1], Constant):
             strict = self._pattern(node, args[1].value)
         step = Invocation(

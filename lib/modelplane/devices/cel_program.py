@@ -1,15 +1,16 @@
 """Plans as functions that evaluate them, with or without counting the cost.
 
-Errors are values here (`Err`), so that `&&`, `||` and comprehensions may absorb them. Source: the interpreter of cel-go v0.26.0.
+Errors are values here (`Err`), so that `&&`, `||` and comprehensions may absorb them. Source: the interpreter of
+cel-go v0.26.0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from modelplane.devices import cel_cost, cel_plan, cel_values
-from modelplane.devices.cel_cost import Tracker
+from modelplane.devices import cel_access, cel_cost, cel_plan, cel_values
+from modelplane.devices.cel_access import Frame, Run
 from modelplane.devices.cel_errors import Err, no_such_overload
 from modelplane.devices.cel_plan import (
     Attribute,
@@ -25,25 +26,7 @@ from modelplane.devices.cel_plan import (
     Qualifier,
     Step,
 )
-from modelplane.devices.cel_values import NONE, MutableList, MutableMap, Optional, Value
-
-
-class Frame:
-    """The variables in reach of a step: the expression's own, or those of one comprehension around it."""
-
-    __slots__ = ("accumulator", "first", "parent", "ready", "root", "second", "tracker")
-
-    def __init__(self, root: Mapping[str, Value], tracker: Tracker | None = None, parent: Frame | None = None) -> None:
-        self.root = root
-        self.tracker = tracker
-        self.parent = parent
-        self.ready = False
-        self.accumulator: Value = None
-        self.first: Value = None
-        self.second: Value = None
-
-
-Run = Callable[[Frame], Value]
+from modelplane.devices.cel_values import Optional, Value
 
 
 def program(step: Step, *, tracked: bool) -> Run:
@@ -88,7 +71,7 @@ class _Emitter:
     def _attribute(self, step: Attribute, names: _Names | None) -> Run:
         resolve = self._resolver(step, names)
         if step.test_only:
-            resolve = _presence(resolve)
+            resolve = cel_access.presence(resolve)
         if not self._tracked:
             return resolve
         inner = step.operand if step.test_only and isinstance(step.operand, Attribute) else step
@@ -124,8 +107,8 @@ class _Emitter:
         if not self._tracked and all(
             type(q.key) is str and not q.optional and not q.test_only for q in step.qualifiers
         ):
-            return _fields(base, [qualifier.key for qualifier in step.qualifiers])
-        return _qualified(base, [self._qualifier(qualifier, names) for qualifier in step.qualifiers])
+            return cel_access.fields(base, [qualifier.key for qualifier in step.qualifiers])
+        return cel_access.qualified(base, [self._qualifier(qualifier, names) for qualifier in step.qualifiers])
 
     def _branching(self, condition: Step, branches: tuple[Attribute, Attribute], names: _Names | None) -> Run:
         test = self.run(condition, names)
@@ -146,16 +129,16 @@ class _Emitter:
         while names is not None:
             node = names.loop.node
             if name == node.accu_var:
-                return _hop(_accumulator(names.init), hops)
+                return cel_access.hop(cel_access.accumulator(names.init), hops)
             if not names.result and name == node.iter_var:
-                return _hop(lambda frame: frame.first, hops)
+                return cel_access.hop(lambda frame: frame.first, hops)
             if not names.result and name == node.iter_var2:
-                return _hop(lambda frame: frame.second, hops)
+                return cel_access.hop(lambda frame: frame.second, hops)
             names, hops = names.outer, hops + 1
         return lambda frame: frame.root[name]
 
     def _qualifier(self, qualifier: Qualifier, names: _Names | None) -> Callable[[Frame, Value, bool], Value]:
-        """Return a function of frame, object and whether absence is allowed: the value, an error, or _ABSENT."""
+        """Return a function of frame, object and whether absence is allowed: a value, an error, or ABSENT."""
         key: Run
         if qualifier.computed is None:
             constant = qualifier.key
@@ -168,14 +151,14 @@ class _Emitter:
             lenient = lenient or optional
             value = key(frame)
             if type(value) is not Err:
-                value = qualify(target, value, lenient=lenient or test_only)
-            absent = value is _ABSENT
+                value = cel_access.qualify(target, value, lenient=lenient or test_only)
+            absent = value is cel_access.ABSENT
             if test_only and not lenient and type(value) is not Err:
                 value = not absent
                 absent = False
             if tracked and not absent and not (lenient and type(value) is Err):
                 frame.tracker.push(identifier, value, 1)  # type: ignore[union-attr]
-            return value if not (optional and not absent) else _Optionally(value)
+            return value if not (optional and not absent) else cel_access.Optionally(value)
 
         return apply
 
@@ -229,7 +212,7 @@ class _Emitter:
 
     def _invocation(self, step: Invocation, names: _Names | None) -> Run:
         args = tuple(self.run(arg, names) for arg in step.args)
-        run = _calling(step, args)
+        run = cel_access.calling(step, args)
         return self._charged(step.id, step.args, run, (step.function, step.overload))
 
     def _charged(self, identifier: int, args: Iterable[Step], run: Run, called: tuple[str, str]) -> Run:
@@ -355,7 +338,7 @@ class _Emitter:
         condition, body = self.run(step.condition, inside), self.run(step.body, inside)
         result = self.run(step.result, _Names(step, names, init, result=True))
         two = bool(step.node.iter_var2)
-        entries = _pairs if two else _singles
+        entries = cel_access.pairs if two else cel_access.singles
 
         def loop(frame: Frame) -> Value:
             items = iter_range(frame)
@@ -370,7 +353,7 @@ class _Emitter:
                     break
                 inner.accumulator = body(inner)
                 inner.ready = True
-            return _frozen(result(inner))
+            return cel_access.frozen(result(inner))
 
         if not self._tracked:
             return loop
@@ -399,193 +382,3 @@ _EMITTERS: Final[dict[type[Step], Callable[[_Emitter, Any, _Names | None], Run]]
     MapOf: _Emitter._map,
     Loop: _Emitter._loop,
 }
-
-
-# --- the pieces
-
-
-class _Absent:
-    __slots__ = ()
-
-
-_ABSENT: Final = _Absent()
-
-
-class _Optionally:
-    """The value of an optional field or index that is there: what follows is optional too."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-
-def qualify(target: Value, key: Value, *, lenient: bool) -> Value:
-    """Return the field or element `key` of `target`: the value, an error, or, when lenient, _ABSENT."""
-    if type(key) not in _KEYS:
-        return Err(f"invalid qualifier type: {cel_values.type_name(key)}")
-    if cel_values.is_map(target):
-        value, found = cel_values.find(target, key)
-        if found:
-            return value
-        return _ABSENT if lenient else Err(f"no such key: {key}")
-    if cel_values.is_list(target):
-        return _element(target, key, lenient=lenient)
-    if type(target) is Err:
-        return target
-    return _ABSENT if lenient else Err(f"no such key: {key}")
-
-
-_KEYS: Final = frozenset({str, int, cel_values.Uint, bool, float})
-
-
-def _element(items: list[Value], key: Value, *, lenient: bool) -> Value:
-    if type(key) is bool or type(key) is str:
-        return Err(f"unsupported index type '{cel_values.type_name(key)}' in list")
-    if type(key) is float and key != int(key) if key == key and abs(key) != float("inf") else False:  # noqa: PLR0124
-        return Err(f"unsupported index value {key} in list")
-    index = int(key)
-    if 0 <= index < len(items):
-        return items[index]
-    return _ABSENT if lenient else Err(f"index out of bounds: {key}")
-
-
-def _fields(base: Run, keys: list[str]) -> Run:
-    """Return the fast way through constant fields, none of them optional."""
-
-    def fields(frame: Frame) -> Value:
-        value = base(frame)
-        optional = type(value) is Optional
-        if optional:
-            if not value.present:
-                return value
-            value = value.value
-        for key in keys:
-            if type(value) is dict and key in value:
-                value = value[key]
-                continue
-            value = qualify(value, key, lenient=optional)
-            if value is _ABSENT:
-                return NONE
-            if type(value) is Err:
-                return value
-        return Optional(value) if optional else value
-
-    return fields
-
-
-def _qualified(base: Run, qualifiers: list[Callable[[Frame, Value, bool], Value]]) -> Run:
-    def qualified(frame: Frame) -> Value:
-        value = base(frame)
-        if type(value) is Err:
-            return value
-        optional = type(value) is Optional
-        if optional:
-            if not value.present:
-                return value
-            value = value.value
-        for apply in qualifiers:
-            value = apply(frame, value, optional)
-            if value is _ABSENT:
-                return NONE
-            if type(value) is _Optionally:
-                value, optional = value.value, True
-            if type(value) is Err:
-                return value
-        return Optional(value) if optional else value
-
-    return qualified
-
-
-def _presence(resolve: Run) -> Run:
-    def presence(frame: Frame) -> Value:
-        value = resolve(frame)
-        return value.present if type(value) is Optional else value
-
-    return presence
-
-
-def _hop(run: Run, hops: int) -> Run:
-    if hops == 0:
-        return run
-
-    def hop(frame: Frame) -> Value:
-        for _ in range(hops):
-            frame = frame.parent  # type: ignore[assignment]
-        return run(frame)
-
-    return hop
-
-
-def _accumulator(init: Run) -> Run:
-    def accumulator(frame: Frame) -> Value:
-        if not frame.ready:
-            frame.ready = True
-            assert frame.parent is not None  # noqa: S101 - the frame of a comprehension has one
-            value = init(frame.parent)
-            if type(value) is list and not value:
-                value = MutableList()
-            elif type(value) is dict and not value:
-                value = MutableMap()
-            frame.accumulator = value
-        return frame.accumulator
-
-    return accumulator
-
-
-def _frozen(value: Value) -> Value:
-    if type(value) is MutableList:
-        return list(value)
-    return dict(value) if type(value) is MutableMap else value
-
-
-def _singles(items: Value) -> Iterable[tuple[Value, Value]]:
-    if cel_values.is_list(items):
-        return ((item, None) for item in items)
-    return ((cel_values.value_of(key), None) for key in _ordered(items))
-
-
-def _pairs(items: Value) -> Iterable[tuple[Value, Value]]:
-    if cel_values.is_list(items):
-        return enumerate(items)
-    return ((cel_values.value_of(key), items[key]) for key in _ordered(items))
-
-
-def _ordered(items: dict[Any, Value]) -> list[Any]:
-    """Return the keys in one order: Kubernetes leaves it to chance, a plan may not."""
-    return sorted(items, key=lambda key: ("", key) if type(key) is str else (key[0].__name__, str(key[-1])))
-
-
-def _calling(step: Invocation, args: tuple[Run, ...]) -> Run:
-    """Return the function that evaluates the arguments and calls; all arguments are evaluated before an error counts,
-    except in a strict call, which stops at the first."""
-    function = step.implementation
-    if len(args) == 1 and not step.absorbs:
-        (only,) = args
-
-        def unary(frame: Frame) -> Value:
-            value = only(frame)
-            return value if type(value) is Err else function(value)
-
-        return unary
-    if len(args) == 2 and not step.strict:
-        left, right = args
-
-        def binary(frame: Frame) -> Value:
-            first, second = left(frame), right(frame)
-            if type(first) is Err:
-                return first
-            return second if type(second) is Err else function(first, second)
-
-        return binary
-
-    def call(frame: Frame) -> Value:
-        values: list[Value] = []
-        for arg in args:
-            value = arg(frame)
-            if type(value) is Err and not step.absorbs:
-                return value
-            values.append(value)
-        return function(*values)
-
-    return call

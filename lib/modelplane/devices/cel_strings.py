@@ -1,7 +1,7 @@
 """Strings and regular expressions.
 
-Source: ext/strings.go (version 2) and common/types of cel-go v0.26.0, pkg/cel/library/regex.go of k8s.io/apiserver v0.36.2. What a
-regular expression is, the caller decides: it passes a compiler for RE2.
+Source: ext/strings.go (version 2) and common/types of cel-go v0.26.0, pkg/cel/library/regex.go of
+k8s.io/apiserver v0.36.2. What a regular expression is, the caller decides: it passes a compiler for RE2.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Pattern(Protocol):
 Compile = Callable[[str], Pattern | Err]
 
 # what Go's strings.TrimSpace takes off
-_SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)
 _UPPER: Final = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 _LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _QUOTED: Final = str.maketrans({

@@ -1,7 +1,7 @@
 """The expression tree of CEL, as the parser builds it and every later stage reads it.
 
-Nodes carry an id; types, overloads and resolved constants live beside the tree, keyed by id, never in it. Ids are unique in
-one tree except where a macro uses one of its arguments twice.
+Nodes carry an id; types, overloads and resolved constants live beside the tree, keyed by id, never in it. Ids are
+unique in one tree except where a macro uses one of its arguments twice.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class Url:
 
 
 def _parse(text: str, *, request: bool) -> Url:
-    """Return the URL; `request` is the stricter parse of a request line, which knows no fragment and no relative form.
+    """Return the URL; `request` is the stricter parse of a request line, which knows no fragment and no relative
+    form.
 
     Raises: _Invalid with a reason.
     """
@@ -69,8 +70,6 @@ def _parse(text: str, *, request: bool) -> Url:
     if (scheme or (not request and not rest.startswith("///"))) and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
         host, rest = _host(authority), slash + path
-    if _BAD_ESCAPE.search(rest):
-        raise _Invalid(f'invalid URL escape "{_BAD_ESCAPE.search(rest)}"')
     return Url(text, scheme.lower(), host, _escaped_path(rest), query)
 
 
@@ -122,6 +121,8 @@ def _decoded(text: str) -> str:
 
 def _escaped_path(path: str) -> str:
     """Return the path as `EscapedPath` writes it: as it came where that is valid, escaped anew otherwise."""
+    if _BAD_ESCAPE.search(path):
+        raise _Invalid("invalid URL escape")
     if _PATH_KEPT.fullmatch(path):
         return path
     raw = re.sub(b"%([0-9A-Fa-f]{2})", lambda match: bytes([int(match[1], 16)]), path.encode("utf-8", "surrogatepass"))

@@ -1,8 +1,8 @@
 """Values at run time, and the equality, order, keys and sizes CEL gives them.
 
-bool, int, float, str, bytes and None are Python's own; a list is a Python list, a map a dict whose keys are made by `key_of`.
-Everything else is a class here. Nothing mutates a value once it is visible, except a quantity: comparing one changes its
-internal form, as in Kubernetes.
+bool, int, float, str, bytes and None are Python's own; a list is a Python list, a map a dict whose keys are made
+by `key_of`. Everything else is a class here. Nothing mutates a value once it is visible, except a quantity:
+comparing one changes its internal form, as in Kubernetes.
 
 Source: common/types of cel-go v0.26.0.
 """
@@ -91,8 +91,8 @@ class TypeValue:
 class QuantityBox:
     """A quantity whose internal form may change under comparison.
 
-    `cell` holds the value; two boxes share a cell where Kubernetes shares the decimal. `derived` marks the result of add or
-    sub: a quantity on the left of `==` does not recognise it.
+    `cell` holds the value; two boxes share a cell where Kubernetes shares the decimal. `derived` marks the result
+    of add or sub: a quantity on the left of `==` does not recognise it.
     """
 
     __slots__ = ("cell", "derived")

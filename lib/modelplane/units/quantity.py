@@ -2,8 +2,8 @@
 
 Source: k8s.io/apimachinery v0.36.2, pkg/api/resource. A quantity there lives in one of two internal forms, a 64-bit
 mantissa with a decimal scale ("small") or an unbounded decimal ("big"). The form is not a detail: `is_integer` and
-`as_integer` answer from it, and comparing with a big quantity turns a small one big. Both forms are modelled here; the
-value itself never changes, callers that need the mutation take `promoted()`.
+`as_integer` answer from it, and comparing with a big quantity turns a small one big. Both forms are modelled
+here; the value itself never changes, callers that need the mutation take `promoted()`.
 
 Known divergence: an exponent beyond +-2048 is refused; Kubernetes accepts it and may then work for hours on it.
 """
@@ -39,8 +39,9 @@ _BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei
 _DECIMAL_NAMES: Final = {exponent: name for name, exponent in _DECIMAL_SUFFIXES.items()}
 _BINARY_NAMES: Final = {exponent: name for name, exponent in _BINARY_SUFFIXES.items()} | {0: ""}
 
-# Sign, digits, an optional point with digits, letters of any suffix, and the digits of an exponent. Without digits before
-# the point or the suffix the number is 0 (small form) or not a number (big form), as in the original. Digits are ASCII.
+# Sign, digits, an optional point with digits, letters of any suffix, and the digits of an exponent. Without
+# digits before the point or the suffix the number is 0 (small form) or not a number (big form), as in the
+# original. Digits are ASCII.
 _GRAMMAR: Final = re.compile(
     r"(?P<value>(?P<sign>[+-]?)0*(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?)(?P<suffix>[eEinumkKMGTP]*[+-]?[0-9]*)"
 )

@@ -1,7 +1,7 @@
 """Semantic versions, exact as DRA compares them.
 
-Source: Semantic Versioning 2.0.0, with the bounds of the Go library Kubernetes uses (components are 64-bit unsigned) and
-the normalisation of its CEL library (k8s.io/apiserver v0.36.2).
+Source: Semantic Versioning 2.0.0, with the bounds of the Go library Kubernetes uses (components are 64-bit
+unsigned) and the normalisation of its CEL library (k8s.io/apiserver v0.36.2).
 """
 
 from __future__ import annotations
