@@ -269,28 +269,28 @@ def _built(expression: str, profile: Profile) -> Selector:
         cost = cel_estimate.estimate(checked, list_attributes=profile.list_attributes).maximum
     except CompileError as error:
         raise cel_errors.located(expression, error) from error
-    programs = cel_program.program(step, tracked=False), cel_program.program(step, tracked=True)
-    return Selector(expression, profile, programs, (cost, _refusal(expression, profile, cost)))
-
-
-def _refusal(expression: str, profile: Profile, cost: int) -> str:
-    """Return why the API server would not admit the expression, empty when it would."""
     size = len(expression.encode("utf-8", "surrogatepass"))
+    programs = cel_program.program(step, tracked=False), cel_program.program(step, tracked=True)
+    return Selector(expression, profile, programs, (cost, _refusal(checked, size, profile, cost)))
+
+
+def _refusal(checked: cel_checker.Checked, size: int, profile: Profile, cost: int) -> str:
+    """Return why the API server would not admit the expression, empty when it would."""
     if size > MAX_BYTES:
         return f"it is {size} bytes long, {MAX_BYTES} are allowed"
     if cost > MAX_COST:
         return f"too complex, exceeds cost limit: its worst case costs {cost}, {MAX_COST} is the limit"
-    if profile.admission_minor >= _FULL_ENVIRONMENT:
-        return ""
-    try:
-        _planned(expression, profile, profile.admission_minor)
-    except CompileError as error:
-        return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
+    functions = cel_declarations.functions(profile.admission_minor)
+    fields = _fields(profile, profile.admission_minor)
+    for node in cel_tree.walk(checked.root):
+        unknown = ""
+        if isinstance(node, cel_tree.Call):
+            unknown = "" if node.function in functions else node.function
+        elif isinstance(node, cel_tree.Select) and checked.types[node.operand.id] == cel_types.DEVICE:
+            unknown = "" if node.field in fields else node.field
+        if unknown:
+            return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: not {unknown!r}"
     return ""
-
-
-# from here on the environments of neighbouring versions are alike, as long as no alpha gate is on
-_FULL_ENVIRONMENT: Final = 36
 
 
 def _planned(expression: str, profile: Profile, minor: int) -> tuple[cel_checker.Checked, cel_plan.Step]:
@@ -305,6 +305,15 @@ def _planned(expression: str, profile: Profile, minor: int) -> tuple[cel_checker
 
 @functools.cache
 def _declarations(profile: Profile, minor: int) -> cel_checker.Declarations:
+    return cel_checker.Declarations(
+        cel_declarations.functions(minor),
+        {"device": cel_types.DEVICE},
+        {cel_types.DEVICE.name: _fields(profile, minor)},
+    )
+
+
+@functools.cache
+def _fields(profile: Profile, minor: int) -> Mapping[str, cel_types.Type]:
     attribute = cel_types.DYN if profile.list_attributes else cel_types.ANY
     fields = {
         "driver": cel_types.STRING,
@@ -313,9 +322,7 @@ def _declarations(profile: Profile, minor: int) -> cel_checker.Declarations:
     }
     if minor >= 34 and (profile.consumable_capacity or minor == profile.minor):
         fields["allowMultipleAllocations"] = cel_types.BOOL
-    return cel_checker.Declarations(
-        cel_declarations.functions(minor), {"device": cel_types.DEVICE}, {cel_types.DEVICE.name: fields}
-    )
+    return fields
 
 
 @functools.cache

@@ -50,8 +50,12 @@ class _Parser:
 
     # --- tokens
 
-    def _kind(self, ahead: int = 0) -> str:
-        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)].kind
+    def _kind(self) -> str:
+        return self._tokens[self._at].kind
+
+    def _ahead(self, count: int) -> str:
+        """Return the kind of the token `count` after this one."""
+        return self._tokens[min(self._at + count, len(self._tokens) - 1)].kind
 
     def _take(self) -> Token:
         token = self._tokens[self._at]
@@ -163,7 +167,7 @@ class _Parser:
 
     def _unary(self) -> Node:
         kind = self._kind()
-        if kind == "!" or (kind == "-" and self._kind(1) not in ("int", "float")):
+        if kind == "!" or (kind == "-" and self._ahead(1) not in ("int", "float")):
             first = self._take()
             count = 1
             while self._kind() == kind:
@@ -224,7 +228,7 @@ class _Parser:
 
     def _primary(self) -> Node:
         kind = self._kind()
-        if kind == "ident" or (kind == "." and self._kind(1) == "ident"):
+        if kind == "ident" or (kind == "." and self._ahead(1) == "ident"):
             return self._named()
         if kind == "(":
             self._take()
@@ -253,9 +257,9 @@ class _Parser:
 
     def _begins_message(self) -> bool:
         ahead = 0
-        while self._kind(ahead) == "." and self._kind(ahead + 1) == "ident":
+        while self._ahead(ahead) == "." and self._ahead(ahead + 1) == "ident":
             ahead += 2
-        return self._kind(ahead) == "{"
+        return self._ahead(ahead) == "{"
 
     def _message(self, name: str, token: Token) -> Node:
         while self._kind() == ".":
@@ -298,7 +302,7 @@ class _Parser:
     def _map(self) -> Node:
         offset = self._take().offset
         entries: list[cel_tree.Entry] = []
-        if self._kind() == "," and self._kind(1) == "}":
+        if self._kind() == "," and self._ahead(1) == "}":
             self._take()
         while self._kind() != "}":
             optional = self._kind() == "?"
@@ -317,7 +321,7 @@ class _Parser:
     def _literal(self) -> Node:
         sign = ""
         offset = self._tokens[self._at].offset
-        if self._kind() == "-" and self._kind(1) in ("int", "float"):
+        if self._kind() == "-" and self._ahead(1) in ("int", "float"):
             self._take()
             sign = "-"
         reader = _LITERALS.get(self._kind())

@@ -78,7 +78,7 @@ class _Emitter:
         identifier = step.id if step.test_only else step.last_id()
         if inner.branches is not None and inner.condition is not None:
             yes, no = inner.branches
-            dropped = (no.last_id(), yes.last_id(), cel_plan.identity(inner.condition))
+            dropped: tuple[int, ...] = (no.last_id(), yes.last_id(), cel_plan.identity(inner.condition))
             cost = 0
         else:
             dropped, cost = (inner.last_id(),), 1

@@ -5,6 +5,7 @@ Source: pkg/cel/library/{quantity,semverlib}.go of k8s.io/apiserver v0.36.2.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -14,11 +15,16 @@ from modelplane.errors import InvalidQuantity
 from modelplane.units import Quantity, Version
 
 
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str) -> Quantity:
+    return Quantity.parse(text)
+
+
 def _quantity(text: Value) -> Value:
     if type(text) is not str:
         return no_such_overload()
     try:
-        return QuantityBox(Quantity.parse(text))
+        return QuantityBox(_parsed(text))
     except InvalidQuantity as error:
         return Err(error.message)
 

@@ -122,7 +122,7 @@ class Substitutions:
     __slots__ = ("_bound",)
 
     def __init__(self) -> None:
-        self._bound: dict[Type, Type] = {}
+        self._bound: dict[str, Type] = {}
 
     def assignable(self, first: Sequence[Type], second: Sequence[Type]) -> bool:
         """Return whether each of `first` may be assigned to its partner in `second`, and remember what that binds."""
@@ -135,10 +135,10 @@ class Substitutions:
 
     def resolve(self, type_: Type, *, free_is_dyn: bool = False) -> Type:
         """Return the type with every bound parameter replaced; a free one becomes dyn where asked."""
-        bound = self._bound.get(type_)
-        if bound is not None:
-            return self.resolve(bound, free_is_dyn=free_is_dyn)
         if type_.kind == "param":
+            bound = self._bound.get(type_.name)
+            if bound is not None:
+                return self.resolve(bound, free_is_dyn=free_is_dyn)
             return DYN if free_is_dyn else type_
         if not type_.params:
             return type_
@@ -158,7 +158,7 @@ class Substitutions:
         if second.kind == "null":
             return first.kind in _NULLABLE
         if first.kind in _EXACT:
-            return first == second
+            return first.kind == second.kind and first.name == second.name
         if first.kind == "type":
             return second.kind == "type"
         same = first.kind == second.kind and first.name == second.name and len(first.params) == len(second.params)
@@ -168,7 +168,7 @@ class Substitutions:
         """Return whether `type_` may stand for `parameter`, and whether something already does."""
         if type_ == parameter:
             return True, True
-        bound = self._bound.get(parameter)
+        bound = self._bound.get(parameter.name)
         if bound is not None:
             if bound == type_:
                 return True, True
@@ -176,10 +176,10 @@ class Substitutions:
                 return False, True
             general = most_general(type_, bound)
             if self._absent(parameter, general):
-                self._bound[parameter] = general
+                self._bound[parameter.name] = general
             return True, True
         if self._absent(parameter, type_):
-            self._bound[parameter] = type_
+            self._bound[parameter.name] = type_
             return True, False
         return False, False
 
@@ -188,6 +188,6 @@ class Substitutions:
         if within == parameter:
             return False
         if within.kind == "param":
-            bound = self._bound.get(within)
+            bound = self._bound.get(within.name)
             return bound is None or self._absent(parameter, bound)
         return all(self._absent(parameter, part) for part in within.params)

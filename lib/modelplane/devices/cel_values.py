@@ -10,7 +10,7 @@ Source: common/types of cel-go v0.26.0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from modelplane.devices.cel_errors import Abort, Err, no_such_overload
@@ -148,8 +148,8 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     Version: "kubernetes.Semver",
     Err: "error",
 }
-_LISTS: Final = frozenset({list, MutableList})
-_MAPS: Final = frozenset({dict, Domains, MutableMap})
+_LISTS: Final[frozenset[type]] = frozenset({list, MutableList})
+_MAPS: Final[frozenset[type]] = frozenset(tuple[type, ...]((dict, Domains, MutableMap)))
 _NUMBERS: Final = frozenset({int, Uint, float})
 
 
@@ -247,7 +247,7 @@ def find(map_: dict[Any, Any], value: Value) -> tuple[Value, bool]:
     return None, False
 
 
-_UNKEYED: Final = frozenset({list, MutableList, dict, Domains, MutableMap})
+_UNKEYED: Final[frozenset[type]] = frozenset({list, MutableList, dict, Domains, MutableMap})
 
 
 def _numeric_keys(value: Any) -> Iterator[Any]:
@@ -343,7 +343,7 @@ def _versions_equal(left: Version, right: Value) -> Value:
     return right if type(right) is Err else no_such_overload()
 
 
-_EQUALS: Final = {
+_EQUALS: Final[dict[type, Callable[[Any, Value], Value]]] = {
     Optional: _optionals_equal,
     QuantityBox: _quantities_equal,
     Version: _versions_equal,
@@ -368,7 +368,7 @@ def compare_numbers(left: Any, right: Any) -> int:
         if right > float(top):
             return -1
         left = float(left)
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def compare(left: Value, right: Value) -> int | Err:
@@ -383,7 +383,7 @@ def compare(left: Value, right: Value) -> int | Err:
             left, right = left.nanoseconds, right.nanoseconds
         elif kind is str:
             left, right = left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass")
-        return (left > right) - (left < right)
+        return int(left > right) - int(left < right)
     return right if other is Err else no_such_overload()
 
 

@@ -162,7 +162,8 @@ class Quantity:
         if self.exponent >= 0:
             value: int = self.unscaled * 10**self.exponent
             return value
-        return -(-self.unscaled // 10**-self.exponent)
+        divisor: int = 10**-self.exponent
+        return -(-self.unscaled // divisor)
 
     def canonical(self) -> str:
         """Return the text Kubernetes writes for it (a text already canonical enough is kept as it was written)."""
@@ -283,6 +284,8 @@ def _small_sum(left: Quantity, right: Quantity, sign: int) -> tuple[int, int] | 
 
 
 def _aligned(left: Quantity, right: Quantity) -> tuple[int, int]:
+    if left.exponent == right.exponent:
+        return left.unscaled, right.unscaled
     exponent = min(left.exponent, right.exponent)
     return left.unscaled * 10 ** (left.exponent - exponent), right.unscaled * 10 ** (right.exponent - exponent)
 
