@@ -7,7 +7,7 @@ observation when the output is read back in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -49,20 +49,21 @@ class Ready:
     def __call__(self, store: Store) -> list[Key]:
         """Write assumed statuses into `store`; return the objects that changed."""
         changed = []
+        around = Surroundings(store)
         for (group, kind), rule in _RULES.items():
             for key in store.of_kind(group, kind):
-                if key not in self.observed and self._assume(store, key, rule):
+                if key not in self.observed and self._assume(around, key, rule):
                     changed.append(key)
         return changed
 
-    def _assume(self, store: Store, key: Key, rule: Rule) -> bool:
-        resource = store.get(key)
+    def _assume(self, around: Surroundings, key: Key, rule: Rule) -> bool:
+        resource = around.store.get(key)
         if resource is None:
             return False
-        status = rule(resource, store)
+        status = rule(resource, around)
         metadata = dict(resource["metadata"])
         metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: "ready"}
-        return store.put({**resource, "metadata": metadata, "status": status})
+        return around.store.put({**resource, "metadata": metadata, "status": status})
 
 
 def nothing(store: Store) -> list[Key]:
@@ -70,24 +71,45 @@ def nothing(store: Store) -> list[Key]:
     return []
 
 
-Rule: TypeAlias = Callable[[Object, Store], dict[str, Json]]
+Identity: TypeAlias = tuple[str, str, str, str]
+"""Group, kind, namespace and name of an object on a workload cluster."""
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """The store during one pass of assumptions, which change statuses and no specs."""
+
+    store: Store
+    _beside: dict[tuple[str, str], set[Identity]] | None = None
+
+    def beside(self, resource: Object) -> set[Identity]:
+        """Return what is rendered through the same provider config from the same namespace as an Object."""
+        if self._beside is None:
+            self._beside = {}
+            for key in self.store.of_kind(KUBERNETES, "Object"):
+                other = self.store.get(key) or {}
+                self._beside.setdefault(_place(other), set()).add(_identity(manifest_of(other)))
+        return self._beside.get(_place(resource), set())
+
+
+Rule: TypeAlias = Callable[[Object, Surroundings], dict[str, Json]]
 
 
 # --- one function per kind --------------------------------------------------------------------------------------------
 
 
-def _object(resource: Object, store: Store) -> dict[str, Json]:
+def _object(resource: Object, around: Surroundings) -> dict[str, Json]:
     """provider-kubernetes: the manifest stands on its cluster, and the Object is ready by its own policy."""
-    cluster = cluster_of(resource, store)
-    manifest = _observed_manifest(resource, cluster, store)
-    remote = _remote_status(resource, manifest, cluster, store)
+    cluster = cluster_of(resource, around.store)
+    manifest = _observed_manifest(resource, cluster, around.store)
+    remote = _remote_status(resource, manifest, cluster, around)
     if remote is not None:
         # A server counts generations and a controller says which one it has seen; here each object is in its first.
         manifest = {**manifest, "metadata": {**manifest["metadata"], "generation": 1}, "status": remote}
     return {"atProvider": {"manifest": manifest}, "conditions": [_object_ready(resource, manifest), dict(_SYNCED)]}
 
 
-def _release(resource: Object, store: Store) -> dict[str, Json]:
+def _release(resource: Object, around: Surroundings) -> dict[str, Json]:
     chart = (resource.get("spec") or {}).get("forProvider", {}).get("chart") or {}
     version = {"version": chart["version"]} if chart.get("version") else {}
     return {
@@ -96,16 +118,16 @@ def _release(resource: Object, store: Store) -> dict[str, Json]:
     }
 
 
-def _gateway(resource: Object, store: Store) -> dict[str, Json]:
+def _gateway(resource: Object, around: Surroundings) -> dict[str, Json]:
     return assumed_routing.gateway(resource, f"{resource['metadata']['name']}.gateway.{ASSUMED_DOMAIN}")
 
 
-def _http_route(resource: Object, store: Store) -> dict[str, Json]:
-    return assumed_routing.http_route(resource, lambda *identity: store.get(Key(*identity)) is not None)
+def _http_route(resource: Object, around: Surroundings) -> dict[str, Json]:
+    return assumed_routing.http_route(resource, lambda *identity: around.store.get(Key(*identity)) is not None)
 
 
 def _only(rule: Callable[[Mapping[str, Json]], dict[str, Json]]) -> Rule:
-    return lambda resource, _store: rule(resource)
+    return lambda resource, _around: rule(resource)
 
 
 _RULES: Mapping[tuple[str, str], Rule] = {
@@ -157,7 +179,9 @@ def cluster_of(resource: Mapping[str, Json], store: Store) -> str:
     return str(((resource.get("spec") or {}).get("providerConfigRef") or {}).get("name") or "default")
 
 
-def _remote_status(resource: Object, manifest: dict[str, Json], cluster: str, store: Store) -> dict[str, Json] | None:
+def _remote_status(
+    resource: Object, manifest: dict[str, Json], cluster: str, around: Surroundings
+) -> dict[str, Json] | None:
     """Return the status of the remote object, None for kinds that have none."""
     kind = (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind"))
     if kind == (GATEWAY_API, "Gateway"):
@@ -165,7 +189,7 @@ def _remote_status(resource: Object, manifest: dict[str, Json], cluster: str, st
     if kind == (GATEWAY_API, "HTTPRoute"):
         return assumed_routing.http_route(manifest, lambda *_identity: True)
     if kind == (assumed_workloads.KSERVE, "LLMInferenceService"):
-        there = frozenset(_rendered_beside(resource, store))
+        there = around.beside(resource)
         return assumed_workloads.llm_inference_service(
             manifest, cluster_address(cluster), lambda *identity: identity in there
         )
@@ -179,20 +203,15 @@ _REMOTE_RULES: Mapping[tuple[str, Json], Callable[[Mapping[str, Json]], dict[str
 }
 
 
-def _rendered_beside(resource: Object, store: Store) -> Iterable[tuple[str, str, str, str]]:
-    """Yield the identities of all remote objects of this Object's namespace and provider config."""
-    config = (resource.get("spec") or {}).get("providerConfigRef")
-    for key in store.select((KUBERNETES, "Object"), resource["metadata"].get("namespace"), {}):
-        other = store.get(key) or {}
-        if (other.get("spec") or {}).get("providerConfigRef") == config:
-            manifest = manifest_of(other)
-            metadata = manifest["metadata"]
-            yield (
-                group_of(str(manifest.get("apiVersion") or "")),
-                str(manifest.get("kind")),
-                str(metadata.get("namespace") or ""),
-                str(metadata["name"]),
-            )
+def _place(resource: Mapping[str, Json]) -> tuple[str, str]:
+    config = (resource.get("spec") or {}).get("providerConfigRef") or {}
+    return str(resource["metadata"].get("namespace") or ""), f"{config.get('kind')}/{config.get('name')}"
+
+
+def _identity(manifest: Mapping[str, Json]) -> Identity:
+    metadata = manifest["metadata"]
+    group = group_of(str(manifest.get("apiVersion") or ""))
+    return group, str(manifest.get("kind")), str(metadata.get("namespace") or ""), str(metadata["name"])
 
 
 def _object_ready(resource: Object, manifest: Mapping[str, Json]) -> dict[str, Json]:

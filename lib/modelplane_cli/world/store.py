@@ -103,6 +103,8 @@ class Store:
     _versions: dict[Key, int] = field(default_factory=dict)
     _kinds: dict[tuple[str, str], dict[Key, None]] = field(default_factory=dict)
     _owned: dict[Owner, dict[Key, None]] = field(default_factory=dict)
+    _labelled: dict[tuple[str, str, str, str], dict[Key, None]] = field(default_factory=dict)
+    _sorted: dict[tuple[str, str], list[Key]] = field(default_factory=dict)
     _clock: int = 0
 
     def put(self, resource: Object) -> bool:
@@ -112,9 +114,13 @@ class Store:
         if before == resource:
             return False
         if before is not None:
-            self._forget_owner(key, before)
+            self._forget(key, before)
+        else:
+            self._kinds.setdefault((key.group, key.kind), {})[key] = None
+            self._sorted.pop((key.group, key.kind), None)
         self._objects[key] = resource
-        self._kinds.setdefault((key.group, key.kind), {})[key] = None
+        for label in _labels(resource):
+            self._labelled.setdefault((key.group, key.kind, *label), {})[key] = None
         owner = owner_of(resource)
         if owner is not None:
             self._owned.setdefault(owner, {})[key] = None
@@ -134,7 +140,8 @@ class Store:
             gone.append(here)
             self._versions.pop(here)
             self._kinds[(here.group, here.kind)].pop(here)
-            self._forget_owner(here, resource)
+            self._sorted.pop((here.group, here.kind), None)
+            self._forget(here, resource)
             waiting.extend(reversed(self.controlled_by(here)))
         return gone
 
@@ -156,7 +163,10 @@ class Store:
 
     def of_kind(self, group: str, kind: str) -> list[Key]:
         """Return all objects of a kind, sorted by "namespace/name" as text, which is Crossplane's order."""
-        return sorted(self._kinds.get((group, kind), ()), key=lambda key: f"{key.namespace}/{key.name}")
+        found = self._sorted.get((group, kind))
+        if found is None:
+            found = self._sorted[(group, kind)] = sorted(self._kinds.get((group, kind), ()), key=_by_name)
+        return list(found)
 
     def controlled_by(self, owner: Key) -> list[Key]:
         """Return the objects whose controller is `owner`, sorted."""
@@ -165,16 +175,16 @@ class Store:
 
     def select(self, kind: tuple[str, str], namespace: str | None, labels: Mapping[str, str]) -> list[Key]:
         """Return the objects of a kind in `namespace` (None: everywhere) that carry `labels`, by namespace and name."""
-        wanted = labels.items()
-        found = []
-        for key in self.of_kind(*kind):
-            if namespace is not None and key.namespace != namespace:
-                continue
-            if wanted <= (self._objects[key]["metadata"].get("labels") or {}).items():
-                found.append(key)
-        return found
+        found = self.of_kind(*kind)
+        if labels:
+            # The rarest label first keeps the intersection small.
+            sets = sorted((self._labelled.get((*kind, *label), {}) for label in labels.items()), key=len)
+            found = sorted((key for key in sets[0] if all(key in other for other in sets[1:])), key=_by_name)
+        return found if namespace is None else [key for key in found if key.namespace == namespace]
 
-    def _forget_owner(self, key: Key, resource: Object) -> None:
+    def _forget(self, key: Key, resource: Object) -> None:
+        for label in _labels(resource):
+            self._labelled[(key.group, key.kind, *label)].pop(key, None)
         owner = owner_of(resource)
         if owner is not None:
             self._owned.get(owner, {}).pop(key, None)
@@ -187,3 +197,12 @@ def owner_of(resource: Mapping[str, Json]) -> Owner | None:
         return None
     group = group_of(str(reference.get("apiVersion") or ""))
     return Owner(group, str(reference.get("kind") or ""), str(reference.get("name") or ""))
+
+
+def _by_name(key: Key) -> str:
+    return f"{key.namespace}/{key.name}"
+
+
+def _labels(resource: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    labels: Mapping[str, str] = resource["metadata"].get("labels") or {}
+    yield from labels.items()
