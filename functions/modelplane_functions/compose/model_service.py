@@ -177,16 +177,17 @@ def _refused(observed: Observed, requirements: Mapping[str, Requirement], error:
     message = error.message
     if routing.ROUTE_KEY in observed.children:
         message += "; the route that runs is kept as it is"
+    accepted = Condition("Accepted", Truth.FALSE, error.reason, message)
     return Outcome(
         requirements=requirements,
         children=hold.hold(observed.children, _held_readiness),
         status=_kept_status(observed),
         conditions=(
-            Condition("Accepted", Truth.FALSE, error.reason, message),
+            accepted,
             Condition("EndpointsReady", Truth.UNKNOWN, "NotAccepted", "see Accepted"),
             Condition("RouteReady", Truth.UNKNOWN, "NotAccepted", "see Accepted"),
         ),
-        events=_events(observed, "Accepted", Truth.FALSE, message),
+        events=_events(observed, accepted),
         ready=Ready.FALSE,
         ttl_seconds=_WAITING_SECONDS,
     )
@@ -208,13 +209,12 @@ def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts:
     is_ready = all(condition.status is Truth.TRUE for condition in conditions) and all(
         child.ready is Ready.TRUE for child in children.values()
     )
-    route_ready = conditions[-1]
     return Outcome(
         requirements=requirements,
         children=children,
         status=service_status.encode(facts.service, facts.gateway, facts.groups, decided, _kept_status(observed)),
         conditions=conditions,
-        events=_events(observed, route_ready.type, route_ready.status, route_ready.message),
+        events=_events(observed, conditions[-1]),
         ready=Ready.TRUE if is_ready else Ready.FALSE,
         ttl_seconds=_SETTLED_SECONDS if is_ready else _WAITING_SECONDS,
     )
@@ -360,16 +360,12 @@ def _needs(observed: Observed, children: Mapping[str, Child]) -> Iterable[Verdic
             yield gateway_status.backend(child)
 
 
-def _events(observed: Observed, kind: str, status: Truth, message: str) -> tuple[Event, ...]:
-    """Return an event when a condition changes between good and bad; None where it was never seen before and is bad."""
-    before = {
-        str(condition.get("type")): str(condition.get("status"))
-        for condition in observed.status.get("conditions") or ()
-    }.get(kind)
-    if before == status or (before is None and status is not Truth.TRUE):
+def _events(observed: Observed, condition: Condition) -> tuple[Event, ...]:
+    """Return an event when a condition turns good, or stops being good; none while it stays as it is."""
+    before = {str(each.get("type")): each.get("status") for each in observed.status.get("conditions") or ()}
+    was_good, is_good = before.get(condition.type) == Truth.TRUE, condition.status is Truth.TRUE
+    if was_good == is_good:
         return ()
-    if status is Truth.TRUE:
-        return (Event(Severity.NORMAL, f"{kind}True", message),)
-    if before == Truth.TRUE:
-        return (Event(Severity.WARNING, f"{kind}{status}", message),)
-    return ()
+    if is_good:
+        return (Event(Severity.NORMAL, condition.type, condition.message),)
+    return (Event(Severity.WARNING, condition.reason, condition.message),)

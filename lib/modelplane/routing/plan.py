@@ -280,7 +280,8 @@ def _notes(
             found = (
                 f"none of its {len(groups[index])} endpoints is ready" if groups[index] else "it matches no endpoint"
             )
-            yield f"group {index} ({group.selector.text()}): {found}; its share goes to the others"
+            share = "; its share goes to the others" if any(ready) else ""
+            yield f"group {index} ({group.selector.text()}): {found}{share}"
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> str:
