@@ -1,7 +1,7 @@
 """Every golden case: the whole outcome of a composer for one situation.
 
-A case is a file `<kind>/<situation>.yaml` with `reason` (why it matters), `given` (composite, observed children, and the
-store that requirements are answered from) and `want`. `pytest tests/golden --update-golden` rewrites `want`.
+A case is a file `<kind>/<situation>.yaml` with `reason` (why it matters), `given` (composite, observed children, and
+the store that requirements are answered from) and `want`. `pytest tests/golden --update-golden` rewrites `want`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.support import exchange
 
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_functions import registry
-from tests.support import exchange
 
 FOLDER = Path(__file__).parent
 CASES = sorted(
@@ -26,9 +26,7 @@ def decided(given: dict[str, Any]) -> dict[str, Any]:
     composite = given["composite"]
     compose = registry.composer(composite["apiVersion"], composite["kind"]).load()
     try:
-        outcome = exchange.settle(
-            compose, composite, children=given.get("children"), store=given.get("store") or ()
-        )
+        outcome = exchange.settle(compose, composite, children=given.get("children"), store=given.get("store") or ())
     except (InvalidInput, Unsupported) as error:
         return {"refused": {"reason": error.reason, "message": str(error)}}
     return exchange.plain(outcome)
