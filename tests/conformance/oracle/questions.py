@@ -1,5 +1,7 @@
 """Questions for the oracle, made up at random but the same for the same seed."""
 
+# ruff: noqa: E501, SIM905 - one example per line, and words split at spaces, are easier to extend than formatted tables
+
 from __future__ import annotations
 
 import random
@@ -31,9 +33,7 @@ DEVICE: dict[str, Any] = {
 }
 A = 'device.attributes["gpu.nvidia.com"]'
 C = 'device.capacity["gpu.nvidia.com"]'
-ATTRIBUTES = (
-    "type architecture productName cudaComputeCapability driverVersion cudaDriverVersion index big ecc label address nosuch".split()
-)
+ATTRIBUTES = "type architecture productName cudaComputeCapability driverVersion cudaDriverVersion index big ecc label address nosuch".split()
 CAPACITIES = "memory half huge nosuch".split()
 STRINGS = (
     '"a" "" "Hopper" "gpu" "H100" "9.0.0" "v1.2" "1.2.3-rc.1" "80Gi" "1.5" "naïve" "日本" "a,b,,c" " x " "A-b_C" "10.0.0.0/8"'
@@ -41,9 +41,7 @@ STRINGS = (
     ' "2024-02-29T12:30:45.123456789+02:00" "2024-01-01T00:00:00Z" "%s" "dns-label" "a.b/c-d" "Zm9v" "123e4567-e89b-12d3-a456-426614174000"'
     ' "2024-02-30" "[a-z]+" "(" "^H.*0$" "\\\\d+"'
 ).split(" ")
-QUANTITIES = (
-    "80Gi 100Ti 1 1500m 0 -1 1e3 9Ei 0.5Gi 1n 400G 81559Mi 1Pi 12E 1e20 -0.1n Gi 1K 1.5".split()
-)
+QUANTITIES = "80Gi 100Ti 1 1500m 0 -1 1e3 9Ei 0.5Gi 1n 400G 81559Mi 1Pi 12E 1e20 -0.1n Gi 1K 1.5".split()
 VERSIONS = "9.0.0 1.2.3 1.2.3-rc.1 v1.2 580.65.6 13.0.0-rc.1 1.0.0+b 01.2.3 18446744073709551615.0.0".split()
 INTS = "0 1 2 3 -1 7 10 100 9223372036854775807 -9223372036854775808 1000000".split()
 DOUBLES = "0.0 1.0 1.5 -2.25 3.0 1e10 1e300 0.1 1e21 123456789.0 1e-7".split()
@@ -53,6 +51,16 @@ STAMPS = '"2024-02-29T12:30:45.5Z" "1970-01-01T00:00:00Z" "0001-01-01T00:00:00Z"
 ZONES = '"UTC" "+02:00" "-03:30" "02:00"'.split()
 FORMATS = "dns1123Label dns1123Subdomain dns1035Label qualifiedName labelValue uri uuid byte date datetime dns1123LabelPrefix".split()
 TYPES = "bool int uint double string bytes quantity version duration timestamp list_int list_string map any optional_int ip cidr url".split()
+
+
+METHODS = (
+    "size startsWith contains indexOf compareTo add sub isGreaterThan isInteger lowerAscii split join sort sum min distinct matches"
+    " hasValue value orValue charAt substring getHours getSeconds major includes check family masked validate format first"
+).split()
+FUNCTIONS = (
+    "size int uint double string bool bytes duration timestamp type dyn quantity semver isQuantity ip cidr url isURL sign"
+    " optional.of optional.ofNonZeroValue lists.range strings.quote format.named isSemver -"
+).split()
 
 
 class Expressions:
@@ -115,7 +123,7 @@ class Expressions:
             lambda: f"has({A}.{self._pick(ATTRIBUTES)})",
             lambda: f"has(device.attributes[{self._pick(STRINGS)}].{self._pick(ATTRIBUTES)})",
             lambda: f"{self._pick(STRINGS)} in {A}",
-            lambda: f'{self._pick(STRINGS)} in device.attributes',
+            lambda: f"{self._pick(STRINGS)} in device.attributes",
             lambda: 'device.driver == "gpu.nvidia.com"',
             lambda: "device.allowMultipleAllocations",
         ]
@@ -139,7 +147,9 @@ class Expressions:
             lambda: f"{self.of(ordered, d - 1)} {operator} {self.of(ordered, d - 1)}",
             lambda: f"{self.of('any', d - 1)} {operator} {self.of(ordered, d - 1)}",
             lambda: f"{self.of('int', d - 1)} {operator} {self.of(self._pick(('double', 'uint')), d - 1)}",
-            lambda: f"{self.of('string', d - 1)}.{self._pick(('startsWith', 'endsWith', 'contains'))}({self.of('string', d - 1)})",
+            lambda: (
+                f"{self.of('string', d - 1)}.{self._pick(('startsWith', 'endsWith', 'contains'))}({self.of('string', d - 1)})"
+            ),
             lambda: f"{self.of('any', d - 1)}.{self._pick(('startsWith', 'contains'))}({self.of('string', d - 1)})",
             lambda: f"{self.of('string', d - 1)}.matches({self._pick(STRINGS)})",
             lambda: f"matches({self.of('string', d - 1)}, {self.of('string', d - 1)})",
@@ -147,30 +157,42 @@ class Expressions:
             lambda: f"{self.of('any', d - 1)} in {self.of(self._pick(('list_int', 'list_string')), d - 1)}",
             lambda: f"{self.of('string', d - 1)} in {self.of('list_string', d - 1)}",
             lambda: f"{self.of('string', d - 1)} in {self.of('map', d - 1)}",
-            lambda: f"{self.of('quantity', d - 1)}.{self._pick(('isGreaterThan', 'isLessThan'))}({self.of('quantity', d - 1)})",
+            lambda: (
+                f"{self.of('quantity', d - 1)}.{self._pick(('isGreaterThan', 'isLessThan'))}({self.of('quantity', d - 1)})"
+            ),
             lambda: f"{self.of('quantity', d - 1)}.isInteger()",
-            lambda: f"{self.of('version', d - 1)}.{self._pick(('isGreaterThan', 'isLessThan'))}({self.of('version', d - 1)})",
+            lambda: (
+                f"{self.of('version', d - 1)}.{self._pick(('isGreaterThan', 'isLessThan'))}({self.of('version', d - 1)})"
+            ),
             lambda: f"isQuantity({self.of('string', d - 1)})",
             lambda: f"isSemver({self.of('string', d - 1)}{self._pick(('', ', true'))})",
             lambda: f"isURL({self.of('string', d - 1)})",
             lambda: f"is{self._pick(('IP', 'CIDR'))}({self.of('string', d - 1)})",
             lambda: f"ip.isCanonical({self.of('string', d - 1)})",
-            lambda: f"{self.of('ip', d - 1)}.is{self._pick(('Loopback', 'GlobalUnicast', 'Unspecified', 'LinkLocalUnicast'))}()",
+            lambda: (
+                f"{self.of('ip', d - 1)}.is{self._pick(('Loopback', 'GlobalUnicast', 'Unspecified', 'LinkLocalUnicast'))}()"
+            ),
             lambda: f"{self.of('cidr', d - 1)}.containsIP({self.of(self._pick(('ip', 'string')), d - 1)})",
             lambda: f"{self.of('cidr', d - 1)}.containsCIDR({self.of(self._pick(('cidr', 'string')), d - 1)})",
             lambda: f"format.{self._pick(FORMATS)}().validate({self.of('string', d - 1)}).hasValue()",
             lambda: f"{self.of('optional_int', d - 1)}.hasValue()",
-            lambda: f"sets.{self._pick(('contains', 'intersects', 'equivalent'))}({self.of('list_int', d - 1)}, {self.of('list_int', d - 1)})",
+            lambda: (
+                f"sets.{self._pick(('contains', 'intersects', 'equivalent'))}({self.of('list_int', d - 1)}, {self.of('list_int', d - 1)})"
+            ),
             lambda: f"{self.of(self._pick(('list_int', 'list_string')), d - 1)}.isSorted()",
             lambda: self._quantified("list_int", "int", d),
             lambda: self._quantified("list_string", "string", d),
             lambda: self._quantified("map", "string", d),
             lambda: self._quantified_two(d),
-            lambda: f"type({self.of(kind, d - 1)}) == {self._pick(('int', 'string', 'bool', 'list', 'type(1)', 'double'))}",
+            lambda: (
+                f"type({self.of(kind, d - 1)}) == {self._pick(('int', 'string', 'bool', 'list', 'type(1)', 'double'))}"
+            ),
             lambda: f"bool({self._pick(STRINGS)})",
             lambda: f"{A}[?{self.of('string', d - 1)}].hasValue()",
             lambda: f"{A}[{self.of('string', d - 1)}] == {self.of(kind, d - 1)}",
-            lambda: f"device.attributes[{self.of('string', d - 1)}].{self._pick(ATTRIBUTES)} == {self.of('any', d - 1)}",
+            lambda: (
+                f"device.attributes[{self.of('string', d - 1)}].{self._pick(ATTRIBUTES)} == {self.of('any', d - 1)}"
+            ),
         ]
 
     def _quantified(self, source: str, element: str, d: int) -> str:
@@ -199,8 +221,23 @@ class Expressions:
             *leaves,
             *leaves,
             lambda: f"dyn({self.of(self._pick(TYPES), d - 1)})",
-            lambda: f'{A}.?{self._pick(ATTRIBUTES)}.orValue({self.of("any", d - 1)})',
+            lambda: f"{A}.?{self._pick(ATTRIBUTES)}.orValue({self.of('any', d - 1)})",
             lambda: f"({self.of('any', d - 1)} + {self.of(self._pick(('int', 'string', 'any')), d - 1)})",
+            lambda: (
+                f"({self.of('any', d - 1)} {self._pick('+-*/%')} {self.of(self._pick(('int', 'double', 'uint', 'any')), d - 1)})"
+            ),
+            lambda: f"{self.of('any', d - 1)}.{self._pick(METHODS)}({self.of(self._pick(TYPES), d - 1)})",
+            lambda: f"{self.of('any', d - 1)}.{self._pick(METHODS)}()",
+            lambda: f"{self._pick(FUNCTIONS)}({self.of('any', d - 1)})",
+            lambda: f"{self._pick(FUNCTIONS)}({self.of(self._pick(TYPES), d - 1)})",
+            lambda: f"dyn({self.of('map', d - 1)}).{self._pick('abx')}",
+            lambda: (
+                f"dyn({self.of('list_int', d - 1)})[{self.of(self._pick(('int', 'uint', 'double', 'any')), d - 1)}]"
+            ),
+            lambda: f"{{{self.of('any', d - 1)}: {self.of('any', d - 1)}}}[{self.of('any', d - 1)}]",
+            lambda: f"[{self.of('any', d - 1)}, {self.of('any', d - 1)}][{self._pick('012')}]",
+            lambda: f"{self.of('optional_int', d - 1)}.orValue({self.of('any', d - 1)})",
+            lambda: f"cel.bind(m, {self.of('any', d - 1)}, {self._pick(('m', 'm.a', 'm[0]', 'm.?a.orValue(1)'))})",
         ]
 
     def _int(self, d: int) -> list[Callable[[], str]]:
@@ -213,11 +250,15 @@ class Expressions:
             *self._common("int", d),
             lambda: f"({self.of('int', d - 1)} {self._pick('+-*/%')} {self.of('int', d - 1)})",
             lambda: f"-({self.of('int', d - 1)})",
-            lambda: f"int({self.of(self._pick(('int', 'uint', 'double', 'string', 'duration', 'timestamp', 'any')), d - 1)})",
+            lambda: (
+                f"int({self.of(self._pick(('int', 'uint', 'double', 'string', 'duration', 'timestamp', 'any')), d - 1)})"
+            ),
             lambda: f"size({self.of(kind, d - 1)})",
             lambda: f"{self.of(kind, d - 1)}.size()",
             lambda: f"{self.of('string', d - 1)}.{self._pick(('indexOf', 'lastIndexOf'))}({self.of('string', d - 1)})",
-            lambda: f"{self.of('string', d - 1)}.{self._pick(('indexOf', 'lastIndexOf'))}({self.of('string', d - 1)}, {self._pick('0123')})",
+            lambda: (
+                f"{self.of('string', d - 1)}.{self._pick(('indexOf', 'lastIndexOf'))}({self.of('string', d - 1)}, {self._pick('0123')})"
+            ),
             lambda: f"{self.of('list_int', d - 1)}.{self._pick(('indexOf', 'lastIndexOf'))}({self.of('int', d - 1)})",
             lambda: f"{self.of('list_int', d - 1)}.{self._pick(('sum', 'min', 'max'))}()",
             lambda: f"{self.of('quantity', d - 1)}.compareTo({self.of('quantity', d - 1)})",
@@ -225,8 +266,12 @@ class Expressions:
             lambda: f"sign({self.of('quantity', d - 1)})",
             lambda: f"{self.of('version', d - 1)}.{self._pick(('major', 'minor', 'patch'))}()",
             lambda: f"{self.of('version', d - 1)}.compareTo({self.of('version', d - 1)})",
-            lambda: f"{self.of('timestamp', d - 1)}.get{self._pick(('FullYear', 'Month', 'Date', 'DayOfWeek', 'DayOfYear', 'Hours', 'Milliseconds'))}()",
-            lambda: f"{self.of('timestamp', d - 1)}.get{self._pick(('FullYear', 'DayOfMonth', 'Hours', 'Minutes'))}({self._pick(ZONES)})",
+            lambda: (
+                f"{self.of('timestamp', d - 1)}.get{self._pick(('FullYear', 'Month', 'Date', 'DayOfWeek', 'DayOfYear', 'Hours', 'Milliseconds'))}()"
+            ),
+            lambda: (
+                f"{self.of('timestamp', d - 1)}.get{self._pick(('FullYear', 'DayOfMonth', 'Hours', 'Minutes'))}({self._pick(ZONES)})"
+            ),
             lambda: f"{self.of('duration', d - 1)}.get{self._pick(('Hours', 'Minutes', 'Seconds', 'Milliseconds'))}()",
             lambda: f"{self.of('list_int', d - 1)}[{self._pick('0123')}]",
             lambda: f"{self.of('map', d - 1)}[{self._pick(STRINGS)}]",
@@ -259,7 +304,11 @@ class Expressions:
         ]
 
     def _string(self, d: int) -> list[Callable[[], str]]:
-        leaves: list[Callable[[], str]] = [lambda: self._pick(STRINGS), lambda: self._pick(STRINGS), lambda: "device.driver"]
+        leaves: list[Callable[[], str]] = [
+            lambda: self._pick(STRINGS),
+            lambda: self._pick(STRINGS),
+            lambda: "device.driver",
+        ]
         if d <= 0:
             return leaves
         scalars = ("int", "uint", "double", "bool", "bytes", "duration", "timestamp", "string", "ip", "cidr", "any")
@@ -273,7 +322,9 @@ class Expressions:
             lambda: f"{self.of('string', d - 1)}.substring({self._pick('0123')})",
             lambda: f"{self.of('string', d - 1)}.substring({self._pick('0123')}, {self._pick('0123')})",
             lambda: f"{self.of('string', d - 1)}.replace({self.of('string', d - 1)}, {self.of('string', d - 1)})",
-            lambda: f"{self.of('string', d - 1)}.replace({self._pick(STRINGS)}, {self._pick(STRINGS)}, {self._pick(('-1', '0', '1'))})",
+            lambda: (
+                f"{self.of('string', d - 1)}.replace({self._pick(STRINGS)}, {self._pick(STRINGS)}, {self._pick(('-1', '0', '1'))})"
+            ),
             lambda: f"{self.of('list_string', d - 1)}.join({self._pick(('', self._pick(STRINGS)))})",
             lambda: f"{self.of('string', d - 1)}.find({self._pick(STRINGS)})",
             lambda: f"strings.quote({self.of('string', d - 1)})",
@@ -282,7 +333,14 @@ class Expressions:
         ]
 
     def _format(self, d: int) -> str:
-        clauses = {"s": self._pick(TYPES[:11]), "d": "int", "x": self._pick(("int", "string")), "b": "int", "o": "uint", "f": "double"}
+        clauses = {
+            "s": self._pick(TYPES[:11]),
+            "d": "int",
+            "x": self._pick(("int", "string")),
+            "b": "int",
+            "o": "uint",
+            "f": "double",
+        }
         letters = [self._pick(clauses) for _ in range(self._random.choice((1, 2)))]
         text = "-".join(f"%{self._pick(('', '.2')) if letter == 'f' else ''}{letter}" for letter in letters)
         return f'"{text}".format([{", ".join(self.of(clauses[letter], d - 1) for letter in letters)}])'
@@ -308,13 +366,17 @@ class Expressions:
         return [
             *leaves,
             *self._common("quantity", d),
-            lambda: f"{self.of('quantity', d - 1)}.{self._pick(('add', 'sub'))}({self.of(self._pick(('quantity', 'int')), d - 1)})",
+            lambda: (
+                f"{self.of('quantity', d - 1)}.{self._pick(('add', 'sub'))}({self.of(self._pick(('quantity', 'int')), d - 1)})"
+            ),
             lambda: f"quantity({self.of('string', d - 1)})",
         ]
 
     def _version(self, d: int) -> list[Callable[[], str]]:
         leaves: list[Callable[[], str]] = [lambda: f'semver("{self._pick(VERSIONS)}"{self._pick(("", ", true"))})']
-        return leaves if d <= 0 else [*leaves, *self._common("version", d), lambda: f"semver({self.of('string', d - 1)})"]
+        return (
+            leaves if d <= 0 else [*leaves, *self._common("version", d), lambda: f"semver({self.of('string', d - 1)})"]
+        )
 
     def _duration(self, d: int) -> list[Callable[[], str]]:
         leaves: list[Callable[[], str]] = [lambda: f"duration({self._pick(DURATIONS)})"]
@@ -400,7 +462,7 @@ class Expressions:
             lambda: f"{{{self.of('string', d - 1)}: {self.of('int', d - 1)}}}",
             lambda: f"{{?{self.of('string', d - 1)}: {self.of('optional_int', d - 1)}}}",
             lambda: f"{self.of('map', d - 1)}.transformMap(k, v, {self._pick(('v', 'v + 1', '1'))})",
-            lambda: f'{self.of("map", d - 1)}.transformMapEntry(k, v, {{{self._pick(("k", "k + k"))}: v}})',
+            lambda: f"{self.of('map', d - 1)}.transformMapEntry(k, v, {{{self._pick(('k', 'k + k'))}: v}})",
         ]
 
     def _optional_int(self, d: int) -> list[Callable[[], str]]:
@@ -429,18 +491,28 @@ class Expressions:
 
     def _ip(self, d: int) -> list[Callable[[], str]]:
         leaves: list[Callable[[], str]] = [lambda: self._pick(('ip("10.1.2.3")', 'ip("::1")', 'ip("fe80::1")'))]
-        return leaves if d <= 0 else [*leaves, lambda: f"ip({self.of('string', d - 1)})", lambda: f"{self.of('cidr', d - 1)}.ip()"]
+        return (
+            leaves
+            if d <= 0
+            else [*leaves, lambda: f"ip({self.of('string', d - 1)})", lambda: f"{self.of('cidr', d - 1)}.ip()"]
+        )
 
     def _cidr(self, d: int) -> list[Callable[[], str]]:
-        leaves: list[Callable[[], str]] = [lambda: self._pick(('cidr("10.0.0.0/8")', 'cidr("fe80::1/64")', 'cidr("10.1.2.3/17")'))]
-        return leaves if d <= 0 else [*leaves, lambda: f"{self.of('cidr', d - 1)}.masked()", lambda: f"cidr({self.of('string', d - 1)})"]
+        leaves: list[Callable[[], str]] = [
+            lambda: self._pick(('cidr("10.0.0.0/8")', 'cidr("fe80::1/64")', 'cidr("10.1.2.3/17")'))
+        ]
+        return (
+            leaves
+            if d <= 0
+            else [*leaves, lambda: f"{self.of('cidr', d - 1)}.masked()", lambda: f"cidr({self.of('string', d - 1)})"]
+        )
 
     def _url(self, d: int) -> list[Callable[[], str]]:
         return [lambda: f"url({self._pick(STRINGS)})", lambda: f"url({self.of('string', max(0, d - 1))})"]
 
 
-def selectors(seed: int, count: int) -> Iterator[dict[str, Any]]:
-    """Yield questions about expressions."""
+def selectors(seed: int, count: int, *, list_attributes: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield questions about expressions, with or without the gate for attributes that are lists."""
     made = Expressions(seed)
     for index in range(count):
         yield {
@@ -449,6 +521,7 @@ def selectors(seed: int, count: int) -> Iterator[dict[str, Any]]:
             "expression": made.selector(),
             "driver": DRIVER,
             "device": DEVICE,
+            **({"listAttributes": True} if list_attributes else {}),
         }
 
 
@@ -461,9 +534,45 @@ def quantities(seed: int, count: int) -> Iterator[dict[str, Any]]:
 
 def _quantity(chance: random.Random) -> str:
     digits = "".join(chance.choice("0123456789") for _ in range(chance.choice((0, 1, 1, 2, 3, 5, 12, 17, 18, 19, 25))))
-    part = "." + "".join(chance.choice("0123456789") for _ in range(chance.choice((0, 1, 2, 4, 9, 11)))) if chance.random() < 0.35 else ""
-    suffixes = ("", "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "K", "ki", "e3", "E-3", "e+12", "e", "e40", "mi")
-    text = chance.choice(("", "", "", "-", "+")) + chance.choice(("", "", "0", "00")) + digits + part + chance.choice(suffixes)
+    part = (
+        "." + "".join(chance.choice("0123456789") for _ in range(chance.choice((0, 1, 2, 4, 9, 11))))
+        if chance.random() < 0.35
+        else ""
+    )
+    suffixes = (
+        "",
+        "",
+        "n",
+        "u",
+        "m",
+        "k",
+        "M",
+        "G",
+        "T",
+        "P",
+        "E",
+        "Ki",
+        "Mi",
+        "Gi",
+        "Ti",
+        "Pi",
+        "Ei",
+        "K",
+        "ki",
+        "e3",
+        "E-3",
+        "e+12",
+        "e",
+        "e40",
+        "mi",
+    )
+    text = (
+        chance.choice(("", "", "", "-", "+"))
+        + chance.choice(("", "", "0", "00"))
+        + digits
+        + part
+        + chance.choice(suffixes)
+    )
     if chance.random() < 0.03:
         text += chance.choice((" ", "x", "1", "-", "."))
     return text

@@ -1,0 +1,224 @@
+"""What is probably wrong with a selector that compiles: a nominal size no device publishes, a misspelt name.
+
+An "80GB" H100 publishes 81559Mi, so `>= 80Gi` never selects it. Advice is never a refusal: the selector means what it
+says.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from modelplane.devices import cel_device, cel_macros, cel_parser, cel_tree
+from modelplane.devices.cel_errors import CompileError
+from modelplane.devices.cel_tree import Call, Ident, Literal, Node, Select
+from modelplane.devices.model import Device
+from modelplane.errors import InvalidQuantity
+from modelplane.units import Quantity
+
+# a device that offers at least this share of what is asked is taken for the one that was meant
+_NEARLY: Final = (9, 10)
+_CLOSE: Final = 0.75
+_AT_LEAST: Final = frozenset({("_>=_", 0), ("_>_", 0), ("_>_", -1), ("_==_", 0), ("_==_", 1)})
+_MIB: Final = 1 << 20
+_GIB: Final = 1 << 30
+# What NVIDIA's driver publishes for a product, by a part of its name. Source: public ResourceSlices, nvidia-smi output.
+_PUBLISHED: Final[Mapping[str, str]] = {"H100 80GB": "81559Mi", "H200": "143771Mi"}
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One remark: what was written, what would work, and a sentence that says both."""
+
+    written: str
+    better: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field of a domain that an expression reads."""
+
+    map: str
+    domain: str
+    name: str
+
+
+def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
+    """Return what is probably wrong with a selector, looked at beside one device; nothing for one that does not parse.
+
+    Order: as written, names before sizes.
+    """
+    root = _tree(expression)
+    if root is None:
+        return ()
+    names = {advice: None for field in _fields(root, device) for advice in _misspelt(field, device)}
+    sizes = {advice: None for field, wanted in _least_sizes(root, device) for advice in _nominal(field, wanted, device)}
+    return (*names, *sizes)
+
+
+def device_advice(device: Device) -> tuple[Advice, ...]:
+    """Return what is probably wrong with the device of a class: a nominal memory size instead of the published one."""
+    product = next((str(value.value) for name, value in device.attributes if name.endswith("productName")), "")
+    published = next((text for part, text in _PUBLISHED.items() if part in product), None)
+    if published is None:
+        return ()
+    return tuple(
+        Advice(
+            text,
+            published,
+            f"device {device.name!r} declares {name} {text}, but the driver of {product!r} publishes {published}:"
+            f" selectors are matched against {text} here and against {published} on the cluster",
+        )
+        for name, text in device.capacity
+        if name.rpartition("/")[2] == "memory" and _is_nominal(text, published)
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _tree(expression: str) -> Node | None:
+    macros = {**cel_macros.STANDARD, **cel_macros.OPTIONALS, **cel_macros.BINDINGS}
+    try:
+        return cel_parser.parse(expression, macros)
+    except (CompileError, RecursionError):
+        return None
+
+
+# --- names
+
+
+def _fields(root: Node, device: Device) -> Iterator[_Field]:
+    for node in cel_tree.walk(root):
+        field = _field(node, device)
+        if field is not None:
+            yield field
+
+
+def _field(node: Node, device: Device) -> _Field | None:
+    """Return the field that `device.attributes["domain"].name` or its like reads."""
+    operand, name = _step(node)
+    outer, domain = _step(operand) if operand is not None else (None, None)
+    if isinstance(operand, Call) and domain is None and _is_driver(operand.args[-1]):
+        outer, domain = operand.args[0], device.driver
+    if name is None or domain is None or not isinstance(outer, Select):
+        return None
+    if (
+        isinstance(outer.operand, Ident)
+        and outer.operand.name == "device"
+        and outer.field in ("attributes", "capacity")
+    ):
+        return _Field(outer.field, domain, name)
+    return None
+
+
+def _step(node: Node) -> tuple[Node | None, str | None]:
+    """Return operand and name of a field access, written with a dot or with brackets."""
+    if isinstance(node, Select):
+        return node.operand, node.field
+    if isinstance(node, Call) and node.function in ("_[_]", "_[?_]", "_?._"):
+        key = node.args[1]
+        return node.args[0], key.value if isinstance(key, Literal) and isinstance(key.value, str) else None
+    return None, None
+
+
+def _is_driver(node: Node) -> bool:
+    return (
+        isinstance(node, Select)
+        and node.field == "driver"
+        and isinstance(node.operand, Ident)
+        and node.operand.name == "device"
+    )
+
+
+def _names(device: Device, kind: str) -> dict[str, list[str]]:
+    """Return the names a device has, by domain."""
+    found: dict[str, list[str]] = {}
+    for name, _ in device.attributes if kind == "attributes" else device.capacity:
+        domain, identifier = cel_device.qualified(name, device.driver)
+        found.setdefault(domain, []).append(identifier)
+    return found
+
+
+def _misspelt(field: _Field, device: Device) -> Iterator[Advice]:
+    names = _names(device, field.map)
+    if field.domain not in names:
+        known = sorted({*names, device.driver})
+        yield from _closest(field.domain, known, f"device {device.name!r} has no {field.map} of domain")
+    elif field.name not in names[field.domain]:
+        what = "attribute" if field.map == "attributes" else "capacity"
+        yield from _closest(field.name, sorted(names[field.domain]), f"device {device.name!r} has no {what}")
+
+
+def _closest(written: str, known: list[str], complaint: str) -> Iterator[Advice]:
+    folded = {name.lower(): name for name in known}
+    for match in difflib.get_close_matches(written.lower(), list(folded), n=1, cutoff=_CLOSE):
+        yield Advice(written, folded[match], f"{complaint} {written!r}; did you mean {folded[match]!r}?")
+
+
+# --- sizes
+
+
+def _least_sizes(root: Node, device: Device) -> Iterator[tuple[_Field, str]]:
+    """Yield each capacity that is asked to be at least, or exactly, a literal quantity."""
+    for node in cel_tree.walk(root):
+        if not isinstance(node, Call):
+            continue
+        call = node.args[0] if (node.function, _whole(node)) in _AT_LEAST else node
+        if not (isinstance(call, Call) and call.target is not None and len(call.args) == 1):
+            continue
+        compared = call.function == "compareTo" and call is not node
+        if not compared and call.function not in ("isGreaterThan", "isLessThan"):
+            continue
+        field, wanted = _field(call.target, device), _quantity(call.args[0])
+        if field is not None and wanted is not None and field.map == "capacity":
+            yield field, wanted
+
+
+def _whole(node: Call) -> int | None:
+    value = node.args[1].value if len(node.args) == 2 and isinstance(node.args[1], Literal) else None
+    return value if type(value) is int else None
+
+
+def _quantity(node: Node) -> str | None:
+    if isinstance(node, Call) and node.function == "quantity" and len(node.args) == 1:
+        argument = node.args[0]
+        if isinstance(argument, Literal) and isinstance(argument.value, str):
+            return argument.value
+    return None
+
+
+def _nominal(field: _Field, wanted: str, device: Device) -> Iterator[Advice]:
+    for name, published in device.capacity:
+        if cel_device.qualified(name, device.driver) != (field.domain, field.name) or not _is_nominal(
+            wanted, published
+        ):
+            continue
+        better = _works(published)
+        yield Advice(
+            wanted,
+            better,
+            f"{wanted} is a nominal size: device {device.name!r} has {field.name} {published}, which is less;"
+            f" write {better}",
+        )
+
+
+def _is_nominal(wanted: str, published: str) -> bool:
+    """Return whether `published` misses `wanted` by little."""
+    try:
+        asked, has = Quantity.parse(wanted), Quantity.parse(published)
+    except InvalidQuantity:
+        return False
+    least, of = _NEARLY
+    return has < asked and has.ceil() * of >= asked.ceil() * least
+
+
+def _works(published: str) -> str:
+    """Return the largest round size that `published` still satisfies: whole Gi, else whole Mi, else itself."""
+    quantity = Quantity.parse(published)
+    whole = quantity.ceil() if quantity.is_integer else 0
+    if whole >= _GIB:
+        return f"{whole // _GIB}Gi"
+    return f"{whole // _MIB}Mi" if whole >= _MIB else published

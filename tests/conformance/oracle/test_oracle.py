@@ -1,0 +1,66 @@
+"""Our engine against Kubernetes' own code: recorded answers always, fresh ones where Go is at hand.
+
+MODELPLANE_ORACLE_QUESTIONS is the number of fresh questions (default 1500), MODELPLANE_ORACLE_SEED where they start
+(default 7).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.conformance.oracle import answers, program, questions, record
+
+needs_go = pytest.mark.skipif(not program.available(), reason="the oracle is a Go program and Go is not installed")
+
+
+def differences(pairs: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> Iterator[str]:
+    """Yield one line per question we answer otherwise."""
+    for question, want in pairs:
+        got = record.facts(answers.answer(question))
+        if got != want:
+            wrong = {key: (got.get(key), want.get(key)) for key in {*got, *want} if got.get(key) != want.get(key)}
+            subject = question.get("expression") or (question["left"], question["right"])
+            yield f"{subject}: (ours, theirs) {wrong}"
+
+
+def test_recorded_answers_are_ours_too() -> None:
+    assert list(differences(record.recorded())) == []
+
+
+def test_the_record_covers_every_result() -> None:
+    results = {answer.get("result") for _, answer in record.recorded()}
+    assert {"true", "false", "error", "compile_error"} <= results
+
+
+@needs_go
+@pytest.mark.slow
+def test_the_record_is_what_kubernetes_answers_today() -> None:
+    recorded = list(record.recorded())
+    fresh = program.ask(question for question, _ in recorded)
+    assert [record.facts(answer) for answer in fresh] == [answer for _, answer in recorded]
+
+
+@needs_go
+@pytest.mark.slow
+def test_fresh_questions_are_answered_alike() -> None:
+    seed = int(os.environ.get("MODELPLANE_ORACLE_SEED", "7"))
+    count = int(os.environ.get("MODELPLANE_ORACLE_QUESTIONS", "1500"))
+    asked = list(
+        itertools.chain(
+            questions.selectors(seed, count),
+            questions.selectors(seed + 1, count // 5, list_attributes=True),
+            questions.quantities(seed, count),
+            questions.versions(seed, count),
+        )
+    )
+    replies = program.ask(asked)
+    pairs = [
+        (question, record.facts(reply)) for question, reply in zip(asked, replies, strict=True) if "panic" not in reply
+    ]
+    assert len(pairs) > 0.99 * len(asked)
+    assert list(differences(pairs)) == []

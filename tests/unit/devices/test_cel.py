@@ -1,0 +1,186 @@
+"""The face of the selector engine: verdicts, refusals, places of errors, versions of Kubernetes, validation rules."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from modelplane.devices import cel
+from modelplane.devices.model import Attribute, AttributeKind, Device
+from modelplane.errors import InvalidSelector
+
+GPU = Device(
+    "gpu",
+    "gpu.nvidia.com",
+    8,
+    attributes=(
+        ("architecture", Attribute(AttributeKind.STRING, "Hopper")),
+        ("cudaComputeCapability", Attribute(AttributeKind.VERSION, "9.0.0")),
+        ("ecc", Attribute(AttributeKind.BOOL, value=True)),
+        ("index", Attribute(AttributeKind.INT, 3)),
+        ("resource.kubernetes.io/pcieRoot", Attribute(AttributeKind.STRING, "pci0000:01")),
+    ),
+    capacity=(("memory", "81559Mi"),),
+)
+A = 'device.attributes["gpu.nvidia.com"]'
+C = 'device.capacity["gpu.nvidia.com"]'
+
+
+@pytest.mark.parametrize(
+    ("expression", "outcome", "cause"),
+    [
+        pytest.param(f'{A}.architecture == "Hopper"', cel.Outcome.MATCH, "", id="match"),
+        pytest.param(f'{A}.architecture == "Ada"', cel.Outcome.NO_MATCH, "", id="no-match"),
+        pytest.param(f'{A}.arch == "Hopper"', cel.Outcome.ABORT, "no such key: arch", id="a-missing-attribute-aborts"),
+        pytest.param(f'has({A}.arch) && {A}.arch == "x"', cel.Outcome.NO_MATCH, "", id="a-guard-does-not"),
+        pytest.param(f'{A}.arch == "x" || {A}.ecc', cel.Outcome.MATCH, "", id="an-or-absorbs-the-error"),
+        pytest.param(f"{A}.architecture", cel.Outcome.ABORT, "could not be converted to bool", id="not-a-bool"),
+        pytest.param(
+            f'{C}.memory.compareTo(quantity("1Pi")) < 0 && {C}.memory.isInteger()',
+            cel.Outcome.NO_MATCH,
+            "",
+            id="mutation",
+        ),
+        pytest.param(f"{C}.memory.isInteger()", cel.Outcome.MATCH, "", id="the-next-evaluation-starts-afresh"),
+        pytest.param(
+            f'{A}.cudaComputeCapability in ["9.0.0"]',
+            cel.Outcome.ABORT,
+            "unhashable",
+            id="a-version-cannot-be-looked-up",
+        ),
+        pytest.param(
+            f'{A}.cudaComputeCapability in ["9.0.0"] || true',
+            cel.Outcome.ABORT,
+            "unhashable",
+            id="and-nothing-absorbs-that",
+        ),
+    ],
+)
+def test_three_verdicts(expression: str, outcome: cel.Outcome, cause: str) -> None:
+    verdict = cel.compile(expression).evaluate(GPU)
+    assert verdict.outcome is outcome
+    assert cause in verdict.cause
+    assert verdict.aborts is bool(cause)
+
+
+def test_a_version_that_does_not_parse_aborts_every_selector() -> None:
+    broken = Device("gpu", "d", 1, attributes=(("v", Attribute(AttributeKind.VERSION, "1.0")),))
+    verdict = cel.compile("true").evaluate(broken)
+    assert verdict.aborts
+    assert "attribute v: parse semantic version" in verdict.cause
+
+
+@pytest.mark.parametrize(
+    ("expression", "line", "column", "offending"),
+    [
+        pytest.param('device.driver = "x"', 1, 15, "=", id="syntax"),
+        pytest.param('device.drivr == "x"', 1, 7, ".", id="undeclared-field"),
+        pytest.param("true &&\n  foo(1)", 2, 6, "(", id="second-line"),
+        pytest.param("ünknown == 1", 1, 1, "ünknown", id="not-ascii"),
+        pytest.param(f'{A}.architecture.matches("(?=x)")', 1, 58, '"', id="pattern"),
+        pytest.param("[1, 'a'] == []", 1, 5, "'", id="mixed-list"),
+    ],
+)
+def test_an_error_names_its_place(expression: str, line: int, column: int, offending: str) -> None:
+    with pytest.raises(InvalidSelector) as caught:
+        cel.compile(expression)
+    assert (caught.value.line, caught.value.column, caught.value.offending) == (line, column, offending)
+    shown, caret = caught.value.message.split("\n")[-2:]
+    assert expression.split("\n")[line - 1] in shown
+    assert caret == " | " + "." * (column - 1) + "^"
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        pytest.param(f"type({A}.index) == int", "exceeds cost limit", id="worst-case-too-dear"),
+        pytest.param('"' + "x" * 10_240 + '" == "x"', "10240 are allowed", id="too-long"),
+        pytest.param('"' + "ü" * 5_200 + '" == "x"', "10240 are allowed", id="bytes-count-not-characters"),
+    ],
+)
+def test_what_the_api_server_refuses(expression: str, why: str) -> None:
+    selector = cel.compile(expression, admit=False)
+    assert why in selector.refusal
+    assert not selector.api_server_accepts
+    with pytest.raises(InvalidSelector, match="the API server refuses"):
+        cel.compile(expression)
+
+
+@pytest.mark.parametrize(
+    ("expression", "version", "admitted"),
+    [
+        pytest.param("[1].sort() == [1]", "1.34", False, id="lists-run-on-1.34-and-are-not-admitted-there"),
+        pytest.param("[1].sort() == [1]", "1.35", True, id="lists-on-1.35"),
+        pytest.param("device.allowMultipleAllocations", "1.36", True, id="consumable-capacity-on-1.36"),
+        pytest.param(
+            f'{A}.architecture.includes("x")', "1.36", False, id="includes-runs-on-1.36-and-is-not-admitted-there"
+        ),
+        pytest.param('semver("v1", true).major() == 1', "1.34", True, id="normalising-versions-on-1.34"),
+    ],
+)
+def test_new_expressions_may_use_what_the_version_before_knew(expression: str, version: str, admitted: bool) -> None:  # noqa: FBT001
+    selector = cel.compile(expression, cel.PROFILES[version], admit=False)
+    assert selector.api_server_accepts is admitted
+
+
+@pytest.mark.parametrize(
+    ("levels", "compiles"),
+    [pytest.param(249, True, id="249-parentheses"), pytest.param(250, False, id="250-parentheses")],
+)
+def test_the_nesting_limit_is_that_of_kubernetes(levels: int, compiles: bool) -> None:  # noqa: FBT001 - a column of the table
+    expression = "(" * levels + "true" + ")" * levels
+    if compiles:
+        assert cel.compile(expression).evaluate(GPU).matches
+    else:
+        with pytest.raises(InvalidSelector, match="recursion limit"):
+            cel.compile(expression)
+
+
+def test_deep_comprehensions_evaluate() -> None:
+    expression = "[1].exists(x, " * 200 + "true" + ")" * 200
+    assert cel.compile(expression).evaluate(GPU).matches
+
+
+def test_the_run_time_limit_ends_an_evaluation() -> None:
+    ten = "[0,1,2,3,4,5,6,7,8,9]"
+    nested = "".join(f"{ten}.all({name}, " for name in "abcdef") + "a + b + c + d + e + f >= 0" + ")" * 6
+    verdict, cost = cel.compile(nested, admit=False).measure(GPU)
+    assert verdict.aborts
+    assert "cost limit" in verdict.cause
+    assert cost == 1_000_001
+    assert cel.compile(nested, admit=False).evaluate(GPU) == verdict
+
+
+def test_the_same_text_is_compiled_once() -> None:
+    assert cel.compile("true") is cel.compile("true")
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "old", "holds"),
+    [
+        pytest.param("self.replicas >= 0", {"replicas": 1}, None, True, id="field"),
+        pytest.param("!has(self.a) || self.a == oldSelf.a", {"a": 1}, {"a": 2}, False, id="transition"),
+        pytest.param("self.names.all(n, n.matches('^[a-z]+$'))", {"names": ["a", "B"]}, None, False, id="pattern"),
+        pytest.param("self.?a.orValue(3) == 3", {}, None, True, id="optional"),
+        pytest.param("quantity(self.m).compareTo(quantity('1Gi')) > 0", {"m": "2Gi"}, None, True, id="quantity"),
+        pytest.param(
+            "self.__namespace__ == 'x' && self.a__dash__b == 1", {"namespace": "x", "a-b": 1}, None, True, id="escaped"
+        ),
+        pytest.param("size(self) == 2 && self.exists_one(k, k == 'a')", {"a": 1, "b": 2}, None, True, id="map"),
+        pytest.param("self == 1.5 || self == null", None, None, True, id="null"),
+    ],
+)
+def test_validation_rules(rule: str, value: object, old: object, holds: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert cel.compile_rule(rule).evaluate(value, old=old) is holds
+
+
+def test_a_rule_that_cannot_be_evaluated_says_which_and_why() -> None:
+    with pytest.raises(InvalidSelector, match=r"self\.a > 1.*no such key: a"):
+        cel.compile_rule("self.a > 1").evaluate({})
+
+
+def test_loading_the_engine_does_not_load_the_regular_expressions() -> None:
+    code = "import sys; from modelplane.devices import cel; cel.compile('true'); sys.exit('re2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
