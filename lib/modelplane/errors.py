@@ -47,7 +47,8 @@ class InvalidSelector(InvalidInput):
         self, message: str, *, path: tuple[str | int, ...] = (), place: tuple[int, int] | None = None, offending: str = ""
     ) -> None:
         super().__init__(message, path=path)
-        self.line, self.column = place if place is not None else (None, None)
+        self.line: int | None = place[0] if place else None
+        self.column: int | None = place[1] if place else None
         self.offending = offending
 
 
