@@ -1,0 +1,1 @@
+"""What KServe itself makes of the services we render."""
