@@ -112,7 +112,8 @@ def _text(value: str, schema: Schema, path: Path) -> Iterator[Problem]:
         yield Problem(path, f"{shown(value)} must match {bounds.pattern}")
     check = _FORMATS.get(schema.format)
     if check is not None and not check(value):
-        yield Problem(path, f"{shown(value)} must be a valid {schema.format}")
+        # A value of another format counts as one of another type, which keeps rules from running.
+        yield Problem(path, f"{shown(value)} must be a valid {schema.format}", cause=Cause.TYPE)
 
 
 def _too_short(value: str, least: int) -> str:
@@ -206,18 +207,31 @@ def _object(value: Mapping[str, Json], schema: Schema, path: Path) -> Iterator[P
 def _branches(value: Json, schema: Schema, path: Path) -> Iterator[Problem]:
     for part in schema.all_of:
         yield from problems(value, part, path)
-    if schema.any_of and not any(_fits(value, part, path) for part in schema.any_of):
-        yield Problem(path, "must fit at least one of the alternatives of the schema (anyOf)")
+    if schema.any_of:
+        failures = _failures(value, schema.any_of, path)
+        if len(failures) == len(schema.any_of):
+            yield Problem(
+                path, "must fit at least one of the alternatives of the schema (anyOf)", cause=_worst(failures)
+            )
     if schema.one_of:
-        fitting = sum(_fits(value, part, path) for part in schema.one_of)
+        failures = _failures(value, schema.one_of, path)
+        fitting = len(schema.one_of) - len(failures)
         if fitting != 1:
-            yield Problem(path, f"must fit exactly one of the alternatives of the schema (oneOf), not {fitting}")
-    if schema.not_ is not None and _fits(value, schema.not_, path):
+            message = f"must fit exactly one of the alternatives of the schema (oneOf), not {fitting}"
+            yield Problem(path, message, cause=Cause.INVALID if fitting else _worst(failures))
+    if schema.not_ is not None and not _failures(value, (schema.not_,), path):
         yield Problem(path, "must not have the form that the schema excludes (not)")
 
 
-def _fits(value: Json, schema: Schema, path: Path) -> bool:
-    return next(problems(value, schema, path), None) is None
+def _failures(value: Json, parts: tuple[Schema, ...], path: Path) -> tuple[Problem, ...]:
+    """Return the first problem of each alternative that the value does not fit."""
+    first = (next(problems(value, part, path), None) for part in parts)
+    return tuple(problem for problem in first if problem is not None)
+
+
+def _worst(failures: tuple[Problem, ...]) -> Cause:
+    """Return TYPE when no alternative has the right type: then rules are not run either."""
+    return Cause.TYPE if all(problem.cause is Cause.TYPE for problem in failures) else Cause.INVALID
 
 
 # --- formats: those the API server checks and that stand in schemas we meet -----------------------------------------
@@ -253,10 +267,9 @@ def _is_network(text: str) -> bool:
 
 def _is_base64(text: str) -> bool:
     try:
-        base64.b64decode(text, validate=True)
+        return bool(base64.b64decode(text, validate=True))
     except binascii.Error:
         return False
-    return True
 
 
 _FORMATS: dict[str, Callable[[str], bool]] = {

@@ -83,7 +83,11 @@ def _document(chance: random.Random) -> Json:
 
 def _damage(document: Json, chance: random.Random) -> None:
     """Change one random place below spec."""
-    holder, key = chance.choice(list(_places(document.get("spec"))) or [(document, "spec")])
+    places = list(_places(document.get("spec")))
+    if not places:
+        document["spec"] = _value(chance)
+        return
+    holder, key = chance.choice(places)
     kind = chance.random()
     if kind < 0.15:
         holder.pop(key, None) if isinstance(holder, dict) else holder.pop(key)

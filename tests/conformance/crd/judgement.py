@@ -17,9 +17,11 @@ Finding = tuple[str, str]
 # Two findings of the API server name their field in the text only.
 _IN_TEXT = (
     re.compile(r"^Checked value must be of type integer .* in (.*)$"),
-    re.compile(r'^"(.*)" must validate at least one schema \(anyOf\)$'),
+    re.compile(r'^"(.*)" must validate (?:at least one schema \(anyOf\)|one and only one schema \(oneOf\).*)$'),
+    re.compile(r'^"(.*)" must not validate the schema \(not\)$'),
 )
-_SKIPPED = "some validation rules were not checked"
+# That rules were skipped, and that one part of allOf failed, are told beside what caused it.
+_SUMMARY = re.compile(r"some validation rules were not checked|must validate all the schemas \(allOf\)")
 _NOT_EVALUATED = " evaluating rule: "
 
 
@@ -36,7 +38,7 @@ def theirs(reply: Json, kind: str) -> set[Finding]:
     """Return what the API server's code found wrong."""
     found = {(plain(path), str(Cause.UNKNOWN)) for path in reply["unknown"]}
     for error in reply["errors"]:
-        if not error["message"].startswith(_SKIPPED):
+        if not _SUMMARY.search(error["message"]):
             says = _rule(error["message"])
             found.add((path_in_text(error) or plain(error["path"]), says if says in messages(kind) else error["type"]))
     return _without_echoes(found)

@@ -82,11 +82,18 @@ VALUES = [
     pytest.param({"type": "string", "pattern": "^a$"}, "a\n", Cause.INVALID, id="dollar-is-the-very-end"),
     pytest.param({"type": "string", "pattern": "^(a+)+$"}, "a" * 60 + "b", Cause.INVALID, id="pattern-in-linear-time"),
     pytest.param({"type": "string", "format": "date-time"}, "2026-01-01T00:00:00Z", None, id="date-time"),
-    pytest.param({"type": "string", "format": "date-time"}, "2026-13-01T00:00:00Z", Cause.INVALID, id="no-such-month"),
-    pytest.param({"type": "string", "format": "ipv4"}, "10.0.0.256", Cause.INVALID, id="not-an-address"),
+    pytest.param({"type": "string", "format": "date-time"}, "2026-13-01T00:00:00Z", Cause.TYPE, id="no-such-month"),
+    pytest.param({"type": "string", "format": "ipv4"}, "10.0.0.256", Cause.TYPE, id="not-an-address"),
     pytest.param({"type": "string", "format": "cidr"}, "10.0.0.0/8", None, id="network"),
-    pytest.param({"type": "string", "format": "byte"}, "?", Cause.INVALID, id="not-base64"),
-    pytest.param({"type": "string", "format": "uuid"}, "x", Cause.INVALID, id="not-a-uuid"),
+    pytest.param({"type": "string", "format": "byte"}, "?", Cause.TYPE, id="not-base64"),
+    pytest.param({"type": "string", "format": "uuid"}, "x", Cause.TYPE, id="not-a-uuid"),
+    pytest.param({"type": "string", "format": "byte"}, "", Cause.TYPE, id="no-bytes-are-not-base64"),
+    pytest.param(
+        {"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]},
+        "x",
+        Cause.TYPE,
+        id="no-alternative-has-the-type",
+    ),
     pytest.param({"type": "string", "format": "made-up"}, "x", None, id="unknown-format-is-no-rule"),
     pytest.param(
         {"type": "array", "items": {"type": "string"}, "maxItems": 1}, ["a", "b"], Cause.TOO_MANY, id="too-many"
