@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from modelplane_cli import exits
-from modelplane_cli.output import by_cluster, manifests, notes, outline, tree
+from modelplane_cli.output import by_cluster, manifests, notes, outline, progress, tree
 from modelplane_cli.world import checks, definitions, documents, offline, verdict
 from modelplane_cli.world.offline import Assume, World
 from modelplane_cli.world.pipeline import Function
@@ -66,7 +66,11 @@ def main(arguments: Sequence[str]) -> int:
     notes.problems(problems)
     if checks.has_errors(problems):
         return exits.BAD_INPUT
-    world = offline.build(checked.objects, kinds, _function(), Assume(options.assume))
+    told = progress.Progress()
+    try:
+        world = offline.build(checked.objects, kinds, _function(), Assume(options.assume), told)
+    finally:
+        told.done()
     return _show(world, options)
 
 

@@ -11,7 +11,7 @@ from modelplane_cli.world import assumption, contention
 from modelplane_cli.world.crossplane import Crossplane
 from modelplane_cli.world.definitions import Definitions
 from modelplane_cli.world.pipeline import Function
-from modelplane_cli.world.settle import Settled, settle
+from modelplane_cli.world.settle import Settled, Told, settle, untold
 from modelplane_cli.world.store import Key, Object, Store, controller_of
 
 Json: TypeAlias = Any
@@ -61,7 +61,11 @@ _NOTHING: Object = {"metadata": {}}
 
 
 def build(
-    objects: Mapping[Key, Mapping[str, Json]], definitions: Definitions, function: Function, assume: Assume
+    objects: Mapping[Key, Mapping[str, Json]],
+    definitions: Definitions,
+    function: Function,
+    assume: Assume,
+    told: Told = untold,
 ) -> World:
     """Return the world that `objects` lead to. Objects that carry a status are taken as observed."""
     store = Store()
@@ -69,6 +73,6 @@ def build(
         store.put(dict(objects[key]))
     observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
     happens = assumption.Ready(observed) if assume is Assume.READY else assumption.nothing
-    settled = settle(store, Crossplane(store, definitions, function), happens)
+    settled = settle(store, Crossplane(store, definitions, function), happens, told=told)
     settled.record.bugs.update(dict.fromkeys(contention.fights(store)))
     return World(store, settled, definitions, frozenset(objects), assume)

@@ -22,6 +22,9 @@ MAX_ROUNDS = 1000
 
 _NAMED = 8
 
+Told = Callable[[str], None]
+"""Hears what is being done, for people who wait."""
+
 
 @dataclass(slots=True)
 class Settled:
@@ -69,7 +72,13 @@ class _History:
         return tuple(sorted(set().union(*self.changed[round_ + 1 :])))
 
 
-def settle(store: Store, crossplane: Crossplane, assume: Assume, *, max_rounds: int = MAX_ROUNDS) -> Settled:
+def untold(_words: str) -> None:
+    """Tell nobody."""
+
+
+def settle(
+    store: Store, crossplane: Crossplane, assume: Assume, *, told: Told = untold, max_rounds: int = MAX_ROUNDS
+) -> Settled:
     """Return after the first round in which neither a composite nor an assumption moved.
 
     Composites are taken in order of kind, namespace and name, so that the result depends on no order of input.
@@ -77,7 +86,10 @@ def settle(store: Store, crossplane: Crossplane, assume: Assume, *, max_rounds: 
     history = _History(store)
     history.note(0)
     for round_ in range(1, max_rounds + 1):
-        worked = [key for key in crossplane.composites() if crossplane.reconcile(key)]
+        worked = 0
+        for key in crossplane.composites():
+            told(f"round {round_}: {key}")
+            worked += crossplane.reconcile(key)
         assumed = assume(store)
         if not worked and not assumed:
             return Settled(round_, crossplane.record)
