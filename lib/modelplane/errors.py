@@ -37,14 +37,19 @@ class InvalidInput(ModelplaneError):
 class InvalidSelector(InvalidInput):
     """A CEL selector that does not compile, or that the API server would refuse for its cost.
 
-    `line` and `column` count from 1 and are None where the fault has no place; `offending` is the text at fault. The message
-    already shows the place with a caret.
+    `line` and `column` count from 1 and are None where the fault has no place; `offending` is the text at fault. The
+    message already shows the place with a caret.
     """
 
     reason = "InvalidNodeSelector"
 
     def __init__(
-        self, message: str, *, path: tuple[str | int, ...] = (), place: tuple[int, int] | None = None, offending: str = ""
+        self,
+        message: str,
+        *,
+        path: tuple[str | int, ...] = (),
+        place: tuple[int, int] | None = None,
+        offending: str = "",
     ) -> None:
         super().__init__(message, path=path)
         self.line: int | None = place[0] if place else None
