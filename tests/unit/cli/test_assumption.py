@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support import worlds
 from tests.support.worlds import resource
 
 from modelplane_cli.world import assumption, contention
@@ -224,8 +223,9 @@ def route(*backends: str) -> dict[str, Json]:
 @pytest.mark.parametrize(("backends", "want"), [(["a"], "True"), (["a", "gone"], "False")])
 def test_a_route_resolves_only_backends_that_exist(backends: list[str], want: str) -> None:
     store = assumed(route(*backends), resource("Backend", "a", "team", api_version=ENVOY, spec={}))
-    status = worlds.Json and store.get(Key("gateway.networking.k8s.io", "HTTPRoute", "team", "r"))["status"]  # type: ignore[index]
-    (parent,) = status["parents"]
+    found = store.get(Key("gateway.networking.k8s.io", "HTTPRoute", "team", "r"))
+    assert found is not None
+    (parent,) = found["status"]["parents"]
     assert conditions(parent) == {"Accepted": "True", "ResolvedRefs": want}
 
 

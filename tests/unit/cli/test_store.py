@@ -113,9 +113,9 @@ def test_with_one_owner_the_result_is_what_was_asked_for(first: Json, second: Js
 @given(maps, maps, maps)
 def test_fields_of_others_survive(theirs: Json, first: Json, second: Json) -> None:
     after = ownership.apply(ownership.apply(theirs, first, {}), second, first)
-    owned = leaves(first).keys() | leaves(second).keys()
+    owned = {*leaves(first), *leaves(second), *empties(first), *empties(second)}
     for path, value in leaves(theirs).items():
-        if not any(path[: len(own)] == own or own[: len(path)] == path for own in owned):
+        if not any(path[: len(own)] == own or own[: len(path)] == path for own in owned if own):
             assert leaves(after).get(path) == value
 
 
@@ -126,6 +126,13 @@ def leaves(value: Json, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Jso
     for key, inner in value.items():
         found.update(leaves(inner, (*path, key)))
     return found
+
+
+def empties(value: Json, path: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    if not isinstance(value, dict):
+        return set()
+    below = {found for key, inner in value.items() for found in empties(inner, (*path, key))}
+    return below if value else {path}
 
 
 def test_an_outline_aligns_its_columns_over_all_trees() -> None:
