@@ -8,6 +8,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+
 from tests.support import certificates, functionserver
 from tests.support.functionserver import Server
 

@@ -14,6 +14,7 @@ from typing import Any
 import grpc
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
+
 from tests.contract.conftest import PROBES
 from tests.support import certificates, functionserver, requests
 from tests.support.functionserver import Server
