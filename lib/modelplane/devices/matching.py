@@ -110,6 +110,7 @@ def answer(selectors: tuple[str, ...], device: Device) -> Answer:
     return Answer(Outcome.MATCH)
 
 
+@lru_cache(maxsize=8192)
 def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...] = ()) -> Match:
     """Return how an empty node of the class serves one pod.
 

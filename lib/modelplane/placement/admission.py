@@ -47,7 +47,7 @@ class _Book:
         self._pools: Mapping[str, Pool] = {pool.name: pool for pool in pools}
         self._accounting = accounting
         self._ledgers: dict[str, Ledger] = {
-            pool.name: ledger.of(replace(pool, allocations=()), pool.node_class, accounting)
+            pool.name: ledger.of(replace(pool, allocations=()), ledger.dimensions(pool.node_class, accounting))
             for pool in pools
             if pool.node_class is not None
         }

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from modelplane import names
-from modelplane.devices.model import NodeClass
-from modelplane.placement import filters, ledger
+from modelplane.placement import filters, ledger, solver
 from modelplane.placement.changes import World
 from modelplane.placement.filters import Refusal
 from modelplane.placement.ledger import Ledger
@@ -28,18 +27,14 @@ from modelplane.placement.model import (
     Pool,
 )
 from modelplane.placement.plan import Admission, Reason
-from modelplane.placement.solver import Solution, Table
+from modelplane.placement.solver import Price, Solution, Table
 
-Domain = tuple[str, ...]
+Domain: TypeAlias = tuple[str, ...]
 """The values of the spread constraints' labels on a cluster."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lot:
-    """One pool of a cluster with its class: only pools whose class is known can take anything."""
-
-    pool: Pool
-    node_class: NodeClass
+Lot: TypeAlias = tuple[Pool, int]
+"""One pool whose class serves some role, and the class's number in the table."""
 
 
 class Board:
@@ -48,7 +43,7 @@ class Board:
     def __init__(self, fleet: Fleet, demand: Demand, intent: Intent) -> None:
         self.intent = intent
         self.clusters: Mapping[str, Cluster] = filters.by_name(fleet.clusters)
-        self.table = Table(demand, reference_currency(self.clusters.values()))
+        self.table = Table(demand)
         self.replicas_on: Counter[str] = Counter()
         """Own replicas per cluster for ranking: those that stay."""
         self.objects_on: Counter[str] = Counter()
@@ -85,12 +80,9 @@ class Board:
         """Return the cluster's pools whose class is known and serves some role, by pool name."""
         found = self._lots.get(name)
         if found is None:
-            lots = [
-                Lot(pool, pool.node_class)
-                for pool in self.clusters[name].pools
-                if pool.node_class is not None and self.table.serves(self.table.number(pool.node_class))
-            ]
-            lots.sort(key=lambda lot: lot.pool.name)
+            lots = self.table.serving(self.clusters[name].pools)
+            if len(lots) > 1:
+                lots.sort(key=lambda lot: lot[0].name)
             found = self._lots[name] = tuple(lots)
         return found
 
@@ -99,21 +91,26 @@ class Board:
         found = self._ledgers.get(name)
         if found is None:
             accounting = self.clusters[name].accounting
-            states = [self._state(lot, accounting) for lot in self.lots(name)]
+            states = [self._state(pool, number, accounting) for pool, number in self.lots(name)]
             for holding in self._extra.get(name, ()):
-                for index, lot in enumerate(self.lots(name)):
-                    if lot.pool.name == holding.pool:
+                for index, (pool, _) in enumerate(self.lots(name)):
+                    if pool.name == holding.pool:
                         states[index] = ledger.with_holding(states[index], holding)
             found = self._ledgers[name] = tuple(states)
         return found
 
-    def _state(self, lot: Lot, accounting: Accounting) -> Ledger:
-        pool = lot.pool
-        key = (self.table.number(lot.node_class), accounting, pool.nodes.usable, pool.allocations, pool.quota)
+    def _state(self, pool: Pool, number: int, accounting: Accounting) -> Ledger:
+        key = (number, accounting, pool.nodes.usable, pool.allocations, pool.quota)
         state = self._states.get(key)
         if state is None:
-            state = self._states[key] = ledger.of(pool, lot.node_class, accounting)
+            state = self._states[key] = ledger.of(pool, self.table.dimensions(number, accounting))
         return state
+
+    def published(self, name: str, pool: Pool) -> Ledger | None:
+        """Return the ledger of any pool as its cluster published it, None when its class is not known."""
+        if pool.node_class is None:
+            return None
+        return self._state(pool, self.table.number(pool.node_class), self.clusters[name].accounting)
 
     def is_troubled(self, replica: CurrentReplica) -> bool:
         """Return whether the replica's cluster is gone or tainted against it, or one of its pools is over-committed."""
@@ -129,27 +126,40 @@ class Board:
     def _is_over_committed(self, cluster: Cluster, pool: Pool) -> bool:
         key = (cluster.name, pool.name)
         if key not in self._over_committed:
-            self._over_committed[key] = (
-                pool.node_class is not None and ledger.of(pool, pool.node_class, cluster.accounting).over_committed
-            )
+            state = self.published(cluster.name, pool)
+            self._over_committed[key] = state is not None and state.over_committed
         return self._over_committed[key]
 
     # --- solving -------------------------------------------------------------------------------------------------
 
+    def floor(self, name: str) -> tuple[Price, int] | None:
+        """Return what no solution on the cluster is cheaper than, None when some role has no pool.
+
+        See `Table.floor`.
+        """
+        if name in self._extra:
+            return (solver.FREE, 0) if self.lots(name) else None
+        return self.table.floor([(number, pool) for pool, number in self.lots(name)], self.clusters[name].accounting)
+
+    def left(self, name: str) -> int:
+        """Return a number of devices left free that no solution on the cluster goes below."""
+        wanted = sum(role.pods * sum(request.count for request in role.requests) for role in self.table.demand.roles)
+        return min((state.free_devices - wanted for state in self.ledgers(name)), default=0)
+
     def solve(self, name: str) -> Solution | None:
         """Return the best seats for one more replica on the cluster, None when there are none."""
-        numbers = (self.table.number(lot.node_class) for lot in self.lots(name))
-        return self.table.solve(tuple(zip(numbers, self.ledgers(name), strict=True)))
+        rows = zip(self.lots(name), self.ledgers(name), strict=True)
+        return self.table.solve(tuple([(number, state) for (_, number), state in rows]))
 
     def solve_without(self, replica: CurrentReplica, pools: frozenset[str] | None = None) -> Solution | None:
         """Return the best seats on the replica's cluster as if its own were free; only on `pools` when given."""
         states = []
         name = replica.cluster
-        for lot, state in zip(self.lots(name), self.ledgers(name), strict=True):
-            held = [holding for holding in replica.holdings if holding.pool == lot.pool.name]
+        for (pool, number), state in zip(self.lots(name), self.ledgers(name), strict=True):
+            held = [holding for holding in replica.holdings if holding.pool == pool.name]
             free = ledger.released(state, held)
-            usable = pools is None or lot.pool.name in pools
-            states.append((self.table.number(lot.node_class), free if usable else ledger.closed(free)))
+            usable = pools is None or pool.name in pools
+            states.append((number, free if usable else ledger.closed(free)))
         return self.table.solve(tuple(states))
 
     def counted_out(self, name: str) -> Refusal | None:
@@ -188,7 +198,7 @@ class Board:
         self.occupy(
             name,
             [
-                Holding(role.role, self.lots(name)[seat.pool].pool.name, role.pods, seat.shape, role.nodes_per_worker)
+                Holding(role.role, self.lots(name)[seat.pool][0].name, role.pods, seat.shape, role.nodes_per_worker)
                 for role, seat in rows
             ],
         )
@@ -209,14 +219,3 @@ class Board:
             return None
         values = [filters.label(cluster, constraint.topology_key) for constraint in self.intent.spread]
         return None if None in values else tuple(value for value in values if value is not None)
-
-
-def reference_currency(clusters: Iterable[Cluster]) -> str:
-    """Return the currency most pools are priced in; prices in others cannot be compared and count as unknown."""
-    priced = Counter(
-        pool.node_class.currency
-        for cluster in clusters
-        for pool in cluster.pools
-        if pool.node_class is not None and pool.node_class.cost_per_node_hour is not None
-    )
-    return min(priced, key=lambda currency: (-priced[currency], currency), default="USD")

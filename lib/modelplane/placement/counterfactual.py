@@ -283,18 +283,18 @@ def _nodes(board: Board, verdict: ClusterVerdict) -> Change | None:
     cluster = board.clusters[verdict.cluster]
     role = _failing(board, verdict)
     found = []
-    for lot in board.lots(cluster.name):
-        enough = _fewest(board, cluster.name, lot.pool.name, None)
-        if enough is None and role is not None:
-            alone = _fewest(board, cluster.name, lot.pool.name, role)
+    for pool, _ in board.lots(cluster.name):
+        enough = _fewest(board, cluster.name, pool.name, None)
+        if enough is not None:
+            found.append((0, enough, pool.name))
+        elif role is not None:
+            alone = _fewest(board, cluster.name, pool.name, role)
             if alone is not None:
-                found.append((1, alone, lot.pool.name))
-        elif enough is not None:
-            found.append((0, enough, lot.pool.name))
+                found.append((1, alone, pool.name))
     if not found:
         return None
-    _, more, pool = min(found)
-    return Change(ChangeKind.NODES, pool, str(more), pool=pool)
+    _, more, name = min(found)
+    return Change(ChangeKind.NODES, name, str(more), pool=name)
 
 
 def _fewest(board: Board, name: str, pool: str, role: int | None) -> int | None:

@@ -19,6 +19,8 @@ from modelplane.placement.model import (
 )
 from modelplane.placement.plan import Reason
 
+_FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -38,7 +40,7 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
     mismatch = label_mismatch(cluster, intent.selector)
     if mismatch is not None:
         return Refusal(Reason.LABEL_MISMATCH, mismatch, "label mismatch")
-    taint = untolerated(cluster.taints, intent.tolerations, (Effect.NO_SCHEDULE, Effect.NO_EXECUTE))
+    taint = untolerated(cluster.taints, intent.tolerations, _FORBIDDING) if cluster.taints else None
     if taint is not None:
         return Refusal(Reason.UNTOLERATED_TAINT, f"{taint}:{taint.effect}", f"untolerated taint {{{taint}}}")
     if not cluster.ready:
@@ -123,6 +125,8 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 def disliked(cluster: Cluster, intent: Intent) -> int:
     """Return how many untolerated PreferNoSchedule taints the cluster has."""
+    if not cluster.taints:
+        return 0
     return sum(
         taint.effect is Effect.PREFER_NO_SCHEDULE and not any(tolerates(t, taint) for t in intent.tolerations)
         for taint in cluster.taints

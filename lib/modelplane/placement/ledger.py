@@ -8,7 +8,7 @@ device the class does not have) never makes room: such a pod is charged a whole 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from modelplane.devices.model import Claim, NodeClass
@@ -22,6 +22,18 @@ MEMORY = "node/memory"
 
 
 @dataclass(frozen=True, slots=True)
+class Sized:
+    """A pod shape in a class's terms: its amounts (None.
+
+    Not of this class), its charge, and whether a node carries it.
+    """
+
+    size: Vector | None
+    charge: Vector
+    carried: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Dimensions:
     """What is counted on one node of a class: names and amounts, devices first in the class's order.
 
@@ -31,6 +43,8 @@ class Dimensions:
     names: tuple[str, ...]
     node: Vector
     accounting: Accounting
+    _sized: dict[PodShape, Sized] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was measured before; a memory of a pure function and no part of the value."""
 
     @property
     def capacity(self) -> Vector:
@@ -39,25 +53,31 @@ class Dimensions:
 
     def charge(self, shape: PodShape) -> Vector:
         """Return what one pod takes of a node; a whole node if the shape cannot be true for this class."""
-        size = self.size(shape)
-        if size is None or not self._is_within_node(size):
-            return self.capacity
-        return (1,) if self.accounting is Accounting.NODE else size
+        return self.sized(shape).charge
 
     def carries(self, shape: PodShape) -> bool:
         """Return whether an empty node can carry one pod of the shape."""
-        size = self.size(shape)
-        return size is not None and self._is_within_node(size)
-
-    def _is_within_node(self, size: Vector) -> bool:
-        return all(want <= have for want, have in zip(size, self.node, strict=True))
+        return self.sized(shape).carried
 
     def size(self, shape: PodShape) -> Vector | None:
         """Return the shape as amounts per name, None if it names a device the class does not count."""
+        return self.sized(shape).size
+
+    def sized(self, shape: PodShape) -> Sized:
+        """Return the shape in the terms of this class. Cost: once per shape."""
+        found = self._sized.get(shape)
+        if found is None:
+            found = self._sized[shape] = self._measured(shape)
+        return found
+
+    def _measured(self, shape: PodShape) -> Sized:
         if any(name not in self.names for name, _ in shape.devices):
-            return None
+            return Sized(None, self.capacity, carried=False)
         wanted = {**dict(shape.devices), CPU: shape.cpu_millis, MEMORY: shape.memory_bytes}
-        return tuple(wanted.get(name, 0) for name in self.names)
+        size = tuple(wanted.get(name, 0) for name in self.names)
+        carried = all(want <= have for want, have in zip(size, self.node, strict=True))
+        whole = self.accounting is Accounting.NODE or not carried
+        return Sized(size, self.capacity if whole else size, carried=carried)
 
 
 @lru_cache(maxsize=4096)
@@ -85,11 +105,17 @@ class Ledger:
     used: Vector = ()
     quota: tuple[int | None, ...] = ()
 
+    def __hash__(self) -> int:
+        # Ledgers are looked up by the thousand; what differs between pools of a fleet is here.
+        return hash((self.nodes, self.items))
+
     def plus(self, shape: PodShape, pods: int, nodes_per_worker: int) -> Ledger:
         """Return the ledger with further pods on it, whether they fit or not."""
-        item = packing.gang(self.dimensions.charge(shape), pods, nodes_per_worker)
-        size = self.dimensions.size(shape) or (0,) * len(self.dimensions.names)
-        used = tuple(have + pods * more for have, more in zip(self.used, size, strict=True))
+        sized = self.dimensions.sized(shape)
+        item = packing.gang(sized.charge, pods, nodes_per_worker)
+        used = self.used
+        if sized.size is not None:
+            used = tuple([have + pods * more for have, more in zip(used, sized.size, strict=True)])
         return Ledger(self.dimensions, self.nodes, _merged(self.items, item, nodes_per_worker), used, self.quota)
 
     @property
@@ -111,8 +137,9 @@ class Ledger:
     @property
     def free_devices(self) -> int:
         """Return the devices of all kinds that nothing holds; 0 when over-committed."""
-        devices = (index for index, name in enumerate(self.dimensions.names) if name not in (CPU, MEMORY))
-        return sum(max(0, self.dimensions.node[i] * self.nodes - self.used[i]) for i in devices)
+        rows = zip(self.dimensions.names, self.dimensions.node, self.used, strict=True)
+        nodes = self.nodes
+        return sum([max(0, have * nodes - used) for name, have, used in rows if name not in (CPU, MEMORY)])
 
     @property
     def exceeded_quota(self) -> str | None:
@@ -141,25 +168,12 @@ class Ledger:
         return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), tuple(self.quota[i] for i in keep))
 
 
-def of(pool: Pool, node_class: NodeClass, accounting: Accounting) -> Ledger:
-    """Return the ledger of a pool as its cluster published it."""
-    return _base(node_class, accounting, pool.nodes.usable, pool.allocations, pool.quota)
-
-
-@lru_cache(maxsize=65536)
-def _base(
-    node_class: NodeClass,
-    accounting: Accounting,
-    nodes: int,
-    allocations: tuple[Allocation, ...],
-    quota: tuple[tuple[str, int], ...],
-) -> Ledger:
-    what = dimensions(node_class, accounting)
-    bounds = dict(quota)
-    empty = Ledger(
-        what, max(0, nodes), used=(0,) * len(what.names), quota=tuple(bounds.get(name) for name in what.names)
-    )
-    return with_allocations(empty, allocations)
+def of(pool: Pool, what: Dimensions) -> Ledger:
+    """Return the ledger of a pool of nodes counted as `what`, as its cluster published it."""
+    bounds = dict(pool.quota)
+    quota = tuple(bounds.get(name) for name in what.names)
+    empty = Ledger(what, max(0, pool.nodes.usable), used=(0,) * len(what.names), quota=quota)
+    return with_allocations(empty, pool.allocations)
 
 
 def with_allocations(ledger: Ledger, allocations: Iterable[Allocation]) -> Ledger:

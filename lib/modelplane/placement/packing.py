@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
+from math import lcm
 from typing import TypeAlias
 
 Vector: TypeAlias = tuple[int, ...]
@@ -105,20 +106,30 @@ def _minus(free: Vector, vector: Vector, times: int) -> Vector:
     return tuple(have - size * times for have, size in zip(free, vector, strict=True))
 
 
-def _fullness(vector: Vector, capacity: Vector) -> tuple[Fraction, Fraction]:
-    shares = [Fraction(size, have) for size, have in zip(vector, capacity, strict=True) if have]
-    return (max(shares, default=Fraction(0)), sum(shares, Fraction(0)))
+@lru_cache(maxsize=1024)
+def _weights(capacity: Vector) -> Vector:
+    """Return a whole number per dimension by which amounts become comparable shares of a node."""
+    common = lcm(*(have for have in capacity if have))
+    return tuple(common // have if have else 0 for have in capacity)
+
+
+def _fullness(vector: Vector, weights: Vector) -> tuple[int, int]:
+    """Return the largest share of a node and the sum of shares, both in units of `weights`."""
+    largest = total = 0
+    for size, weight in zip(vector, weights, strict=True):
+        share = size * weight
+        total += share
+        largest = max(largest, share)
+    return (largest, total)
 
 
 def _best_fit_decreasing(capacity: Vector, nodes: int, items: Sequence[Item]) -> Histogram | None:
     """Return the histogram after the largest items went first into the fullest nodes, None if one found no place."""
-    one = len(capacity) == 1
+    weights = _weights(capacity)
     histogram: dict[Vector, int] = {capacity: nodes}
-    ordered = items if one else sorted(items, key=lambda i: (_fullness(i.vector, capacity), i), reverse=True)
-    for item in ordered:
+    for item in sorted(items, key=lambda i: (_fullness(i.vector, weights), i), reverse=True):
         left = item.pods
-        tightest = sorted(histogram) if one else sorted(histogram, key=lambda v: (_fullness(v, capacity), v))
-        for profile in tightest:
+        for profile in sorted(histogram, key=lambda free: (_fullness(free, weights), free)):
             most = _times(profile, item.vector, item.per_node)
             if not most:
                 continue
@@ -209,7 +220,8 @@ class _Search:
 
     def __init__(self, capacity: Vector, items: Sequence[Item], steps: int) -> None:
         self._capacity = capacity
-        self._items = sorted(items, key=lambda i: (_fullness(i.vector, capacity), i), reverse=True)
+        weights = _weights(capacity)
+        self._items = sorted(items, key=lambda i: (_fullness(i.vector, weights), i), reverse=True)
         self._steps = steps
         self._failed: dict[tuple[int, ...], int] = {}
         self._nodes: list[tuple[int, ...]] = []

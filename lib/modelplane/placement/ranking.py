@@ -6,8 +6,10 @@ A heap per spread domain, so that a placement costs what it changes and no more.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import TypeAlias
 
 from modelplane.placement import filters
@@ -19,6 +21,20 @@ Key: TypeAlias = tuple[int, bool, int, Price, int, int, str]
 """(own replicas there, cache absent, PreferNoSchedule taints, price, nodes opened, devices left free, name)."""
 
 
+class Stage(IntEnum):
+    """How exactly an entry of the queue is known; what is not exact is a lower bound."""
+
+    FLOOR = 0
+    LEFT = 1
+    EXACT = 2
+
+
+Entry: TypeAlias = tuple[Key, Stage, int]
+"""A key or a bound below it, how exact it is, and the version of the cluster it was made for."""
+
+_NO_LEFT = -(1 << 62)
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A cluster that can take one more replica, and how."""
@@ -27,88 +43,90 @@ class Candidate:
     solution: Solution
 
 
-@dataclass(slots=True)
-class _Queue:
-    """The candidates of one spread domain. Entries may be outdated: a key is compared again when it comes up."""
-
-    heap: list[Key] = field(default_factory=list)
-
-
 class Ranking:
-    """All clusters that may take a replica, best first, kept up to date while replicas are put down."""
+    """All clusters that may take a replica, best first, kept up to date while replicas are put down.
+
+    A cluster enters with a bound that costs next to nothing, and is only solved when no other bound is below its own:
+    the order is exactly that of the keys, and most of a large fleet is never looked into.
+    """
 
     def __init__(self, board: Board, clusters: Iterable[str]) -> None:
         self._board = board
-        self._queues: dict[Domain, _Queue] = {}
-        eligible = [name for name in clusters if board.barred(name) is None]
+        self._heaps: dict[Domain, list[Entry]] = {}
+        self._versions: Counter[str] = Counter()
+        eligible = [name for name in clusters if board.barred(name) is None and board.lots(name)]
+        board.table.compare_prices()
         self._domains = countable_domains(board, eligible)
         for name in eligible:
             domain = board.domain(name)
-            if domain is None or board.counted_out(name) is not None:
-                continue
-            solution = board.solve(name)
-            if solution is not None:
-                self._queues.setdefault(domain, _Queue()).heap.append(key(board, name, solution))
-        for queue in self._queues.values():
-            heapq.heapify(queue.heap)
+            if domain is not None and board.counted_out(name) is None:
+                floor = board.floor(name)
+                if floor is not None:
+                    bound = key(board, name, (*floor, _NO_LEFT))
+                    self._heaps.setdefault(domain, []).append((bound, Stage.FLOOR, 0))
+        for heap in self._heaps.values():
+            heapq.heapify(heap)
 
-    def best(self, excluded: str | None = None) -> Candidate | None:
-        """Return the first candidate in order, without the `excluded` cluster; None when there is none."""
-        for domain in sorted(self._queues, key=self._spread_key):
-            if self._skewed(domain):
-                continue
-            found = self._first(self._queues[domain], excluded)
-            if found is not None:
-                return found
+    def best(self) -> Candidate | None:
+        """Return the first candidate in order, None when there is none."""
+        for domain in sorted(self._heaps, key=self._spread_key):
+            if skew_violation(self._board, domain, self._domains) is None:
+                found = self._first(self._heaps[domain])
+                if found is not None:
+                    return found
         return None
 
     def take(self, candidate: Candidate) -> None:
         """Put a replica down on the candidate and rank its cluster anew."""
-        self._board.take(candidate.cluster, candidate.solution)
-        self._requeue(candidate.cluster)
+        board, name = self._board, candidate.cluster
+        board.take(name, candidate.solution)
+        self._versions[name] += 1
+        domain = board.domain(name)
+        if domain is None or board.counted_out(name) is not None:
+            return
+        solution = board.solve(name)
+        if solution is not None:
+            entry = (key(board, name, solution.key), Stage.EXACT, self._versions[name])
+            heapq.heappush(self._heaps.setdefault(domain, []), entry)
 
-    def _requeue(self, name: str) -> None:
-        domain = self._board.domain(name)
-        solution = self._board.solve(name)
-        if domain is not None and solution is not None and self._board.counted_out(name) is None:
-            heapq.heappush(self._queues.setdefault(domain, _Queue()).heap, key(self._board, name, solution))
+    def _first(self, heap: list[Entry]) -> Candidate | None:
+        while heap:
+            bound, stage, version = heap[0]
+            name = bound[-1]
+            if version != self._versions[name]:
+                heapq.heappop(heap)
+                continue
+            if stage is Stage.EXACT:
+                solution = self._board.solve(name)
+                if solution is not None:
+                    return Candidate(name, solution)
+            closer = None if stage is Stage.EXACT else self._closer(bound, stage, version)
+            if closer is None:
+                heapq.heappop(heap)
+            else:
+                heapq.heapreplace(heap, closer)
+        return None
 
-    def _first(self, queue: _Queue, excluded: str | None) -> Candidate | None:
-        aside: list[Key] = []
-        found: Candidate | None = None
-        while queue.heap and found is None:
-            entry = heapq.heappop(queue.heap)
-            name = entry[-1]
-            solution = None if self._board.counted_out(name) is not None else self._board.solve(name)
-            if solution is None:
-                continue
-            now = key(self._board, name, solution)
-            if now != entry:
-                # Its state has changed since it was queued; the fresh entry decides when it is its turn.
-                heapq.heappush(queue.heap, now)
-                continue
-            aside.append(entry)
-            if name != excluded:
-                found = Candidate(name, solution)
-        for entry in aside:
-            heapq.heappush(queue.heap, entry)
-        return found
+    def _closer(self, bound: Key, stage: Stage, version: int) -> Entry | None:
+        """Return the entry one stage more exact, None when its cluster takes nothing."""
+        board, name = self._board, bound[-1]
+        if stage is Stage.FLOOR:
+            return ((*bound[:5], board.left(name), name), Stage.LEFT, version)
+        solution = board.solve(name)
+        return None if solution is None else (key(board, name, solution.key), Stage.EXACT, version)
 
     def _spread_key(self, domain: Domain) -> tuple[tuple[int, ...], Domain]:
         counts = tuple(counter[value] for counter, value in zip(self._board.replicas_in, domain, strict=True))
         return (counts, domain)
 
-    def _skewed(self, domain: Domain) -> bool:
-        return skew_violation(self._board, domain, self._domains) is not None
 
-
-def key(board: Board, name: str, solution: Solution) -> Key:
+def key(board: Board, name: str, goodness: tuple[Price, int, int]) -> Key:
     """Return where the cluster stands within its spread domain, smaller is better."""
     own = board.replicas_on[name]
     cache = board.intent.cache
     absent = cache is not None and name not in cache.ready_clusters
     disliked = filters.disliked(board.clusters[name], board.intent)
-    return (own if board.intent.strategy is Strategy.SPREAD else -own, absent, disliked, *solution.key, name)
+    return (own if board.intent.strategy is Strategy.SPREAD else -own, absent, disliked, *goodness, name)
 
 
 def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[str], ...]:

@@ -6,6 +6,7 @@ successor that names the replica it replaces.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from modelplane import names
@@ -54,7 +55,7 @@ class _Draft:
         self._board = board
         self._roll = roll
         self._wanted = board.intent.replicas
-        self._taken = {replica.name for replica in current.replicas} | current.taken_names
+        self._names = _fresh_names(board.intent.deployment, current)
         self._placed: dict[str, PlacedReplica] = {}
         self._blocked: list[BlockedMove] = []
         self._missing = 0
@@ -93,8 +94,7 @@ class _Draft:
 
     def _put(self, candidate: Candidate, replaces: str | None, note: str) -> PlacedReplica:
         self._candidates.take(candidate)
-        (name,) = names.next_replicas(self._board.intent.deployment, self._taken, 1)
-        self._taken.add(name)
+        name = next(self._names)
         placed = PlacedReplica(
             name=name,
             cluster=candidate.cluster,
@@ -113,7 +113,7 @@ class _Draft:
         roles = []
         for role, seat in zip(self._board.table.demand.roles, solution.seats, strict=True):
             picks = tuple(DeviceAssignment(p.request, p.device, p.count) for p in seat.option.picks)
-            holding = Holding(role.role, lots[seat.pool].pool.name, role.pods, seat.shape, role.nodes_per_worker)
+            holding = Holding(role.role, lots[seat.pool][0].name, role.pods, seat.shape, role.nodes_per_worker)
             roles.append(self._role(cluster, holding, picks))
         return tuple(roles)
 
@@ -273,6 +273,15 @@ class _Draft:
             replaces=replica.replaces,
             note=note,
         )
+
+
+def _fresh_names(deployment: str, current: Current) -> Iterator[str]:
+    """Return the names that are not taken, by number."""
+    taken = {replica.name for replica in current.replicas} | current.taken_names
+    for number in itertools.count():
+        name = names.replica(deployment, number)
+        if name not in taken:
+            yield name
 
 
 def _urgency(leaver: Leaver) -> tuple[int, bool, tuple[str, int, str]]:

@@ -32,10 +32,15 @@ class Pods(Protocol):
     def nodes_per_worker(self) -> int: ...  # noqa: D102 - said by the class
 
 
-def of(state: Ledger, role: RoleDemand, match: Match) -> Refusal | None:
-    """Return why the role does not fit the pool by itself, None when it does."""
+def of(state: Ledger | None, role: RoleDemand, match: Match) -> Refusal | None:
+    """Return why the role does not fit the pool by itself, None when it does.
+
+    `state` is not needed where nothing matches.
+    """
     if match.miss is not None:
         return _missed(match.miss)
+    if state is None:
+        return Refusal(Reason.NO_MATCHING_DEVICE, "its InferenceClass does not exist", "no InferenceClass")
     refusals = []
     for option in match.options:
         shape = solver.shape_of(role, option)

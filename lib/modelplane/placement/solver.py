@@ -5,7 +5,8 @@ Equal states are decided once: a cluster is its pools' states in name order, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
@@ -13,9 +14,9 @@ from typing import TypeAlias
 from modelplane.devices import matching
 from modelplane.devices.matching import Match, Option
 from modelplane.devices.model import NodeClass
-from modelplane.placement import ledger
-from modelplane.placement.ledger import Ledger
-from modelplane.placement.model import Demand, PodShape, RoleDemand
+from modelplane.placement import ledger, packing
+from modelplane.placement.ledger import Dimensions, Ledger
+from modelplane.placement.model import Accounting, Demand, PodShape, Pool, RoleDemand
 from modelplane.placement.packing import Answer
 
 Price: TypeAlias = tuple[int, Decimal]
@@ -48,13 +49,16 @@ class Solution:
 class Table:
     """What the demand makes of each class: found once per class object, and solutions once per state."""
 
-    def __init__(self, demand: Demand, currency: str) -> None:
+    def __init__(self, demand: Demand) -> None:
         self._demand = demand
-        self._currency = currency
+        self._currency = ""
         self._numbers: dict[int, int] = {}
         self._classes: list[NodeClass] = []
         self._matches: list[tuple[Match, ...]] = []
+        self._serving: list[bool] = []
         self._solutions: dict[tuple[tuple[int, Ledger], ...], Solution | None] = {}
+        self._dimensions: dict[tuple[int, Accounting], Dimensions] = {}
+        self._guests: dict[tuple[int, int, Accounting], tuple[_Guest, ...]] = {}
 
     @property
     def demand(self) -> Demand:
@@ -70,19 +74,89 @@ class Table:
             self._matches.append(
                 tuple(matching.match(node_class, role.requests, role.constraints) for role in self._demand.roles)
             )
+            self._serving.append(any(match.options for match in self._matches[number]))
         return number
+
+    def serving(self, pools: Iterable[Pool]) -> list[tuple[Pool, int]]:
+        """Return the pools whose class is known and serves some role, with the class's number."""
+        found = []
+        for pool in pools:
+            if pool.node_class is not None:
+                number = self._numbers.get(id(pool.node_class))
+                if number is None:
+                    number = self.number(pool.node_class)
+                if self._serving[number]:
+                    found.append((pool, number))
+        return found
 
     def node_class(self, number: int) -> NodeClass:
         """Return the class of a number."""
         return self._classes[number]
 
+    def dimensions(self, number: int, accounting: Accounting) -> Dimensions:
+        """Return what is counted on a node of the class."""
+        found = self._dimensions.get((number, accounting))
+        if found is None:
+            found = self._dimensions[number, accounting] = ledger.dimensions(self._classes[number], accounting)
+        return found
+
     def matches(self, number: int) -> tuple[Match, ...]:
         """Return, per role, how an empty node of the class serves one pod."""
         return self._matches[number]
 
-    def serves(self, number: int) -> bool:
-        """Return whether the class can serve any role at all."""
-        return any(match.options for match in self._matches[number])
+    def compare_prices(self) -> None:
+        """Choose the currency that prices are compared in: that of most classes that serve; others count as unknown."""
+        priced = Counter(
+            node_class.currency
+            for node_class, serves in zip(self._classes, self._serving, strict=True)
+            if serves and node_class.cost_per_node_hour is not None
+        )
+        self._currency = min(priced, key=lambda currency: (-priced[currency], currency), default="")
+
+    def floor(self, pools: Iterable[tuple[int, Pool]], accounting: Accounting) -> tuple[Price, int] | None:
+        """Return price and newly opened nodes that no solution goes below, None when some role has no pool.
+
+        Cost: no packing; a pool whose pods cannot stand beside the role's needs new nodes for all of them, any other is
+        taken to need none.
+        """
+        listed = tuple(pools)
+        if len(listed) == 1 == len(self._demand.roles):
+            return self._pool_floor(*listed[0], 0, accounting)
+        opened, amount, unknown = 0, Decimal(0), 0
+        for index in range(len(self._demand.roles)):
+            floors = [
+                self._pool_floor(number, pool, index, accounting)
+                for number, pool in listed
+                if self._matches[number][index].options
+            ]
+            if not floors:
+                return None
+            price, nodes = min(floors)
+            unknown, amount, opened = max(unknown, price[0]), amount + price[1], opened + nodes
+        if len(self._demand.roles) > 1 and unknown:
+            # One role's price may be unknown and the other's not: the sum is unknown, which is not below any known one.
+            return ((0, Decimal(0)), 0)
+        return ((unknown, amount), opened)
+
+    def _pool_floor(self, number: int, pool: Pool, index: int, accounting: Accounting) -> tuple[Price, int]:
+        best: tuple[Price, int] | None = None
+        for guest in self._guests_of(number, index, accounting):
+            for entry in pool.allocations:
+                if guest.stands_beside(entry.shape):
+                    return (FREE, 0)
+            if best is None or guest.floor < best:
+                best = guest.floor
+        return best or (FREE, 0)
+
+    def _guests_of(self, number: int, index: int, accounting: Accounting) -> tuple[_Guest, ...]:
+        found = self._guests.get((number, index, accounting))
+        if found is None:
+            role = self._demand.roles[index]
+            what = self.dimensions(number, accounting)
+            shapes = (shape_of(role, option) for option in self._matches[number][index].options)
+            found = tuple(_Guest(what, role, shape, self._price(number)) for shape in shapes)
+            self._guests[number, index, accounting] = found
+        return found
 
     def solve(self, pools: tuple[tuple[int, Ledger], ...]) -> Solution | None:
         """Return the best way to put one replica on pools given as (class number, ledger), None when there is none."""
@@ -138,6 +212,27 @@ class Table:
         if node_class.cost_per_node_hour is None or node_class.currency != self._currency:
             return (1, Decimal(0))
         return (0, Decimal(node_class.cost_per_node_hour))
+
+
+class _Guest:
+    """A pod of one role on the nodes of one class: whom it can stand beside, and what it costs to stand alone."""
+
+    __slots__ = ("_beside", "_vector", "_what", "floor")
+
+    def __init__(self, what: Dimensions, role: RoleDemand, shape: PodShape, price: Price) -> None:
+        self._what = what
+        self._vector = what.charge(shape)
+        self._beside: dict[PodShape, bool] = {}
+        nodes = packing.fewest_nodes(what.capacity, packing.gang(self._vector, role.pods, role.nodes_per_worker))
+        self.floor: tuple[Price, int] = ((price[0], price[1] * nodes), nodes)
+
+    def stands_beside(self, other: PodShape) -> bool:
+        """Return whether it and a pod of the other shape can stand on one node."""
+        found = self._beside.get(other)
+        if found is None:
+            both = zip(self._vector, self._what.charge(other), self._what.capacity, strict=True)
+            found = self._beside[other] = all(one + two <= have for one, two, have in both)
+        return found
 
 
 def shape_of(role: RoleDemand, option: Option) -> PodShape:

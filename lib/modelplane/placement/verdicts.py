@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelplane.placement import ledger, ranking, shortage
+from modelplane.placement import ranking, shortage
 from modelplane.placement.board import Board
 from modelplane.placement.filters import Refusal
 from modelplane.placement.ledger import Ledger
@@ -26,7 +26,7 @@ class Judge:
         self._board = board
         eligible = [name for name in board.clusters if board.barred(name) is None]
         self.countable = ranking.countable_domains(board, eligible) if countable is None else countable
-        self._shortages: dict[tuple[int, Ledger, int], Refusal | None] = {}
+        self._shortages: dict[tuple[int, Ledger | None, int], Refusal | None] = {}
 
     def all(self) -> tuple[ClusterVerdict, ...]:
         """Return a verdict for every cluster, by name."""
@@ -48,7 +48,8 @@ class Judge:
 
     def _pools(self, name: str) -> tuple[PoolVerdict, ...]:
         board = self._board
-        states = {lot.pool.name: state for lot, state in zip(board.lots(name), board.ledgers(name), strict=True)}
+        rows = zip(board.lots(name), board.ledgers(name), strict=True)
+        states = {pool.name: state for (pool, _), state in rows}
         roles = board.table.demand.roles
         verdicts = []
         for pool in sorted(board.clusters[name].pools, key=lambda pool: pool.name):
@@ -64,11 +65,11 @@ class Judge:
             detail = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
             return Refusal(Reason.NO_MATCHING_DEVICE, detail, "no InferenceClass")
         number = board.table.number(pool.node_class)
-        if state is None:
-            state = ledger.of(pool, pool.node_class, board.clusters[name].accounting)
-        key = (number, state, role)
+        match = board.table.matches(number)[role]
+        if match.miss is None and state is None:
+            state = board.published(name, pool)
+        key = (number, None if match.miss is not None else state, role)
         if key not in self._shortages:
-            match = board.table.matches(number)[role]
             self._shortages[key] = shortage.of(state, board.table.demand.roles[role], match)
         return self._shortages[key]
 
@@ -95,7 +96,7 @@ class Judge:
 
     def _state(self, name: str, pool: str) -> Ledger | None:
         rows = zip(self._board.lots(name), self._board.ledgers(name), strict=True)
-        return next((state for lot, state in rows if lot.pool.name == pool), None)
+        return next((state for (lot, _), state in rows if lot.name == pool), None)
 
     def _unspread(self, name: str) -> Refusal | None:
         board = self._board

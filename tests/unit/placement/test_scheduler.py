@@ -66,6 +66,7 @@ def on(result: Plan) -> list[str]:
 
 PRICED = node_class(cost_per_node_hour="90")
 CHEAP = node_class(cost_per_node_hour="80")
+DEARER = node_class(cost_per_node_hour="95")
 EURO = node_class(cost_per_node_hour="1", currency="EUR")
 TWO = intent(2)
 
@@ -113,7 +114,7 @@ FILLS: list[tuple[str, Fleet, Any, Any, list[str]]] = [
     ),
     (
         "a known price before an unknown one, and other currencies are unknown",
-        fleet(cluster("a", pool(4, EURO)), cluster("b", pool(4, PRICED)), cluster("c", pool(4, PRICED))),
+        fleet(cluster("a", pool(4, EURO)), cluster("b", pool(4, PRICED)), cluster("c", pool(4, DEARER))),
         None,
         None,
         ["b"],

@@ -1,0 +1,107 @@
+"""Generated fleets of any size: the same for the same arguments."""
+
+from __future__ import annotations
+
+from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
+from modelplane.placement.model import (
+    Allocation,
+    Cluster,
+    Demand,
+    Fleet,
+    NodeCounts,
+    PodShape,
+    Pool,
+    RoleDemand,
+)
+from modelplane.workload.model import Role
+
+NODES, POOLS, CLASSES = 64, 4, 40
+OTHERS_PER_CLUSTER = 5
+GPU = "gpu.nvidia.com"
+ARCHITECTURES = ("Ada", "Ampere", "Hopper", "Blackwell")
+MEMORY_MI = (23_034, 46_068, 81_559, 143_771, 183_359)
+SELECTORS = (
+    f'device.attributes["{GPU}"].architecture in ["Hopper", "Blackwell"]',
+    f'device.capacity["{GPU}"].memory.compareTo(quantity("75Gi")) >= 0',
+)
+NIC_SELECTORS = ('device.driver == "dra.net"', 'device.attributes["dra.net"].rdma')
+
+
+class Draw:
+    """A small deterministic sequence, so that a fleet needs no seeded generator of the library's version."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed * 2_654_435_761 % 2**32 or 1
+
+    def below(self, bound: int) -> int:
+        """Return the next number below `bound`."""
+        self._state ^= (self._state << 13) % 2**32
+        self._state ^= self._state >> 17
+        self._state ^= (self._state << 5) % 2**32
+        return self._state % bound
+
+
+def classes(count: int = CLASSES) -> tuple[NodeClass, ...]:
+    """Return `count` classes of four device kinds each: GPU, NIC, a local disk and a synthetic fabric."""
+    return tuple(_class(number) for number in range(count))
+
+
+def _class(number: int) -> NodeClass:
+    architecture = ARCHITECTURES[number % len(ARCHITECTURES)]
+    memory = MEMORY_MI[number % len(MEMORY_MI)]
+    text = AttributeKind.STRING
+    gpu = Device(
+        name="gpu",
+        driver=GPU,
+        count=8,
+        device_class=GPU,
+        attributes=(
+            ("architecture", Attribute(text, architecture)),
+            ("cudaComputeCapability", Attribute(AttributeKind.VERSION, "9.0.0")),
+            ("productName", Attribute(text, f"GPU {number}")),
+        ),
+        capacity=(("memory", f"{memory}Mi"),),
+    )
+    nic = Device(
+        name="nic",
+        driver="dra.net",
+        count=8,
+        device_class="rdma.dra.net",
+        attributes=(("rdma", Attribute(AttributeKind.BOOL, value=True)),),
+    )
+    disk = Device("disk", "disk.example.com", 4, device_class="disk.example.com", capacity=(("size", "3Ti"),))
+    fabric = Device("fabric", "modelplane.ai", 1, Claim.SYNTHETIC)
+    return NodeClass(
+        name=f"class-{number}",
+        devices=(gpu, nic, disk, fabric),
+        cpu_millis=192_000,
+        memory_bytes=2_000 * 2**30,
+        cost_per_node_hour=str(20 + number),
+    )
+
+
+def fleet(clusters: int, seed: int = 1) -> Fleet:
+    """Return a fleet of `clusters` with 4 pools of 64 nodes and the pods of 5 replicas of others on each."""
+    draw, kinds = Draw(seed), classes()
+    return Fleet(tuple(_cluster(number, draw, kinds) for number in range(clusters)))
+
+
+def _cluster(number: int, draw: Draw, kinds: tuple[NodeClass, ...]) -> Cluster:
+    held: dict[int, list[Allocation]] = {}
+    for _ in range(OTHERS_PER_CLUSTER):
+        devices = (1, 2, 4, 8)[draw.below(4)]
+        shape = PodShape((("gpu", devices),), 4_000 * devices, 32 * 2**30 * devices)
+        held.setdefault(draw.below(POOLS), []).append(Allocation(shape, 1 + draw.below(4)))
+    pools = []
+    for index in range(POOLS):
+        node_class = kinds[draw.below(len(kinds))]
+        entries = tuple(held.get(index, ()))
+        pools.append(Pool(f"pool-{index}", node_class.name, node_class, NodeCounts(NODES, NODES), entries))
+    region = f"region-{draw.below(12)}"
+    return Cluster(f"cluster-{number:05d}", tuple(pools), labels={"modelplane.ai/region": region})
+
+
+def demand() -> Demand:
+    """Return a worker of two nodes with eight GPUs and eight NICs each, two selectors per request."""
+    requests = (Request("gpu", 8, SELECTORS), Request("nic", 8, NIC_SELECTORS))
+    return Demand((RoleDemand(Role.DECODE, 2, 2, requests, (), 64_000, 512 * 2**30),))
