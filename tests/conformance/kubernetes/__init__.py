@@ -1,0 +1,1 @@
+"""Our API on the real API server: what it accepts, what it refuses and with which words, what people see."""

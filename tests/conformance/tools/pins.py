@@ -1,0 +1,102 @@
+"""What is built from which module, and which definitions come from it.
+
+A folder beside this file holds the go.mod and go.sum that pin one module. One module per project, because their
+`replace` lines contradict each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+KUBERNETES = "v1.36.3"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program: its name here, the Go package of its main function."""
+
+    name: str
+    package: str
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One pinned Go module and the programs built from it."""
+
+    name: str
+    programs: tuple[Program, ...]
+    stamps: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of go.mod and go.sum."""
+        return HERE / self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """CustomResourceDefinitions as files of a pinned module: `pin` is the folder that pins it."""
+
+    pin: str
+    path: str
+    files: tuple[str, ...]
+
+
+def _kubernetes_stamps() -> tuple[str, ...]:
+    # Kubernetes takes its version from the linker; without it the API server calls itself v0.0.0-master.
+    major, minor, _ = KUBERNETES.removeprefix("v").split(".")
+    variables = {"gitVersion": KUBERNETES, "gitMajor": major, "gitMinor": minor}
+    return tuple(f"k8s.io/component-base/version.{name}={value}" for name, value in variables.items())
+
+
+MODULES = (
+    Module("etcd", (Program("etcd", "go.etcd.io/etcd/server/v3"),)),
+    Module(
+        "kubernetes",
+        tuple(
+            Program(name, f"k8s.io/kubernetes/cmd/{name}")
+            for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+        ),
+        _kubernetes_stamps(),
+    ),
+    Module("kwok", (Program("kwok", "sigs.k8s.io/kwok/cmd/kwok"),)),
+    Module(
+        "provider-kubernetes",
+        (Program("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes/cmd/provider"),),
+    ),
+    Module("lws", (Program("lws", "sigs.k8s.io/lws/cmd"),)),
+    Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
+)
+
+# Source: the release manifests of each project, as far as its module carries them.
+DEFINITIONS = {
+    "kserve": Definitions(
+        "kserve",
+        "github.com/kserve/kserve",
+        ("config/crd/full/llmisvc/serving.kserve.io_*.yaml",),
+    ),
+    "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),
+    "provider-kubernetes": Definitions(
+        "provider-kubernetes",
+        "github.com/crossplane-contrib/provider-kubernetes",
+        # The kinds without ".m." are the legacy ones, which need a conversion webhook and which nobody composes.
+        ("package/crds/kubernetes.m.crossplane.io_*.yaml",),
+    ),
+    "provider-helm": Definitions(
+        "crds", "github.com/crossplane-contrib/provider-helm", ("package/crds/helm.m.crossplane.io_*.yaml",)
+    ),
+    # The experimental channel is what Envoy Gateway ships with its own chart.
+    "gateway-api": Definitions(
+        "crds", "sigs.k8s.io/gateway-api", ("config/crd/experimental/gateway.networking.*k8s.io_[!v]*.yaml",)
+    ),
+    "inference-extension": Definitions(
+        "crds", "sigs.k8s.io/gateway-api-inference-extension", ("config/crd/bases/*.yaml",)
+    ),
+    "envoy-gateway": Definitions(
+        "crds",
+        "github.com/envoyproxy/gateway",
+        ("charts/gateway-helm/charts/crds/crds/generated/gateway.envoyproxy.io_*.yaml",),
+    ),
+}

@@ -1,0 +1,154 @@
+"""What is installed on a cluster before a story begins: definitions, and Crossplane with our API and our function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from modelplane.api import catalogue
+from tests.conformance.tools import workshop
+from tests.support import controlplane, crossplane, kubeapi
+
+Document = dict[str, Any]
+
+CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+CROSSPLANE_MODULE = "github.com/crossplane/crossplane/v2"
+CROSSPLANE_NAMESPACE = "crossplane-system"
+SYSTEM_NAMESPACE = "modelplane-system"
+FUNCTION = "function-modelplane"
+READY_SECONDS = 180
+
+
+def documents(*files: Path) -> Iterator[Document]:
+    """Yield the documents of YAML files. Cost: seconds for a definition of two megabytes."""
+    for file in files:
+        # The C loader: the pure one takes a minute for what KServe defines.
+        yield from (one for one in yaml.load_all(file.read_text(), Loader=yaml.CSafeLoader) if one)
+
+
+def namespace(plane: controlplane.Plane, name: str) -> None:
+    """Create a namespace; one that exists is fine."""
+    plane.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+
+def definitions(plane: controlplane.Plane, *names: str) -> None:
+    """Install the CustomResourceDefinitions of projects, by their name in the workshop, and wait until they work."""
+    found = [one for name in names for one in documents(*workshop.definitions(name))]
+    apply_definitions(plane, found)
+
+
+def apply_definitions(plane: controlplane.Plane, found: Iterable[Document]) -> None:
+    """Apply CustomResourceDefinitions and wait until the API server serves them."""
+    names = []
+    for one in found:
+        # What the generator wrote into `status` is refused by a strict apply, and is the server's to say.
+        plane.api.apply({key: value for key, value in one.items() if key != "status"})
+        names.append(one["metadata"]["name"])
+    for name in names:
+        await_served(plane, name)
+
+
+def await_served(plane: controlplane.Plane, name: str) -> None:
+    """Return once a definition is Established."""
+    kubeapi.until(
+        lambda: kubeapi.condition(plane.api.get(*CRD, name), "Established").get("status") == "True",
+        seconds=READY_SECONDS,
+        what=f"the definition {name}",
+    )
+
+
+def crossplane_definitions(plane: controlplane.Plane) -> None:
+    """Install the definitions of Crossplane itself."""
+    root = workshop.module_files(crossplane.CORE_MODULE, CROSSPLANE_MODULE)
+    apply_definitions(plane, documents(*sorted((root / "cluster" / "crds").glob("*.yaml"))))
+
+
+def crossplane_core(plane: controlplane.Plane) -> controlplane.Process:
+    """Install Crossplane's definitions, start its core as a process and return it.
+
+    It runs without webhooks and without a package manager's runtime: functions are processes of the test.
+    """
+    crossplane_definitions(plane)
+    namespace(plane, CROSSPLANE_NAMESPACE)
+    folder = plane.issue("crossplane-client", "crossplane")
+    return plane.program(
+        "crossplane",
+        "core",
+        "start",
+        "--package-runtime=External",
+        "--enable-webhooks=false",
+        f"--tls-client-certs-dir={folder}",
+        f"--xpkg-cache-dir={plane.folder / 'xpkg'}",
+        f"--namespace={CROSSPLANE_NAMESPACE}",
+        # Port 0: the system chooses, so that several can run on one machine.
+        "--metrics-port=0",
+        "--health-probe-port=0",
+    )
+
+
+def function(plane: controlplane.Plane, target: str) -> None:
+    """Make Crossplane call our function at `target` (host:port).
+
+    What the package manager would write is written by hand and paused, so that it does not pull an image.
+    """
+    paused = {"crossplane.io/paused": "true"}
+    image = "localhost/function-modelplane:v0.0.0"
+    plane.api.apply(
+        {
+            "apiVersion": "pkg.crossplane.io/v1",
+            "kind": "Function",
+            "metadata": {"name": FUNCTION, "annotations": paused},
+            "spec": {"package": image},
+        }
+    )
+    revision: Document = {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "FunctionRevision",
+        "metadata": {
+            "name": f"{FUNCTION}-1",
+            "annotations": paused,
+            "labels": {"pkg.crossplane.io/package": FUNCTION},
+        },
+        "spec": {"desiredState": "Active", "image": image, "revision": 1},
+    }
+    plane.api.apply(revision)
+    plane.api.merge(revision, {"status": {"endpoint": target, "capabilities": ["composition"]}}, subresource="status")
+
+
+def provider_kubernetes(plane: controlplane.Plane) -> controlplane.Process:
+    """Install provider-kubernetes and start it with watches, as our README asks for.
+
+    Its webhook (9443) and metrics (8080) listen on fixed ports in this version, so one runs on a machine at a time.
+    """
+    definitions(plane, "provider-kubernetes")
+    certificates = plane.issue("provider-kubernetes-webhook", "provider-kubernetes")
+    (port,) = controlplane.free_ports(1)
+    return plane.program(
+        "provider-kubernetes",
+        "--enable-watches",
+        f"--health-probe-bind-addr=127.0.0.1:{port}",
+        environment={"TLS_SERVER_CERTS_DIR": str(certificates)},
+    )
+
+
+def our_api(plane: controlplane.Plane) -> None:
+    """Apply every CompositeResourceDefinition and Composition, and wait until Crossplane serves the kinds."""
+    for kind in catalogue.kinds():
+        plane.api.apply(dict(catalogue.definition(kind)))
+        plane.api.apply(dict(catalogue.composition(kind)))
+    for kind in catalogue.kinds():
+        name = catalogue.definition(kind)["metadata"]["name"]
+        await_served(plane, name)
+        kubeapi.until(
+            lambda name=name: (
+                kubeapi.condition(  # type: ignore[misc]
+                    plane.api.get("apiextensions.crossplane.io/v2", "CompositeResourceDefinition", name), "Established"
+                ).get("status")
+                == "True"
+            ),
+            seconds=READY_SECONDS,
+            what=f"Crossplane to serve {name}",
+        )
