@@ -217,5 +217,7 @@ class Board:
         cluster = self.clusters.get(name)
         if cluster is None:
             return None
+        if not self.intent.spread:
+            return ()
         values = [filters.label(cluster, constraint.topology_key) for constraint in self.intent.spread]
         return None if None in values else tuple(value for value in values if value is not None)
