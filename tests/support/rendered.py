@@ -1,0 +1,49 @@
+"""Documents rendered in this process: the whole settled world, and the bare manifests by where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from modelplane_cli.world import assumption, checks, definitions, documents, offline
+from modelplane_cli.world.offline import Assume, World
+from modelplane_cli.world.store import Key, key_of
+from modelplane_functions import servicer
+
+Document = dict[str, Any]
+
+CONTROL_PLANE = "control-plane"
+# Only the server says these.
+_SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "ownerReferences")
+
+
+def folder(path: Path) -> World:
+    """Return the world that the documents of a folder lead to. Raises: AssertionError for bad input."""
+    given = documents.read([str(path)])
+    kinds = definitions.builtin()
+    checked = checks.check(given.documents, kinds, "default")
+    problems = [*given.problems, *checked.problems]
+    assert not checks.has_errors(problems), [str(problem) for problem in problems]
+    return offline.build(checked.objects, kinds, servicer.answer, Assume.READY)
+
+
+def world(objects: Sequence[Mapping[str, Any]]) -> World:
+    """Return the world that plain documents lead to."""
+    keyed: dict[Key, Mapping[str, Any]] = {key_of(one): one for one in objects}
+    return offline.build(keyed, definitions.builtin(), servicer.answer, Assume.READY)
+
+
+def placed(settled: World) -> Iterator[tuple[str, Document]]:
+    """Yield each object with where it stands: on the control plane, or (what an Object carries) on a cluster."""
+    for found in settled.objects():
+        yield CONTROL_PLANE, bare(found)
+        is_object = (found["kind"], found["apiVersion"].split("/")[0]) == ("Object", assumption.KUBERNETES)
+        if is_object and found["spec"].get("managementPolicies") != ["Observe"]:
+            yield assumption.cluster_of(found, settled.store), bare(assumption.manifest_of(found))
+
+
+def bare(document: Mapping[str, Any]) -> Document:
+    """Return a document without what a server would add."""
+    metadata = {key: value for key, value in document["metadata"].items() if key not in _SERVERS}
+    return {**document, "metadata": metadata}
