@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from modelplane.placement import counterfactual, scheduler, shortfall
 from modelplane.placement.counterfactual import Nearness
 from modelplane.placement.model import Current, Demand, Fleet, Intent
-from modelplane.placement.plan import Closest, ClusterVerdict, Plan, Reason, ReasonCount
+from modelplane.placement.plan import Closest, ClusterVerdict, Plan, ReasonCount
 from modelplane.placement.verdicts import Judge
 
 
@@ -43,39 +43,3 @@ def explain(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> E
         verdicts=verdicts,
         closest=None if fits else counterfactual.closest(board, judge, verdicts, near),
     )
-
-
-_CONDITIONS = {
-    Reason.UNTOLERATED_TAINT: "UntoleratedTaint",
-    Reason.SELECTOR_ERROR: "NoMatchingDevice",
-    Reason.NO_MATCHING_DEVICE: "NoMatchingDevice",
-    Reason.CACHE_NOT_READY: "CacheNotReady",
-    Reason.INSUFFICIENT_DEVICES: "InsufficientCapacity",
-    Reason.INSUFFICIENT_NODES: "InsufficientCapacity",
-    Reason.INSUFFICIENT_NODE_RESOURCES: "InsufficientCapacity",
-}
-
-
-def condition_reason(plan: Plan) -> str:
-    """Return the reason of the condition ReplicasScheduled.
-
-    That of the closest cluster, with Partial in front when some are placed.
-    """
-    if plan.shortfall is None:
-        return "AllScheduled"
-    reasons = {entry.reason for entry in plan.shortfall.reasons}
-    nearest = next((reason for reason in _NEAREST if reason in reasons), None)
-    text = _CONDITIONS.get(nearest, "NoMatchingCluster") if nearest is not None else "NoMatchingCluster"
-    return f"Partial{text}" if plan.placed > 0 else text
-
-
-_NEAREST = (
-    Reason.INSUFFICIENT_NODE_RESOURCES,
-    Reason.INSUFFICIENT_DEVICES,
-    Reason.INSUFFICIENT_NODES,
-    Reason.CACHE_NOT_READY,
-    Reason.REFUSED_BY_CLUSTER,
-    Reason.NO_MATCHING_DEVICE,
-    Reason.SELECTOR_ERROR,
-    Reason.UNTOLERATED_TAINT,
-)

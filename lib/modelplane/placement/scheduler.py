@@ -143,7 +143,7 @@ class _Draft:
     def move(self) -> None:
         """Start at most one move.
 
-        A successor where there is room, else a rewrite in place, else a replacement in its own place.
+        A successor where there is room, else a rewrite in place, else making way.
         """
         if self._roll.successors or not self._roll.leavers:
             return
@@ -151,10 +151,10 @@ class _Draft:
         if self._place_successor(order[0]):
             return
         if not self._others_ready(order):
-            self._block(order, "and another replica is not ready yet")
+            self._block(order, "and not all others serve yet")
             return
         for leaver in order:
-            if self._rewrite(leaver) or self._replace(leaver):
+            if self._rewrite(leaver) or self._make_way(leaver):
                 return
         self._block(order, "and its own place does not serve either")
 
@@ -167,7 +167,7 @@ class _Draft:
 
         Those on clusters that are not ready do not count.
         """
-        if self._placed:
+        if self._placed or self._missing:
             return False
         clusters = self._board.clusters
         replicas = self._roll.keepers.values()
@@ -198,17 +198,20 @@ class _Draft:
         )
         return True
 
-    def _replace(self, leaver: Leaver) -> bool:
-        """Let the replica go and propose a new one in its place on the same cluster, for want of room for both."""
+    def _make_way(self, leaver: Leaver) -> bool:
+        """Let the replica go first, so that its successor finds the place free: for want of room for both.
+
+        The successor is proposed once the place is seen to be free; proposed now it would only be refused.
+        """
         replica = leaver.replica
         if leaver.cause is Cause.DRAINED or not self._may_stay(replica):
             return False
-        solution = self._board.solve_without(replica)
-        if solution is None:
+        if self._board.solve_without(replica) is None:
             return False
-        note = f"takes the place of {replica.name}, which had to go first: {leaver.detail}"
-        self._put(Candidate(replica.cluster, solution), replica.name, note)
-        self._roll.drop(replica.name, f"{leaver.detail}; no cluster has room for both")
+        self._roll.drop(
+            replica.name, f"{leaver.detail}; no cluster has room for it and its successor, so it goes first"
+        )
+        self._missing += 1
         return True
 
     def _may_stay(self, replica: CurrentReplica) -> bool:

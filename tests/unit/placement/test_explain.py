@@ -267,23 +267,6 @@ def test_an_explanation_is_of_the_plan() -> None:
     assert found.closest is None
 
 
-CONDITIONS = [
-    (fleet(cluster("a")), intent(1), "AllScheduled"),
-    (fleet(cluster("a", pool(1))), intent(2), "PartialInsufficientCapacity"),
-    (fleet(cluster("a", pool(0))), intent(1), "InsufficientCapacity"),
-    (fleet(cluster("a", pool(1, None))), intent(1), "NoMatchingDevice"),
-    (fleet(cluster("a", taints=(DRAIN,))), intent(1), "UntoleratedTaint"),
-    (fleet(cluster("a")), intent(1, cache=CacheNeed("w", required=True)), "CacheNotReady"),
-    (fleet(cluster("a", ready=False)), intent(1), "NoMatchingCluster"),
-    (fleet(), intent(1), "NoMatchingCluster"),
-]
-
-
-@pytest.mark.parametrize(("of", "wants", "want"), CONDITIONS, ids=[row[2] + str(i) for i, row in enumerate(CONDITIONS)])
-def test_condition_reasons(of: Fleet, wants: Any, want: str) -> None:
-    assert explain.condition_reason(scheduler.schedule(of, demand(), wants, NOTHING)) == want
-
-
 def test_a_blocked_move_says_what_it_waits_for() -> None:
     drained = fleet(cluster("a", taints=(Taint("gone", Effect.NO_EXECUTE),)))
     plan = scheduler.schedule(drained, demand(), intent(), current(replica(0, "a")))

@@ -532,13 +532,27 @@ def test_a_replica_that_does_not_serve_is_rewritten_first() -> None:
     assert [one.name for one in result.composed if one.rewrite] == [f"{DEPLOYMENT}-1"]
 
 
-def test_one_that_grows_has_to_go_first_and_is_proposed_anew_in_its_place() -> None:
+def test_one_that_grows_has_to_go_first() -> None:
     """Growing in place could take what another is being admitted to; a new replica is admitted like any other."""
     half = Holding(Role.DECODE, "main", 1, PodShape((("gpu", 4),)))
     have = current(replica(0, "a", half, outdated=True))
-    result = plan(fleet(cluster("a", pool(1))), have=have)
-    assert where(result) == {f"{DEPLOYMENT}-1": "a"}
-    assert [one.name for one in result.shed] == [f"{DEPLOYMENT}-0"]
+    full = fleet(cluster("a", pool(1)))
+    first = plan(full, have=have)
+    assert [one.name for one in first.shed] == [f"{DEPLOYMENT}-0"]
+    assert first.shortfall is not None, "the successor is proposed once the place is free"
+    assert plan(full, have=have) == first, "as long as it is still there it is still to go"
+    second = plan(full, have=as_current(first, have))
+    assert on(second) == ["a"]
+
+
+def test_nobody_else_makes_way_while_a_place_is_being_freed() -> None:
+    """Its object is still being deleted, its pods still counted: another one stopped now would be two."""
+    halves = [Holding(Role.DECODE, "main", 1, PodShape((("gpu", 4),))) for _ in range(2)]
+    busy = fleet(cluster("a", pool(1, used=[used(1, 4)])), cluster("b", pool(1)))
+    have = current(replica(1, "b", halves[1], outdated=True), taken={f"{DEPLOYMENT}-0"})
+    result = plan(busy, intent(2), have=have)
+    assert not result.shed
+    assert [blocked.replica for blocked in result.blocked] == [f"{DEPLOYMENT}-1"]
 
 
 def test_an_edit_that_fits_nowhere_holds_what_runs() -> None:
