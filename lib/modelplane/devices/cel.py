@@ -12,6 +12,7 @@ needs it.
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -266,20 +267,27 @@ def _compiled(expression: str, profile: Profile) -> Selector:
 def _built(expression: str, profile: Profile) -> Selector:
     try:
         checked, step = _planned(expression, profile, profile.minor)
-        cost = cel_estimate.estimate(checked, list_attributes=profile.list_attributes).maximum
+        cost = cel_estimate.estimate(checked, profile.minor).maximum
     except CompileError as error:
         raise cel_errors.located(expression, error) from error
-    size = len(expression.encode("utf-8", "surrogatepass"))
-    programs = cel_program.program(step, tracked=False), cel_program.program(step, tracked=True)
-    return Selector(expression, profile, programs, (cost, _refusal(checked, size, profile, cost)))
+    counted = cel_program.program(step, tracked=True, minor=profile.minor)
+    programs = cel_program.program(step, tracked=False), counted
+    return Selector(expression, profile, programs, (cost, _refusal(expression, checked, profile, cost)))
 
 
-def _refusal(checked: cel_checker.Checked, size: int, profile: Profile, cost: int) -> str:
+def _refusal(expression: str, checked: cel_checker.Checked, profile: Profile, cost: int) -> str:
     """Return why the API server would not admit the expression, empty when it would."""
+    size = len(expression.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         return f"it is {size} bytes long, {MAX_BYTES} are allowed"
     if cost > MAX_COST:
         return f"too complex, exceeds cost limit: its worst case costs {cost}, {MAX_COST} is the limit"
+    if profile.minor >= _DYNAMIC_FROM and not profile.list_attributes:
+        try:
+            _planned(expression, profile, profile.admission_minor)
+        except CompileError as error:
+            return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
+        return ""
     functions = cel_declarations.functions(profile.admission_minor)
     fields = _fields(profile, profile.admission_minor)
     for node in cel_tree.walk(checked.root):
@@ -297,7 +305,7 @@ def _planned(expression: str, profile: Profile, minor: int) -> tuple[cel_checker
     root = cel_parser.parse(expression, _macros(minor))
     checked = cel_checker.check(root, _declarations(profile, minor))
     cel_literals.validate(checked, _functions())
-    allowed = (cel_types.BOOL, cel_types.DYN if profile.list_attributes else cel_types.ANY)
+    allowed = (cel_types.BOOL, _attribute(profile, minor))
     if checked.result not in allowed:
         raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", root.offset)
     return checked, cel_plan.plan(checked, _functions())
@@ -305,22 +313,32 @@ def _planned(expression: str, profile: Profile, minor: int) -> tuple[cel_checker
 
 @functools.cache
 def _declarations(profile: Profile, minor: int) -> cel_checker.Declarations:
-    return cel_checker.Declarations(
-        cel_declarations.functions(minor),
-        {"device": cel_types.DEVICE},
-        {cel_types.DEVICE.name: _fields(profile, minor)},
-    )
+    functions = cel_declarations.functions(minor)
+    if minor < min(profile.minor, _DYNAMIC_FROM) and not profile.list_attributes:
+        # a new expression may use what a gate adds only while the gate is on
+        functions = {name: overloads for name, overloads in functions.items() if name != "includes"}
+    fields = {cel_types.DEVICE.name: _fields(profile, minor)}
+    return cel_checker.Declarations(functions, {"device": cel_types.DEVICE}, fields)
+
+
+# from here on stored expressions are run as if attributes could be lists, whatever the gate says
+_DYNAMIC_FROM: Final = 37
+
+
+def _attribute(profile: Profile, minor: int) -> cel_types.Type:
+    """Return the type of an attribute's value."""
+    return cel_types.DYN if profile.list_attributes or minor >= _DYNAMIC_FROM else cel_types.ANY
 
 
 @functools.cache
 def _fields(profile: Profile, minor: int) -> Mapping[str, cel_types.Type]:
-    attribute = cel_types.DYN if profile.list_attributes else cel_types.ANY
+    attribute = _attribute(profile, minor)
     fields = {
         "driver": cel_types.STRING,
         "attributes": cel_types.map_of(cel_types.STRING, cel_types.map_of(cel_types.STRING, attribute)),
         "capacity": cel_types.map_of(cel_types.STRING, cel_types.map_of(cel_types.STRING, cel_types.QUANTITY)),
     }
-    if minor >= 34 and (profile.consumable_capacity or minor == profile.minor):
+    if profile.consumable_capacity or minor == profile.minor:
         fields["allowMultipleAllocations"] = cel_types.BOOL
     return fields
 
@@ -381,10 +399,16 @@ class _Re2:
         return found
 
 
+_ESCAPES: Final = re.compile(r"\\Q.*?(?:\\E|$)|\\.", re.DOTALL)
+
+
 @functools.lru_cache(maxsize=1024)
 def _pattern(pattern: str) -> cel_strings.Pattern | Err:
     import re2  # noqa: PLC0415 - a C++ library: loaded by the first pattern
 
+    if any(escape == r"\C" for escape in _ESCAPES.findall(pattern)):
+        # RE2 has it, Go's dialect of RE2 has not
+        return Err(r"error parsing regexp: invalid escape sequence: `\C`")
     options = re2.Options()
     options.log_errors = False
     try:

@@ -69,8 +69,15 @@ class Tracker:
         return None
 
 
-def call_cost(function: str, overload: str, args: list[Value], result: Value) -> int:
-    """Return the cost of one call with these values."""
+Charge = Callable[[str, str, list[Value], Value], int]
+
+
+def charging(minor: int) -> Charge:
+    """Return what says the cost of a call in Kubernetes 1.`minor`, by function, overload, arguments and result."""
+    return _newer_cost if minor >= _NEWER else _call_cost
+
+
+def _call_cost(function: str, overload: str, args: list[Value], result: Value) -> int:
     if overload in _OUTPUT:
         return _allocating(1.0, _size(result))
     tracked = _BY_OVERLOAD.get(overload)
@@ -83,6 +90,20 @@ def call_cost(function: str, overload: str, args: list[Value], result: Value) ->
             return cost
     standard = _STANDARD.get(overload)
     return 1 if standard is None else standard(args)
+
+
+def _newer_cost(function: str, overload: str, args: list[Value], result: Value) -> int:
+    """What 1.37 (cel-go v0.29.2) charges otherwise: affixes by their own length, every call of matches, includes."""
+    if overload in ("starts_with_string", "ends_with_string"):
+        return _scaled(_standard_size(args[1]))
+    if overload == "matches":
+        return _regex(args[0], args[1])
+    if function == "includes":
+        return _traversal(args[0])
+    return _call_cost(function, overload, args, result)
+
+
+_NEWER: Final = 37
 
 
 def _size(value: Value) -> int:

@@ -99,14 +99,14 @@ class _Local:
     entries: _Entries | None = None
 
 
-def estimate(checked: Checked, *, list_attributes: bool = False) -> Range:
-    """Return the least and the most the expression may cost."""
-    del list_attributes  # the larger of 64 characters and 48 values is 64 either way
-    return _Estimator(checked).cost(checked.root)
+def estimate(checked: Checked, minor: int = 36) -> Range:
+    """Return the least and the most the expression may cost in Kubernetes 1.`minor`."""
+    return _Estimator(checked, minor).cost(checked.root)
 
 
 class _Estimator:
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: Checked, minor: int) -> None:
+        self._minor = minor
         self._types = checked.types
         self._overloads = checked.overloads
         self._paths: dict[int, Path] = {}
@@ -222,7 +222,7 @@ class _Estimator:
         size: Range | None = None
         for overload in overloads:
             call = Call(node.function, overload, target, tuple(args), tuple(costs))
-            found = cel_estimate_calls.call_cost(call)
+            found = cel_estimate_calls.call_cost(call, self._minor)
             total = found.cost if total is None else total.union(found.cost)
             self._note_entries(node, overload)
             if found.size is not None:

@@ -19,8 +19,12 @@ _FORMAT_SIZE: Final = 64
 _Estimate = Callable[[Call], Found | None]
 
 
-def call_cost(call: Call) -> Found:
-    """Return the cost of one overload of a call, its arguments included (its target not)."""
+def call_cost(call: Call, minor: int) -> Found:
+    """Return the cost of one overload of a call, its arguments included (its target not), in Kubernetes 1.`minor`."""
+    if minor >= _NEWER:
+        newer = _newer(call)
+        if newer is not None:
+            return newer
     for table, key in ((_BY_OVERLOAD, call.overload), (_BY_FUNCTION, call.function)):
         estimate = table.get(key)
         found = None if estimate is None else estimate(call)
@@ -29,6 +33,23 @@ def call_cost(call: Call) -> Found:
     standard = _STANDARD.get(call.overload)
     found = None if standard is None else standard(call)
     return Found(ONE + call.argument_cost()) if found is None else found
+
+
+_NEWER: Final = 37
+
+
+def _newer(call: Call) -> Found | None:
+    """What 1.37 (cel-go v0.29.2) estimates otherwise: the global form of matches, and includes."""
+    if call.overload == "matches" and call.target is None and len(call.args) == 2:
+        text = (call.args[0].known_or_unknown() + ONE).scaled(STRING_FACTOR)
+        return Found(text * call.args[1].known_or_unknown().scaled(REGEX_FACTOR) + call.argument_cost())
+    if call.function == "includes" and call.target is not None:
+        element = call.target.element()
+        cost = ONE
+        if element is not None and element.type.kind in ("string", "bytes"):
+            cost += element.sized().scaled(STRING_FACTOR)
+        return Found(call.target.sized() * cost + call.argument_cost())
+    return None
 
 
 # --- by overload: lists and sets

@@ -28,8 +28,10 @@ from modelplane.devices.cel_values import (
 _WHOLE: Final = re.compile("[+-]?[0-9]+")
 _DIGITS: Final = re.compile("[0-9]+")
 # what Go's ParseFloat takes, and Python's float() does not, are hexadecimal floats
+_DIGITS_APART: Final = "[0-9](?:_?[0-9])*"
 _FLOAT: Final = re.compile(
-    r"[+-]?(?:inf(?:inity)?|nan|(?:[0-9][0-9_]*\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)", re.IGNORECASE
+    rf"[+-]?(?:inf(?:inity)?|nan|(?:{_DIGITS_APART}(?:\.(?:{_DIGITS_APART})?)?|\.{_DIGITS_APART})(?:e[+-]?{_DIGITS_APART})?)",
+    re.IGNORECASE,
 )
 _HEX_FLOAT: Final = re.compile(r"[+-]?0x[0-9a-f]*\.?[0-9a-f]*p[+-]?[0-9]+", re.IGNORECASE)
 
@@ -218,7 +220,7 @@ def to_double(value: Value) -> Value:
         return no_such_overload()
     if _HEX_FLOAT.fullmatch(value):
         number = float.fromhex(value)
-    elif _FLOAT.fullmatch(value) and "_" not in value:
+    elif _FLOAT.fullmatch(value):
         number = float(value)
     else:
         return failed(value, "double")

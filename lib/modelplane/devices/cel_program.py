@@ -29,9 +29,9 @@ from modelplane.devices.cel_plan import (
 from modelplane.devices.cel_values import Optional, Value
 
 
-def program(step: Step, *, tracked: bool) -> Run:
+def program(step: Step, *, tracked: bool, minor: int = 36) -> Run:
     """Return the function that evaluates a plan; a tracked one counts into the tracker of its frame."""
-    return _Emitter(tracked=tracked).run(step, None)
+    return _Emitter(cel_cost.charging(minor), tracked=tracked).run(step, None)
 
 
 class _Names:
@@ -47,7 +47,8 @@ class _Names:
 
 
 class _Emitter:
-    def __init__(self, *, tracked: bool) -> None:
+    def __init__(self, charge: cel_cost.Charge, *, tracked: bool) -> None:
+        self._charge = charge
         self._tracked = tracked
 
     def run(self, step: Step, names: _Names | None) -> Run:
@@ -221,13 +222,14 @@ class _Emitter:
             return run
         ids = tuple(cel_plan.identity(arg) for arg in args)
         function, overload = called
+        charge = self._charge
 
         def charged(frame: Frame) -> Value:
             value = run(frame)
             tracker = frame.tracker
             assert tracker is not None  # noqa: S101
             values = tracker.drop_args(ids)
-            cost = 0 if values is None else cel_cost.call_cost(function, overload, values, value)
+            cost = 0 if values is None else charge(function, overload, values, value)
             tracker.push(identifier, value, cost)
             return value
 

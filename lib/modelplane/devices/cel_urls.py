@@ -93,7 +93,7 @@ def _host(authority: str) -> str:
         raise _Invalid("invalid URL escape")
     if not _HOST.fullmatch(host):
         raise _Invalid("invalid character in host name")
-    colon = host.rfind(":")
+    colon = host.find(":")
     if colon >= 0 and not _PORT.fullmatch(host[colon:]):
         raise _Invalid(f'invalid port "{host[colon:]}" after host')
     for code in _ESCAPE.findall(host):

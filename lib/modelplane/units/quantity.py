@@ -270,6 +270,8 @@ def _big(number: _Number, base: int, exponent: int, form: Format) -> Quantity:
 def _small_sum(left: Quantity, right: Quantity, sign: int) -> tuple[int, int] | None:
     """Return the mantissa and scale of the sum of two small quantities, or None when 64 bits do not hold it."""
     addend = right.unscaled * sign
+    if addend > _INT64_MAX:
+        addend = _INT64_MIN  # the one number whose negative 64 bits do not hold; the original wraps around
     if addend == 0:
         return left.unscaled, left.exponent
     if left.unscaled == 0:

@@ -1,6 +1,8 @@
 """Write the recorded answers anew: `python -m tests.conformance.oracle.record`.
 
-What is recorded are questions and the facts of the answers; the words of an error are left out.
+What is recorded are questions and the facts of the answers; the words of an error are left out. The file of the
+module's own version (1.36) is written here; those of other versions came from the same program built against the
+modules of v0.34.0, v0.35.0 and v0.37.2.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from typing import Any
 
 from tests.conformance.oracle import program, questions
 
-RECORDED = Path(__file__).parent / "recorded" / "answers.jsonl"
+FOLDER = Path(__file__).parent / "recorded"
+RECORDED = FOLDER / "answers.jsonl"
 SEED = 20260
 
 
@@ -36,9 +39,9 @@ def facts(answer: dict[str, Any]) -> dict[str, Any]:
     return {**kept, **refused}
 
 
-def recorded() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def recorded(path: Path = RECORDED) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield question and answer of every recorded line."""
-    for line in RECORDED.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         question = entry["asked"]
         if question["kind"] == "selector":
@@ -46,16 +49,21 @@ def recorded() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         yield question, entry["answer"]
 
 
-def main() -> None:
-    """Ask, and write what was answered; questions on which Kubernetes itself panics are left out."""
+def write(path: Path, chosen: list[dict[str, Any]], answers: list[dict[str, Any]]) -> None:
+    """Write questions and answers; questions on which Kubernetes itself panics are left out."""
     lines = []
-    chosen = asked()
-    for question, answer in zip(chosen, program.ask(chosen), strict=True):
+    for question, answer in zip(chosen, answers, strict=True):
         if "panic" in answer:
             continue
         short = {key: value for key, value in question.items() if key not in ("driver", "device")}
         lines.append(json.dumps({"asked": short, "answer": facts(answer)}, ensure_ascii=False, sort_keys=True))
-    RECORDED.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Ask, and write what was answered."""
+    chosen = asked()
+    write(RECORDED, chosen, program.ask(chosen))
 
 
 if __name__ == "__main__":
