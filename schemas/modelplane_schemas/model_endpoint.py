@@ -85,6 +85,10 @@ class Spec(Wire):
         None, description="Credentials the gateway adds to requests; a client's own are replaced."
     )
     tls: Tls | None = Field(None, description="How the endpoint's certificate is checked.")
+    drain: bool | None = Field(
+        None,
+        description="True takes the endpoint out of every ModelService while requests under way are finished; then it can be deleted without a failed request. A replica that goes is drained this way by itself.",
+    )
     health_check: HealthCheck | None = Field(None, alias="healthCheck", description="How the gateway checks it.")
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import deployment_status, inference_class, inference_cluster, intent, replica, replica_endpoint
+from modelplane.api import endpoint as endpoints
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices import cel
@@ -239,21 +240,37 @@ def _children(observed: Observed, facts: _Facts, plan: Plan) -> Iterator[tuple[s
             yield from _endpoint(observed, facts, placed.name, child)
     for placed in plan.shed:
         child = seen.get(placed.name)
-        if child is not None and _drains(observed, plan, placed.name):
-            yield _REPLICA + placed.name, Child(hold.held(child), hold.ready_by_condition(child))
-            if not _may_leave(observed, plan, placed.name):
-                yield from _endpoint(observed, facts, placed.name, child)
+        if child is not None:
+            yield from _leaving(observed, facts, plan, placed.name, child)
 
 
-def _drains(observed: Observed, plan: Plan, name: str) -> bool:
-    """Return whether a replica to be shed stays for now: its endpoint goes first, so that requests stop before pods."""
-    return _ENDPOINT + name in observed.children or not _may_leave(observed, plan, name)
+def _leaving(observed: Observed, facts: _Facts, plan: Plan, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
+    """Yield what is left of a replica to be shed: first its endpoint is drained, then that goes, then the replica.
+
+    A replica that is succeeded waits until its successor's endpoint receives requests.
+    """
+    endpoint = observed.children.get(_ENDPOINT + name)
+    waits = not _is_succeeded(observed, plan, name)
+    if endpoint is None and not waits:
+        return
+    yield _REPLICA + name, Child(hold.held(child), hold.ready_by_condition(child))
+    if waits:
+        yield from _endpoint(observed, facts, name, child)
+    elif endpoint is not None and not _is_drained(endpoint):
+        draining = hold.held(endpoint)
+        draining["spec"] = {**draining["spec"], "drain": True}
+        yield _ENDPOINT + name, Child(draining, hold.ready_by_condition(endpoint))
 
 
-def _may_leave(observed: Observed, plan: Plan, name: str) -> bool:
-    """Return whether nobody waits for the successor's endpoint before this replica's own may go."""
+def _is_succeeded(observed: Observed, plan: Plan, name: str) -> bool:
+    """Return whether every successor of the replica receives requests; one without a successor waits for none."""
     successors = [replica.name for replica in plan.composed if replica.replaces == name]
-    return all(_ENDPOINT + successor in observed.children for successor in successors)
+    found = [observed.children.get(_ENDPOINT + successor) for successor in successors]
+    return all(endpoint is not None and Field(endpoint).at("status", "ready").value is True for endpoint in found)
+
+
+def _is_drained(endpoint: Resource) -> bool:
+    return endpoints.is_draining(endpoint) and Field(endpoint).at("status", "ready").value is not True
 
 
 def _replica_child(

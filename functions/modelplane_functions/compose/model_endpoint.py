@@ -31,7 +31,8 @@ def compose(observed: Observed) -> Outcome:
     # The gateway has not spoken about the latest change: that is no reason to take a working endpoint out of its
     # routes.
     was_ready = observed.status.get("ready") is True
-    is_ready = was_ready if verdict.is_good is None else verdict.is_good
+    is_draining = endpoints.is_draining(observed.composite)
+    is_ready = (was_ready if verdict.is_good is None else verdict.is_good) and not is_draining
     children = {
         manifest.key: Child(
             manifest.resource,
@@ -43,8 +44,8 @@ def compose(observed: Observed) -> Outcome:
         children=children,
         status={"backendName": routing.backend_name(endpoint.name), "ready": is_ready},
         conditions=(_resolved(endpoint), _reachable(verdict)),
-        events=_events(is_ready=is_ready, was_ready=was_ready, verdict=verdict),
-        ready=_ready(is_ready and verdict.is_good is True),
+        events=() if is_draining else _events(is_ready=is_ready, was_ready=was_ready, verdict=verdict),
+        ready=_ready((is_ready or is_draining) and verdict.is_good is True),
         ttl_seconds=_SETTLED_SECONDS if verdict.is_good else _WAITING_SECONDS,
     )
 

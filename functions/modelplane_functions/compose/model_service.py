@@ -100,7 +100,7 @@ def _group_key(selector: str) -> str:
 
 
 def _groups(service: Service, observed: Observed) -> tuple[tuple[Candidate, ...], ...]:
-    """Return the endpoints each selector matches; one of another namespace, or one that is being deleted, never."""
+    """Return the endpoints each selector matches; one of another namespace, or one that is leaving, never."""
     return tuple(
         tuple(
             endpoints.candidate(resource)
@@ -114,7 +114,8 @@ def _groups(service: Service, observed: Observed) -> tuple[tuple[Candidate, ...]
 
 def _is_eligible(resource: Resource, namespace: str) -> bool:
     metadata = resource["metadata"]
-    return metadata.get("namespace") == namespace and not metadata.get("deletionTimestamp")
+    is_leaving = metadata.get("deletionTimestamp") or endpoints.is_draining(resource)
+    return metadata.get("namespace") == namespace and not is_leaving
 
 
 def _gateway(service: Service, observed: Observed) -> GatewayState:

@@ -50,6 +50,11 @@ def decode(document: Mapping[str, Json]) -> Endpoint:
     )
 
 
+def is_draining(document: Mapping[str, Json]) -> bool:
+    """Return whether the endpoint is to receive no further requests."""
+    return Field(document).at("spec", "drain").value is True
+
+
 def candidate(document: Mapping[str, Json]) -> Candidate:
     """Return the endpoint as a service sees it: one that cannot be read is a candidate with a problem, never an
     error.

@@ -60,6 +60,7 @@ class Running:
                 observed[key] = fleet.serving(resource, by_name[resource["spec"]["clusterName"]])
             else:
                 observed[key] = fleet.ready(resource)
+                observed[key]["status"]["ready"] = not resource["spec"].get("drain", False)
         self.children = observed
         self.deployment["status"] = dict(outcome.status)
         return outcome
@@ -104,19 +105,23 @@ def test_scaling_up_and_down_keeps_the_survivors_untouched() -> None:
         running.step()
     assert len(running.placements) == 4
     running.deployment["spec"]["replicas"] = 2
-    for _ in range(4):
+    for _ in range(5):
         running.step()
     assert {key: child["spec"] for key, child in running.children.items()} == before
 
 
-def test_scaling_to_zero_removes_endpoints_before_replicas() -> None:
+def test_scaling_to_zero_drains_endpoints_then_removes_them_then_the_replicas() -> None:
     running = Running()
     running.deployment["spec"]["replicas"] = 0
     first = running.step()
-    assert sorted(first.children) == ["replica-llama-0", "replica-llama-1"]
+    endpoints = {key: child.resource for key, child in first.children.items() if key.startswith("endpoint-")}
+    assert len(endpoints) == 2
+    assert all(endpoint["spec"]["drain"] is True for endpoint in endpoints.values())
     second = running.step()
-    assert not second.children
-    assert second.ready is Ready.TRUE
+    assert sorted(second.children) == ["replica-llama-0", "replica-llama-1"]
+    third = running.step()
+    assert not third.children
+    assert third.ready is Ready.TRUE
 
 
 def test_requirements_are_declared_before_anything_else_is_decided() -> None:
@@ -253,7 +258,7 @@ def test_removing_a_cluster_moves_only_its_replicas() -> None:
     running = Running()
     specs = {key: child["spec"] for key, child in running.children.items()}
     running.clusters.pop(0)
-    for _ in range(5):
+    for _ in range(7):
         outcome = running.compose()
         present = {c["metadata"]["name"]: c for c in running.clusters}
         observed = {}
@@ -262,6 +267,7 @@ def test_removing_a_cluster_moves_only_its_replicas() -> None:
             cluster = present.get(resource["spec"].get("clusterName", ""))
             if resource["kind"] != "ModelReplica":
                 observed[key] = fleet.ready(resource)
+                observed[key]["status"]["ready"] = not resource["spec"].get("drain", False)
             elif cluster is not None:
                 observed[key] = fleet.serving(resource, cluster)
             else:

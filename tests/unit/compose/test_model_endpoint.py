@@ -47,6 +47,15 @@ def test_an_accepted_endpoint_is_ready_and_says_so_once() -> None:
     assert [each.reason for each in compose(document, children).events] == ["EndpointReady"]
 
 
+def test_a_draining_endpoint_stands_and_is_not_ready_for_routes() -> None:
+    """Its Backend stays while requests under way are finished; only new ones go elsewhere."""
+    document, children = running()
+    document["spec"]["drain"] = True
+    outcome = compose(document, children)
+    assert outcome.children.keys() == children.keys()
+    assert (outcome.status["ready"], outcome.ready, outcome.events) == (False, Ready.TRUE, ())
+
+
 def test_a_refused_endpoint_leaves_the_routes_with_the_gateways_own_words() -> None:
     document, children = running()
     refused = routing.condition("Accepted", is_true=False, reason="Invalid", message="not enabled in the config")

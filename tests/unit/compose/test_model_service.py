@@ -151,6 +151,11 @@ def test_before_anything_was_fetched_only_requirements_are_declared() -> None:
             {"llama-0": 19, "spare-0": 1},
             id="one-is-being-deleted",
         ),
+        pytest.param(
+            lambda r: r.endpoint("llama-1")["spec"].update(drain=True),
+            {"llama-0": 19, "spare-0": 1},
+            id="one-is-draining-though-its-status-is-old",
+        ),
         pytest.param(lambda r: r.without("spare-0"), {"llama-0": 1, "llama-1": 1}, id="a-group-is-gone"),
         pytest.param(
             lambda r: r.service["spec"]["endpoints"][1].update(weight=0), {"llama-0": 1, "llama-1": 1}, id="drained"
