@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -31,11 +31,11 @@ from modelplane.devices import (
     cel_format,
     cel_formats,
     cel_literals,
-    cel_macros,
     cel_network,
     cel_numbers,
     cel_parser,
     cel_plan,
+    cel_profile,
     cel_program,
     cel_quantities,
     cel_strings,
@@ -46,8 +46,26 @@ from modelplane.devices import (
     cel_values,
 )
 from modelplane.devices.cel_errors import Abort, CompileError, Err
+from modelplane.devices.cel_profile import PROFILES, V1_34, V1_35, V1_36, V1_37, Profile
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidSelector
+
+__all__ = [
+    "MATCH",
+    "NO_MATCH",
+    "PROFILES",
+    "V1_34",
+    "V1_35",
+    "V1_36",
+    "V1_37",
+    "Outcome",
+    "Profile",
+    "Rule",
+    "Selector",
+    "Verdict",
+    "compile",
+    "compile_rule",
+]
 
 Result = TypeVar("Result")
 
@@ -85,31 +103,6 @@ class Verdict:
 
 MATCH: Final = Verdict(Outcome.MATCH)
 NO_MATCH: Final = Verdict(Outcome.NO_MATCH)
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A Kubernetes 1.`minor` and the feature gates that change selectors.
-
-    New expressions are admitted in the environment of the version before (so that a roll-back finds nothing it
-    cannot run); evaluation uses everything this version knows.
-    """
-
-    minor: int = 36
-    consumable_capacity: bool = True
-    list_attributes: bool = False
-
-    @property
-    def admission_minor(self) -> int:
-        """The version whose environment a new expression must compile in."""
-        return self.minor - 1
-
-
-V1_34: Final = Profile(34, consumable_capacity=False)
-V1_35: Final = Profile(35, consumable_capacity=False)
-V1_36: Final = Profile(36)
-V1_37: Final = Profile(37)
-PROFILES: Final[Mapping[str, Profile]] = {"1.34": V1_34, "1.35": V1_35, "1.36": V1_36, "1.37": V1_37}
 
 
 class Selector:
@@ -226,7 +219,7 @@ def compile_rule(expression: str, *, subject: str = "self") -> Rule:
 
 def _built_rule(expression: str, subject: str) -> Rule:
     try:
-        root = cel_parser.parse(expression, _macros(_LATEST))
+        root = cel_parser.parse(expression, cel_profile.macros(_LATEST))
         _unescape(root)
         variables = {subject: cel_types.DYN, "oldSelf": cel_types.DYN}
         checked = cel_checker.check(root, cel_checker.Declarations(cel_declarations.functions(_LATEST), variables))
@@ -282,14 +275,14 @@ def _refusal(expression: str, checked: cel_checker.Checked, profile: Profile, co
         return f"it is {size} bytes long, {MAX_BYTES} are allowed"
     if cost > MAX_COST:
         return f"too complex, exceeds cost limit: its worst case costs {cost}, {MAX_COST} is the limit"
-    if profile.minor >= _DYNAMIC_FROM and not profile.list_attributes:
+    if profile.minor >= cel_profile.DYNAMIC_FROM and not profile.list_attributes:
         try:
             _planned(expression, profile, profile.admission_minor)
         except CompileError as error:
             return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
         return ""
     functions = cel_declarations.functions(profile.admission_minor)
-    fields = _fields(profile, profile.admission_minor)
+    fields = cel_profile.fields(profile, profile.admission_minor)
     for node in cel_tree.walk(checked.root):
         unknown = ""
         if isinstance(node, cel_tree.Call):
@@ -302,57 +295,13 @@ def _refusal(expression: str, checked: cel_checker.Checked, profile: Profile, co
 
 
 def _planned(expression: str, profile: Profile, minor: int) -> tuple[cel_checker.Checked, cel_plan.Step]:
-    root = cel_parser.parse(expression, _macros(minor))
-    checked = cel_checker.check(root, _declarations(profile, minor))
+    root = cel_parser.parse(expression, cel_profile.macros(minor))
+    checked = cel_checker.check(root, cel_profile.declarations(profile, minor))
     cel_literals.validate(checked, _functions())
-    allowed = (cel_types.BOOL, _attribute(profile, minor))
+    allowed = (cel_types.BOOL, cel_profile.attribute(profile, minor))
     if checked.result not in allowed:
         raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", root.offset)
     return checked, cel_plan.plan(checked, _functions())
-
-
-@functools.cache
-def _declarations(profile: Profile, minor: int) -> cel_checker.Declarations:
-    functions = cel_declarations.functions(minor)
-    if minor < min(profile.minor, _DYNAMIC_FROM) and not profile.list_attributes:
-        # a new expression may use what a gate adds only while the gate is on
-        functions = {name: overloads for name, overloads in functions.items() if name != "includes"}
-    fields = {cel_types.DEVICE.name: _fields(profile, minor)}
-    return cel_checker.Declarations(functions, {"device": cel_types.DEVICE}, fields)
-
-
-# from here on stored expressions are run as if attributes could be lists, whatever the gate says
-_DYNAMIC_FROM: Final = 37
-
-
-def _attribute(profile: Profile, minor: int) -> cel_types.Type:
-    """Return the type of an attribute's value."""
-    return cel_types.DYN if profile.list_attributes or minor >= _DYNAMIC_FROM else cel_types.ANY
-
-
-@functools.cache
-def _fields(profile: Profile, minor: int) -> Mapping[str, cel_types.Type]:
-    attribute = _attribute(profile, minor)
-    fields = {
-        "driver": cel_types.STRING,
-        "attributes": cel_types.map_of(cel_types.STRING, cel_types.map_of(cel_types.STRING, attribute)),
-        "capacity": cel_types.map_of(cel_types.STRING, cel_types.map_of(cel_types.STRING, cel_types.QUANTITY)),
-    }
-    if profile.consumable_capacity or minor == profile.minor:
-        fields["allowMultipleAllocations"] = cel_types.BOOL
-    return fields
-
-
-@functools.cache
-def _macros(minor: int) -> cel_macros.Table:
-    lists = cel_macros.LISTS if minor >= 34 else {}
-    return {
-        **cel_macros.STANDARD,
-        **cel_macros.OPTIONALS,
-        **cel_macros.TWO_VARIABLES,
-        **lists,
-        **cel_macros.BINDINGS,
-    }
 
 
 @functools.cache

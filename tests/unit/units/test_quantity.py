@@ -129,3 +129,8 @@ def test_rounding_up_is_exact_in_every_form() -> None:
 def test_an_exponent_nobody_means_is_refused_instead_of_worked_on_for_hours() -> None:
     with pytest.raises(InvalidQuantity, match="2048"):
         Quantity.parse("1e2147483647")
+
+
+def test_taking_away_the_smallest_integer_wraps_as_it_does_in_kubernetes() -> None:
+    smallest = Quantity.of(-(1 << 63))
+    assert Quantity.parse("1").sub(smallest) == Quantity.parse("1").add(smallest)
