@@ -1,7 +1,7 @@
 """What a version of Kubernetes lets a selector use.
 
-Source: pkg/cel/environment/base.go of k8s.io/apiserver and cel/compile.go of k8s.io/dynamic-resource-allocation, v0.34.0
-to v0.37.2.
+Source: pkg/cel/environment/base.go of k8s.io/apiserver and cel/compile.go of k8s.io/dynamic-resource-allocation,
+v0.34.0 to v0.37.2.
 """
 
 from __future__ import annotations
