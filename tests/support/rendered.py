@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from modelplane.api import catalogue
 from modelplane_cli.world import assumption, checks, definitions, documents, offline
 from modelplane_cli.world.offline import Assume, World
 from modelplane_cli.world.store import Key, key_of
@@ -29,9 +30,16 @@ def folder(path: Path) -> World:
 
 
 def world(objects: Sequence[Mapping[str, Any]]) -> World:
-    """Return the world that plain documents lead to."""
-    keyed: dict[Key, Mapping[str, Any]] = {key_of(one): one for one in objects}
+    """Return the world that plain documents lead to, with defaults as an API server fills them in."""
+    keyed: dict[Key, Mapping[str, Any]] = {key_of(one): _stored(one) for one in objects}
     return offline.build(keyed, definitions.builtin(), servicer.answer, Assume.READY)
+
+
+def _stored(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    if document["kind"] not in catalogue.kinds():
+        return document
+    stored: Mapping[str, Any] = catalogue.structural_kind(document["kind"]).stored(document)
+    return stored
 
 
 def placed(settled: World) -> Iterator[tuple[str, Document]]:

@@ -1,0 +1,127 @@
+"""Clusters of a fleet as Nodes and ResourceSlices, and replicas as the pods that KServe would make of them.
+
+Many clusters stand on one API server: a label keeps the nodes of each to its own pods, and nothing else is changed in
+what we render.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from modelplane import names
+from tests.support import kubeapi
+
+Document = dict[str, Any]
+
+CLUSTER_LABEL = "conformance.modelplane.ai/cluster"
+
+
+def device_classes(classes: list[Document]) -> Iterator[Document]:
+    """Yield a DeviceClass for every driver that devices are claimed from."""
+    found = {
+        (device["deviceClassName"], device["driver"])
+        for one in classes
+        for device in one["spec"]["devices"]
+        if device.get("claim", "DRA") == "DRA"
+    }
+    for name, driver in sorted(found):
+        yield {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "DeviceClass",
+            "metadata": {"name": name},
+            "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]},
+        }
+
+
+def nodes(cluster: Document, classes: Mapping[str, Document], where: str) -> Iterator[Document]:
+    """Yield the Nodes and ResourceSlices of a cluster; `where` is unique among clusters of all cases."""
+    for pool in cluster["spec"]["nodePools"]:
+        spec = classes[pool["className"]]["spec"]
+        labels = pool.get("nodeSelector") or {names.LABEL_POOL: pool["name"]}
+        for number in range(pool["nodeCount"]):
+            name = f"{where}-{pool['name']}-{number}"
+            yield _node(name, {**labels, CLUSTER_LABEL: where, "kubernetes.io/hostname": name}, spec)
+            yield from _slices(name, spec["devices"])
+
+
+def stand(api: kubeapi.Api, document: Document) -> None:
+    """Create a Node or a ResourceSlice; a Node is ready at once.
+
+    The API server taints every new Node as not ready, and the node lifecycle controller, which would take that back
+    when a kubelet reports, does not run here.
+    """
+    created = api.create(document)
+    if document["kind"] == "Node":
+        api.merge(created, {"spec": {"taints": None}})
+
+
+def _node(name: str, labels: dict[str, str], spec: Document) -> Document:
+    given = spec.get("node") or {}
+    amounts = {"cpu": given.get("cpu", "256"), "memory": given.get("memory", "2048Gi"), "pods": "200"}
+    for device in spec["devices"]:
+        if device.get("claim") == "DevicePlugin":
+            amounts[device["resourceName"]] = str(device["count"])
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {
+            "allocatable": amounts,
+            "capacity": amounts,
+            "conditions": [{"type": "Ready", "status": "True", "reason": "Conformance"}],
+        },
+    }
+
+
+def _slices(node: str, devices: list[Document]) -> Iterator[Document]:
+    for device in devices:
+        if device.get("claim", "DRA") != "DRA":
+            continue
+        published = {key: device[key] for key in ("attributes", "capacity") if device.get(key)}
+        yield {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceSlice",
+            "metadata": {"name": f"{node}-{device['name']}"},
+            "spec": {
+                "driver": device["driver"],
+                "nodeName": node,
+                "pool": {"name": f"{node}-{device['name']}", "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": f"{device['name']}-{n}", **published} for n in range(device["count"])],
+            },
+        }
+
+
+def pods(service: Document, where: str) -> Iterator[Document]:
+    """Yield the pods of an LLMInferenceService, leaders before their workers.
+
+    Source: KServe v0.20.0, which makes a Deployment of a template alone and a LeaderWorkerSet of a template with a
+    worker, of `pipeline` or `data / dataLocal` pods.
+    """
+    spec = service["spec"]
+    for role, part in (("decode", spec), ("prefill", spec.get("prefill"))):
+        if part is None:
+            continue
+        shape = part.get("parallelism") or {}
+        size = shape["data"] // shape.get("dataLocal", 1) if "data" in shape else shape.get("pipeline", 1)
+        for group in range(part["replicas"]):
+            for rank in range(size if "worker" in part else 1):
+                template = part["template"] if rank == 0 else part["worker"]
+                yield _pod(service, f"{role}-{group}-{rank}", template, where)
+
+
+def _pod(service: Document, suffix: str, template: Document, where: str) -> Document:
+    spec = copy.deepcopy(template)
+    spec["nodeSelector"] = {**spec.get("nodeSelector", {}), CLUSTER_LABEL: where}
+    meta = service["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{meta['name']}-{suffix}",
+            "namespace": meta["namespace"],
+            "labels": {**service["spec"].get("labels", {}), "conformance.modelplane.ai/replica": meta["name"]},
+        },
+        "spec": spec,
+    }

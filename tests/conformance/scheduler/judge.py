@@ -1,0 +1,136 @@
+"""Cases put before kube-scheduler in batches, and what became of every pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.conformance.scheduler import fleets, hardware, refusals
+from tests.support import controlplane, installation, kubeapi, rendered
+
+Document = dict[str, Any]
+
+OURS = "modelplane.ai/v1alpha1"
+BOUND_SECONDS = 240
+THREADS = 8
+REPLICA = "conformance.modelplane.ai/replica"
+
+
+@dataclass
+class Case:
+    """One fleet: its documents, what was rendered for it, and what the scheduler made of that."""
+
+    seed: int
+    documents: list[Document]
+    replicas: list[Document] = field(default_factory=list)
+    placed: list[Document] = field(default_factory=list)
+    refused: list[Document] = field(default_factory=list)
+    pods: dict[str, Document] = field(default_factory=dict)
+
+    @property
+    def namespace(self) -> str:
+        """Return the namespace of the case's deployments."""
+        return f"s{self.seed}"
+
+    def of(self, kind: str) -> dict[str, Document]:
+        """Return the case's documents of one kind by name."""
+        return {one["metadata"]["name"]: one for one in self.documents if one["kind"] == kind}
+
+    def pods_of(self, replica: str) -> list[Document]:
+        """Return what became of a replica's pods."""
+        return [pod for pod in self.pods.values() if pod["metadata"]["labels"][REPLICA] == replica]
+
+
+def case(seed: int) -> Case:
+    """Return a case with what we place and what we refuse. Cost: about a second, most of it rendering."""
+    made = Case(seed, fleets.documents(seed))
+    settled = rendered.world(made.documents)
+    assert not settled.settled.record.bugs, settled.settled.record.bugs
+    for place, document in rendered.placed(settled):
+        if place != rendered.CONTROL_PLANE:
+            made.placed.append({**document, "where": where(seed, place)})
+        elif document["kind"] == "ModelReplica":
+            if kubeapi.condition(document, "Admitted").get("status") == "True":
+                made.replicas.append(document)
+        elif document["kind"] == "ModelDeployment" and document["status"].get("unscheduledReplicas"):
+            made.refused.extend(_refused(made, document))
+    return made
+
+
+def where(seed: int, cluster: str) -> str:
+    """Return the name of a cluster that no other case uses."""
+    return f"s{seed}-{cluster}"
+
+
+def _refused(made: Case, deployment: Document) -> Iterator[Document]:
+    classes = made.of("InferenceClass")
+    for name, cluster in sorted(made.of("InferenceCluster").items()):
+        for pool in cluster["spec"]["nodePools"]:
+            manifests = refusals.forced(deployment, cluster, pool, classes[pool["className"]])
+            for one in manifests or ():
+                yield {**one, "where": where(made.seed, name)}
+
+
+def judge(plane: controlplane.Plane, cases: Sequence[Case]) -> None:
+    """Create everything of the cases and fill in what the scheduler decided: the placed first, then the refused."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda one: _prepare(plane, one), cases))
+        list(pool.map(lambda one: _create(plane, one.placed), cases))
+        _await(plane, cases, "what we place to be bound")
+        list(pool.map(lambda one: _create(plane, one.refused), cases))
+        _await(plane, cases, "the scheduler's word on what we refuse")
+        list(pool.map(lambda one: _clean(plane, one), cases))
+
+
+def _prepare(plane: controlplane.Plane, one: Case) -> None:
+    classes = one.of("InferenceClass")
+    for name, cluster in one.of("InferenceCluster").items():
+        for document in hardware.nodes(cluster, classes, where(one.seed, name)):
+            hardware.stand(plane.api, document)
+    installation.namespace(plane, one.namespace)
+    # Pods name it, and its controller is as busy as everybody else.
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    account["metadata"]["namespace"] = one.namespace  # type: ignore[index]
+    plane.api.apply(account)
+
+
+def _create(plane: controlplane.Plane, manifests: Sequence[Document]) -> None:
+    for manifest in manifests:
+        document = {key: value for key, value in manifest.items() if key != "where"}
+        if document["kind"] == "ResourceClaimTemplate":
+            plane.api.create(document)
+        elif document["kind"] == "LLMInferenceService":
+            for pod in hardware.pods(document, manifest["where"]):
+                plane.api.create(pod)
+
+
+def _await(plane: controlplane.Plane, cases: Sequence[Case], what: str) -> None:
+    wanted = {one.namespace: one for one in cases}
+
+    def undecided() -> list[str]:
+        found = [pod for pod in plane.api.list("v1", "Pod") if pod["metadata"]["namespace"] in wanted]
+        for pod in found:
+            wanted[pod["metadata"]["namespace"]].pods[pod["metadata"]["name"]] = pod
+        return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in found if not _is_decided(pod)]
+
+    kubeapi.until(undecided, seconds=BOUND_SECONDS, what=what, every=1, enough=lambda waiting: not waiting)
+
+
+def _is_decided(pod: Document) -> bool:
+    if pod["spec"].get("nodeName"):
+        return True
+    said = kubeapi.condition(pod, "PodScheduled")
+    # A claim that its controller has not made yet is a matter of time, not a verdict.
+    return said.get("status") == "False" and "waiting for" not in said.get("message", "")
+
+
+def _clean(plane: controlplane.Plane, one: Case) -> None:
+    """Delete the nodes of a case, so that the next batch is not scheduled among them."""
+    classes = one.of("InferenceClass")
+    for pod in plane.api.list("v1", "Pod", one.namespace):
+        plane.api.delete(pod, seconds=0)
+    for name, cluster in one.of("InferenceCluster").items():
+        for document in hardware.nodes(cluster, classes, where(one.seed, name)):
+            plane.api.delete(document)
