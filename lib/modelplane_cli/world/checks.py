@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane_cli.world import documents
+from modelplane_cli.world import documents, foreign
 from modelplane_cli.world.definitions import Definition, Definitions
 from modelplane_cli.world.documents import ERROR, Document, Problem
 from modelplane_cli.world.store import CLUSTER_SCOPED, Key, group_of, key_of
@@ -127,15 +127,16 @@ def _unknown_kind(document: Document, definitions: Definitions) -> Iterable[Prob
 
 def _admitted(document: Document, definitions: Definitions, namespace: str) -> tuple[dict[str, Json], list[Problem]]:
     """Return the object as a server would hold it, and what it would refuse."""
-    resource = dict(document.data)
-    key = key_of(resource)
+    key = key_of(document.data)
     definition = definitions.find(key.group, key.kind)
+    resource: dict[str, Json] = dict(document.data) if definition else foreign.without_nulls(document.data)
     if _is_namespaced(key, definition) and not key.namespace:
         resource["metadata"] = {**resource["metadata"], "namespace": namespace}
     elif not _is_namespaced(key, definition) and definition is None and key.namespace:
         resource["metadata"] = {k: v for k, v in resource["metadata"].items() if k != "namespace"}
     if definition is None:
-        return resource, []
+        found = [document.problem(entry.message, entry.path) for entry in foreign.problems(resource)]
+        return resource, found
     served = definition.served
     found = [document.problem(entry.message, entry.path, entry.severity.value) for entry in served.problems(resource)]
     return served.stored(resource), found

@@ -187,6 +187,11 @@ BAD = [
         id="a path as a name",
     ),
     pytest.param(
+        {"stray": "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: Backend\nmetadata: {name: b}\nstatus: 5\n"},
+        "stray.yaml:4: document 1 (Backend b): status: must be an object, not the number 5",
+        id="an observed status that is a number",
+    ),
+    pytest.param(
         {"stray": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: no}\n"},
         "metadata.name: must be text; put it in quotes, because YAML takes an unquoted yes, no",
         id="a name that YAML takes for false",
