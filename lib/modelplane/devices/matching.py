@@ -120,9 +120,11 @@ def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tup
     groups = _groups(kinds)
     eligible = []
     for request in requests:
-        serving = [group for group in groups if _has_match(request, group, kinds)]
+        serving = [group for group in groups if any(_outcome(request, kinds[i]) is Outcome.MATCH for i in group)]
         if not serving:
             return Match((), _unmatched(request, groups, kinds))
+        if all(kinds[i].count < request.count for group in serving for i in group if _serves(request, kinds[i])):
+            return Match((), _too_few(request, serving, kinds))
         eligible.append(serving)
     options: dict[tuple[tuple[str, int], ...], Option] = {}
     aborted: Miss | None = None
@@ -148,12 +150,12 @@ def _groups(kinds: tuple[Device, ...]) -> tuple[Group, ...]:
     return tuple(tuple(sorted(group, key=lambda i: (kinds[i].driver, i))) for group in groups.values())
 
 
-def _has_match(request: Request, group: Group, kinds: tuple[Device, ...]) -> bool:
-    for index in group:
-        outcome = answer(request.selectors, kinds[index]).outcome
-        if outcome is not Outcome.NO_MATCH:
-            return outcome is Outcome.MATCH
-    return False
+def _outcome(request: Request, kind: Device) -> Outcome:
+    return answer(request.selectors, kind).outcome
+
+
+def _serves(request: Request, kind: Device) -> bool:
+    return _outcome(request, kind) is Outcome.MATCH
 
 
 class _Aborted(Exception):
@@ -203,7 +205,7 @@ class _Claim:
         for index in self._groups[position]:
             if not free[index]:
                 continue
-            outcome = answer(request.selectors, self._kinds[index]).outcome
+            outcome = _outcome(request, self._kinds[index])
             if outcome is Outcome.ABORT:
                 raise _Aborted(request, self._kinds[index])
             values = self._shared(request, self._kinds[index], shared)
@@ -257,7 +259,7 @@ def _unmatched(request: Request, groups: tuple[Group, ...], kinds: tuple[Device,
     named = [group for group in groups if any(kinds[i].driver in text for i in group)]
     for group in named or groups:
         for index in group:
-            if answer(request.selectors, kinds[index]).outcome is Outcome.ABORT:
+            if _outcome(request, kinds[index]) is Outcome.ABORT:
                 return _failure(request, kinds[index])
     return Miss(MissKind.NO_MATCH, request.name, f'no device matches request "{request.name}"')
 
@@ -268,18 +270,23 @@ def _failure(request: Request, kind: Device) -> Miss:
     return Miss(MissKind.SELECTOR_ERROR, request.name, detail)
 
 
+def _too_few(request: Request, serving: list[Group], kinds: tuple[Device, ...]) -> Miss:
+    """Return why no kind of device has enough for the request.
+
+    The allocator goes on to the next one, which may abort.
+    """
+    for group in serving:
+        for index in group:
+            if _outcome(request, kinds[index]) is Outcome.ABORT:
+                return _failure(request, kinds[index])
+    counts = [f"{kinds[i].count} {kinds[i].name}" for group in serving for i in group if _serves(request, kinds[i])]
+    have = ", ".join(counts)
+    detail = f'request "{request.name}" wants {request.count} devices on one node, which has {have}'
+    return Miss(MissKind.TOO_FEW, request.name, detail)
+
+
 def _unserved(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...]) -> Miss:
-    """Return why requests that each have a matching device find no place on one node."""
-    for request in requests:
-        counts = {
-            kind.name: kind.count
-            for kind in node_class.devices
-            if answer(request.selectors, kind).outcome is Outcome.MATCH
-        }
-        if all(count < request.count for count in counts.values()):
-            have = ", ".join(f"{count} {name}" for name, count in counts.items())
-            detail = f'request "{request.name}" wants {request.count} devices on one node, which has {have}'
-            return Miss(MissKind.TOO_FEW, request.name, detail)
+    """Return why requests that each have enough matching devices find no place on one node together."""
     if constraints and match(node_class, requests).options:
         names = ", ".join(sorted(constraint.match_attribute for constraint in constraints))
         return Miss(MissKind.NO_MATCH, "", f"no devices of one node agree on {names}")

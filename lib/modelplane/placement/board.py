@@ -139,7 +139,7 @@ class Board:
         """
         if name in self._extra:
             return (solver.FREE, 0) if self.lots(name) else None
-        return self.table.floor([(number, pool) for pool, number in self.lots(name)], self.clusters[name].accounting)
+        return self.table.floor(self.lots(name), self.clusters[name].accounting)
 
     def left(self, name: str) -> int:
         """Return a number of devices left free that no solution on the cluster goes below."""

@@ -125,8 +125,6 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 def disliked(cluster: Cluster, intent: Intent) -> int:
     """Return how many untolerated PreferNoSchedule taints the cluster has."""
-    if not cluster.taints:
-        return 0
     return sum(
         taint.effect is Effect.PREFER_NO_SCHEDULE and not any(tolerates(t, taint) for t in intent.tolerations)
         for taint in cluster.taints

@@ -125,7 +125,8 @@ def key(board: Board, name: str, goodness: tuple[Price, int, int]) -> Key:
     own = board.replicas_on[name]
     cache = board.intent.cache
     absent = cache is not None and name not in cache.ready_clusters
-    disliked = filters.disliked(board.clusters[name], board.intent)
+    cluster = board.clusters[name]
+    disliked = filters.disliked(cluster, board.intent) if cluster.taints else 0
     return (own if board.intent.strategy is Strategy.SPREAD else -own, absent, disliked, *goodness, name)
 
 

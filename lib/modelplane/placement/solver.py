@@ -6,7 +6,7 @@ Equal states are decided once: a cluster is its pools' states in name order, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
@@ -113,49 +113,45 @@ class Table:
         )
         self._currency = min(priced, key=lambda currency: (-priced[currency], currency), default="")
 
-    def floor(self, pools: Iterable[tuple[int, Pool]], accounting: Accounting) -> tuple[Price, int] | None:
+    def floor(self, pools: Sequence[tuple[Pool, int]], accounting: Accounting) -> tuple[Price, int] | None:
         """Return price and newly opened nodes that no solution goes below, None when some role has no pool.
 
         Cost: no packing; a pool whose pods cannot stand beside the role's needs new nodes for all of them, any other is
         taken to need none.
         """
-        listed = tuple(pools)
-        if len(listed) == 1 == len(self._demand.roles):
-            return self._pool_floor(*listed[0], 0, accounting)
+        roles = len(self._demand.roles)
+        if len(pools) == 1 == roles:
+            return self._pool_floor(pools[0][1], pools[0][0], 0, accounting)
         opened, amount, unknown = 0, Decimal(0), 0
-        for index in range(len(self._demand.roles)):
+        for index in range(roles):
             floors = [
                 self._pool_floor(number, pool, index, accounting)
-                for number, pool in listed
+                for pool, number in pools
                 if self._matches[number][index].options
             ]
             if not floors:
                 return None
             price, nodes = min(floors)
             unknown, amount, opened = max(unknown, price[0]), amount + price[1], opened + nodes
-        if len(self._demand.roles) > 1 and unknown:
+        if roles > 1 and unknown:
             # One role's price may be unknown and the other's not: the sum is unknown, which is not below any known one.
             return ((0, Decimal(0)), 0)
         return ((unknown, amount), opened)
 
     def _pool_floor(self, number: int, pool: Pool, index: int, accounting: Accounting) -> tuple[Price, int]:
-        best: tuple[Price, int] | None = None
-        for guest in self._guests_of(number, index, accounting):
+        guests = self._guests.get((number, index, accounting)) or self._guests_of(number, index, accounting)
+        for guest in guests:
             for entry in pool.allocations:
                 if guest.stands_beside(entry.shape):
                     return (FREE, 0)
-            if best is None or guest.floor < best:
-                best = guest.floor
-        return best or (FREE, 0)
+        return guests[0].floor if len(guests) == 1 else min(guest.floor for guest in guests)
 
     def _guests_of(self, number: int, index: int, accounting: Accounting) -> tuple[_Guest, ...]:
-        found = self._guests.get((number, index, accounting))
-        if found is None:
-            role = self._demand.roles[index]
-            what = self.dimensions(number, accounting)
-            shapes = (shape_of(role, option) for option in self._matches[number][index].options)
-            found = tuple(_Guest(what, role, shape, self._price(number)) for shape in shapes)
-            self._guests[number, index, accounting] = found
+        role = self._demand.roles[index]
+        what = self.dimensions(number, accounting)
+        shapes = (shape_of(role, option) for option in self._matches[number][index].options)
+        found = tuple(_Guest(what, role, shape, self._price(number)) for shape in shapes)
+        self._guests[number, index, accounting] = found
         return found
 
     def solve(self, pools: tuple[tuple[int, Ledger], ...]) -> Solution | None:
