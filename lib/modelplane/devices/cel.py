@@ -19,34 +19,34 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from modelplane.devices import (
-    cel_access,
-    cel_checker,
-    cel_collections,
-    cel_cost,
-    cel_declarations,
-    cel_device,
-    cel_errors,
-    cel_estimate,
-    cel_format,
-    cel_formats,
-    cel_literals,
-    cel_network,
-    cel_numbers,
-    cel_parser,
-    cel_plan,
-    cel_profile,
-    cel_program,
-    cel_quantities,
-    cel_strings,
-    cel_times,
-    cel_tree,
-    cel_types,
-    cel_urls,
-    cel_values,
+from modelplane.cel import (
+    access,
+    arithmetic,
+    checker,
+    costs,
+    errors,
+    estimate,
+    formatting,
+    lists,
+    literals,
+    named_formats,
+    network,
+    parser,
+    plan,
+    profiles,
+    program,
+    quantities,
+    runtime,
+    signatures,
+    strings,
+    times,
+    tree,
+    typesystem,
+    urls,
 )
-from modelplane.devices.cel_errors import Abort, CompileError, Err
-from modelplane.devices.cel_profile import PROFILES, V1_34, V1_35, V1_36, V1_37, Profile
+from modelplane.cel.errors import Abort, CompileError, Err
+from modelplane.cel.profiles import PROFILES, V1_34, V1_35, V1_36, V1_37, Profile
+from modelplane.devices import cel_device
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidSelector
 
@@ -70,7 +70,7 @@ __all__ = [
 Result = TypeVar("Result")
 
 MAX_BYTES: Final = 10 * 1024
-MAX_COST: Final = cel_cost.LIMIT
+MAX_COST: Final = costs.LIMIT
 _CERTAINLY_CHEAP: Final = MAX_COST // 10
 _PREPARED_LIMIT: Final = 4096
 
@@ -118,7 +118,7 @@ class Selector:
         self,
         expression: str,
         profile: Profile,
-        programs: tuple[cel_access.Run, cel_access.Run],
+        programs: tuple[access.Run, access.Run],
         admission: tuple[int, str],
     ) -> None:
         self.expression = expression
@@ -142,7 +142,7 @@ class Selector:
         if prepared.fault:
             return Verdict(Outcome.ABORT, prepared.fault)
         try:
-            return _verdict(self._run(cel_access.Frame(prepared.variables())))
+            return _verdict(self._run(access.Frame(prepared.variables())))
         except Abort as error:
             return Verdict(Outcome.ABORT, str(error))
         except RecursionError:
@@ -153,9 +153,9 @@ class Selector:
         prepared = _prepared(device)
         if prepared.fault:
             return Verdict(Outcome.ABORT, prepared.fault), 0
-        tracker = cel_cost.Tracker(MAX_COST)
+        tracker = costs.Tracker(MAX_COST)
         try:
-            verdict = _verdict(self._counted(cel_access.Frame(prepared.variables(), tracker)))
+            verdict = _verdict(self._counted(access.Frame(prepared.variables(), tracker)))
         except Abort as error:
             verdict = Verdict(Outcome.ABORT, str(error))
         except RecursionError:
@@ -168,7 +168,7 @@ class Rule:
 
     __slots__ = ("_run", "_subject", "expression")
 
-    def __init__(self, expression: str, run: cel_access.Run, subject: str) -> None:
+    def __init__(self, expression: str, run: access.Run, subject: str) -> None:
         self.expression = expression
         self._run = run
         self._subject = subject
@@ -179,7 +179,7 @@ class Rule:
         Raises: InvalidSelector when the rule cannot be evaluated on it; the API server refuses the object too.
         """
         try:
-            result = self._run(cel_access.Frame({self._subject: value, "oldSelf": old}))
+            result = self._run(access.Frame({self._subject: value, "oldSelf": old}))
         except Abort as error:
             raise InvalidSelector(f"the rule {self.expression!r} cannot be evaluated: {error}") from error
         if isinstance(result, Err):
@@ -219,17 +219,17 @@ def compile_rule(expression: str, *, subject: str = "self") -> Rule:
 
 def _built_rule(expression: str, subject: str) -> Rule:
     try:
-        root = cel_parser.parse(expression, cel_profile.macros(_LATEST))
+        root = parser.parse(expression, profiles.macros(_LATEST))
         _unescape(root)
-        variables = {subject: cel_types.DYN, "oldSelf": cel_types.DYN}
-        checked = cel_checker.check(root, cel_checker.Declarations(cel_declarations.functions(_LATEST), variables))
-        cel_literals.validate(checked, _functions())
-        if checked.result not in (cel_types.BOOL, cel_types.DYN):
+        variables = {subject: typesystem.DYN, "oldSelf": typesystem.DYN}
+        checked = checker.check(root, checker.Declarations(signatures.functions(_LATEST), variables))
+        literals.validate(checked, _functions())
+        if checked.result not in (typesystem.BOOL, typesystem.DYN):
             raise CompileError(f"must evaluate to bool, not {checked.result}", root.offset)
-        step = cel_plan.plan(checked, _functions())
+        step = plan.plan(checked, _functions())
     except CompileError as error:
-        raise cel_errors.located(expression, error) from error
-    return Rule(expression, cel_program.program(step, tracked=False), subject)
+        raise errors.located(expression, error) from error
+    return Rule(expression, program.program(step, tracked=False), subject)
 
 
 _LATEST: Final = 37
@@ -260,63 +260,63 @@ def _compiled(expression: str, profile: Profile) -> Selector:
 def _built(expression: str, profile: Profile) -> Selector:
     try:
         checked, step = _planned(expression, profile, profile.minor)
-        cost = cel_estimate.estimate(checked, profile.minor).maximum
+        cost = estimate.estimate(checked, profile.minor).maximum
     except CompileError as error:
-        raise cel_errors.located(expression, error) from error
-    counted = cel_program.program(step, tracked=True, minor=profile.minor)
-    programs = cel_program.program(step, tracked=False), counted
+        raise errors.located(expression, error) from error
+    counted = program.program(step, tracked=True, minor=profile.minor)
+    programs = program.program(step, tracked=False), counted
     return Selector(expression, profile, programs, (cost, _refusal(expression, checked, profile, cost)))
 
 
-def _refusal(expression: str, checked: cel_checker.Checked, profile: Profile, cost: int) -> str:
+def _refusal(expression: str, checked: checker.Checked, profile: Profile, cost: int) -> str:
     """Return why the API server would not admit the expression, empty when it would."""
     size = len(expression.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         return f"it is {size} bytes long, {MAX_BYTES} are allowed"
     if cost > MAX_COST:
         return f"too complex, exceeds cost limit: its worst case costs {cost}, {MAX_COST} is the limit"
-    if profile.minor >= cel_profile.DYNAMIC_FROM and not profile.list_attributes:
+    if profile.minor >= profiles.DYNAMIC_FROM and not profile.list_attributes:
         try:
             _planned(expression, profile, profile.admission_minor)
         except CompileError as error:
             return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
         return ""
-    functions = cel_declarations.functions(profile.admission_minor)
-    fields = cel_profile.fields(profile, profile.admission_minor)
-    for node in cel_tree.walk(checked.root):
+    functions = signatures.functions(profile.admission_minor)
+    fields = profiles.fields(profile, profile.admission_minor)
+    for node in tree.walk(checked.root):
         unknown = ""
-        if isinstance(node, cel_tree.Call):
+        if isinstance(node, tree.Call):
             unknown = "" if node.function in functions else node.function
-        elif isinstance(node, cel_tree.Select) and checked.types[node.operand.id] == cel_types.DEVICE:
+        elif isinstance(node, tree.Select) and checked.types[node.operand.id] == typesystem.DEVICE:
             unknown = "" if node.field in fields else node.field
         if unknown:
             return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: not {unknown!r}"
     return ""
 
 
-def _planned(expression: str, profile: Profile, minor: int) -> tuple[cel_checker.Checked, cel_plan.Step]:
-    root = cel_parser.parse(expression, cel_profile.macros(minor))
-    checked = cel_checker.check(root, cel_profile.declarations(profile, minor))
-    cel_literals.validate(checked, _functions())
-    allowed = (cel_types.BOOL, cel_profile.attribute(profile, minor))
+def _planned(expression: str, profile: Profile, minor: int) -> tuple[checker.Checked, plan.Step]:
+    root = parser.parse(expression, profiles.macros(minor))
+    checked = checker.check(root, profiles.declarations(profile, minor))
+    literals.validate(checked, _functions())
+    allowed = (typesystem.BOOL, profiles.attribute(profile, minor))
     if checked.result not in allowed:
         raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", root.offset)
-    return checked, cel_plan.plan(checked, _functions())
+    return checked, plan.plan(checked, _functions())
 
 
 @functools.cache
-def _functions() -> cel_plan.Functions:
+def _functions() -> plan.Functions:
     return {
-        **cel_numbers.FUNCTIONS,
-        **cel_times.FUNCTIONS,
-        **cel_strings.FUNCTIONS,
-        **cel_strings.patterns(_pattern),
-        **cel_collections.FUNCTIONS,
-        **cel_quantities.FUNCTIONS,
-        **cel_network.FUNCTIONS,
-        **cel_urls.FUNCTIONS,
-        **cel_formats.FUNCTIONS,
-        **cel_format.FUNCTIONS,
+        **arithmetic.FUNCTIONS,
+        **times.FUNCTIONS,
+        **strings.FUNCTIONS,
+        **strings.patterns(_pattern),
+        **lists.FUNCTIONS,
+        **quantities.FUNCTIONS,
+        **network.FUNCTIONS,
+        **urls.FUNCTIONS,
+        **named_formats.FUNCTIONS,
+        **formatting.FUNCTIONS,
     }
 
 
@@ -352,7 +352,7 @@ _ESCAPES: Final = re.compile(r"\\Q.*?(?:\\E|$)|\\.", re.DOTALL)
 
 
 @functools.lru_cache(maxsize=1024)
-def _pattern(pattern: str) -> cel_strings.Pattern | Err:
+def _pattern(pattern: str) -> strings.Pattern | Err:
     import re2  # noqa: PLC0415 - a C++ library: loaded by the first pattern
 
     if any(escape == r"\C" for escape in _ESCAPES.findall(pattern)):
@@ -392,23 +392,23 @@ def _verdict(result: Any) -> Verdict:
         return NO_MATCH
     if isinstance(result, Err):
         return Verdict(Outcome.ABORT, result.message)
-    name = cel_values.type_name(result)
+    name = runtime.type_name(result)
     return Verdict(Outcome.ABORT, f"CEL result of type {name} could not be converted to bool")
 
 
 # --- what an author sees
 
 
-def _unescape(root: cel_tree.Node) -> None:
+def _unescape(root: tree.Node) -> None:
     """Give fields their real names: a rule writes `namespace` as `__namespace__` and `a-b` as `a__dash__b`."""
-    for node in cel_tree.walk(root):
-        if isinstance(node, cel_tree.Select):
+    for node in tree.walk(root):
+        if isinstance(node, tree.Select):
             node.field = _unescaped(node.field)
 
 
 def _unescaped(name: str) -> str:
     inner = name[2:-2]
-    if name.startswith("__") and name.endswith("__") and inner in cel_literals.ESCAPED_KEYWORDS:
+    if name.startswith("__") and name.endswith("__") and inner in literals.ESCAPED_KEYWORDS:
         return inner
     for written, meant in (("__dot__", "."), ("__dash__", "-"), ("__slash__", "/"), ("__underscores__", "__")):
         name = name.replace(written, meant)

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from modelplane.devices import cel_device, cel_macros, cel_parser, cel_tree
-from modelplane.devices.cel_errors import CompileError
-from modelplane.devices.cel_tree import Call, Ident, Literal, Node, Select
+from modelplane.cel import expansion, parser, tree
+from modelplane.cel.errors import CompileError
+from modelplane.cel.tree import Call, Ident, Literal, Node, Select
+from modelplane.devices import cel_device
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidQuantity
 from modelplane.units import Quantity
@@ -80,9 +81,9 @@ def device_advice(device: Device) -> tuple[Advice, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _tree(expression: str) -> Node | None:
-    macros = {**cel_macros.STANDARD, **cel_macros.OPTIONALS, **cel_macros.BINDINGS}
+    macros = {**expansion.STANDARD, **expansion.OPTIONALS, **expansion.BINDINGS}
     try:
-        return cel_parser.parse(expression, macros)
+        return parser.parse(expression, macros)
     except (CompileError, RecursionError):
         return None
 
@@ -91,7 +92,7 @@ def _tree(expression: str) -> Node | None:
 
 
 def _fields(root: Node, device: Device) -> Iterator[_Field]:
-    for node in cel_tree.walk(root):
+    for node in tree.walk(root):
         field = _field(node, device)
         if field is not None:
             yield field
@@ -163,7 +164,7 @@ def _closest(written: str, known: list[str], complaint: str) -> Iterator[Advice]
 
 def _least_sizes(root: Node, device: Device) -> Iterator[tuple[_Field, str]]:
     """Yield each capacity that is asked to be at least, or exactly, a literal quantity."""
-    for node in cel_tree.walk(root):
+    for node in tree.walk(root):
         if not isinstance(node, Call):
             continue
         call = node.args[0] if (node.function, _whole(node)) in _AT_LEAST else node

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modelplane.devices.cel_values import Domains, QuantityBox, Value
+from modelplane.cel.runtime import Domains, QuantityBox, Value
 from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.errors import InvalidQuantity
 from modelplane.units import Quantity, Version

@@ -1,0 +1,232 @@
+"""How a running program reaches variables, fields, elements and accumulators.
+
+Source: interpreter/{attributes,interpretable}.go of cel-go v0.26.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from modelplane.cel import runtime
+from modelplane.cel.costs import Tracker
+from modelplane.cel.errors import Err
+from modelplane.cel.plan import Invocation
+from modelplane.cel.runtime import NONE, MutableList, MutableMap, Optional, Value
+
+
+class Frame:
+    """The variables in reach of a step: the expression's own, or those of one comprehension around it."""
+
+    __slots__ = ("accumulator", "first", "parent", "ready", "root", "second", "tracker")
+
+    def __init__(self, root: Mapping[str, Value], tracker: Tracker | None = None, parent: Frame | None = None) -> None:
+        self.root = root
+        self.tracker = tracker
+        self.parent = parent
+        self.ready = False
+        self.accumulator: Value = None
+        self.first: Value = None
+        self.second: Value = None
+
+
+Run = Callable[[Frame], Value]
+
+
+class Absent:
+    """What stands for a field or element that is not there."""
+
+    __slots__ = ()
+
+
+ABSENT: Final = Absent()
+
+
+class Optionally:
+    """The value of an optional field or index that is there: what follows is optional too."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+def qualify(target: Value, key: Value, *, lenient: bool) -> Value:
+    """Return the field or element `key` of `target`: the value, an error, or, when lenient, ABSENT."""
+    if type(key) not in _KEYS:
+        return Err(f"invalid qualifier type: {runtime.type_name(key)}")
+    if runtime.is_map(target):
+        value, found = runtime.find(target, key)
+        if found:
+            return value
+        return ABSENT if lenient else Err(f"no such key: {key}")
+    if runtime.is_list(target):
+        return _element(target, key, lenient=lenient)
+    if type(target) is Err:
+        return target
+    return ABSENT if lenient else Err(f"no such key: {key}")
+
+
+_KEYS: Final = frozenset({str, int, runtime.Uint, bool, float})
+
+
+def _element(items: list[Value], key: Value, *, lenient: bool) -> Value:
+    if type(key) is bool or type(key) is str:
+        return Err(f"unsupported index type '{runtime.type_name(key)}' in list")
+    if type(key) is float and not key.is_integer():
+        return Err(f"unsupported index value {key} in list")
+    index = int(key)
+    if 0 <= index < len(items):
+        return items[index]
+    return ABSENT if lenient else Err(f"index out of bounds: {key}")
+
+
+def fields(base: Run, keys: list[str]) -> Run:
+    """Return the fast way through constant fields, none of them optional."""
+
+    def fields(frame: Frame) -> Value:
+        value = base(frame)
+        optional = type(value) is Optional
+        if optional:
+            if not value.present:
+                return value
+            value = value.value
+        for key in keys:
+            if type(value) is dict and key in value:
+                value = value[key]
+                continue
+            value = qualify(value, key, lenient=optional)
+            if value is ABSENT:
+                return NONE
+            if type(value) is Err:
+                return value
+        return Optional(value) if optional else value
+
+    return fields
+
+
+def qualified(base: Run, qualifiers: list[Callable[[Frame, Value, bool], Value]]) -> Run:
+    """Return the way through any fields and elements."""
+
+    def qualified(frame: Frame) -> Value:
+        value = base(frame)
+        if type(value) is Err:
+            return value
+        optional = type(value) is Optional
+        if optional:
+            if not value.present:
+                return value
+            value = value.value
+        for apply in qualifiers:
+            value = apply(frame, value, optional)
+            if value is ABSENT:
+                return NONE
+            if type(value) is Optionally:
+                value, optional = value.value, True
+            if type(value) is Err:
+                return value
+        return Optional(value) if optional else value
+
+    return qualified
+
+
+def presence(resolve: Run) -> Run:
+    """Return whether a chain of fields is there."""
+
+    def presence(frame: Frame) -> Value:
+        value = resolve(frame)
+        return value.present if type(value) is Optional else value
+
+    return presence
+
+
+def hop(run: Run, hops: int) -> Run:
+    """Return `run`, in the frame that many comprehensions out."""
+    if hops == 0:
+        return run
+
+    def hop(frame: Frame) -> Value:
+        for _ in range(hops):
+            frame = frame.parent  # type: ignore[assignment]
+        return run(frame)
+
+    return hop
+
+
+def accumulator(init: Run) -> Run:
+    """Return the accumulator of a comprehension, made when it is first read."""
+
+    def accumulator(frame: Frame) -> Value:
+        if not frame.ready:
+            frame.ready = True
+            assert frame.parent is not None  # noqa: S101 - the frame of a comprehension has one
+            value = init(frame.parent)
+            if type(value) is list and not value:
+                value = MutableList()
+            elif type(value) is dict and not value:
+                value = MutableMap()
+            frame.accumulator = value
+        return frame.accumulator
+
+    return accumulator
+
+
+def frozen(value: Value) -> Value:
+    """Return what a comprehension built, closed to further change."""
+    if type(value) is MutableList:
+        return list(value)
+    return dict(value) if type(value) is MutableMap else value
+
+
+def singles(items: Value) -> Iterable[tuple[Value, Value]]:
+    """Return the elements of a list or the keys of a map."""
+    if runtime.is_list(items):
+        return ((item, None) for item in items)
+    return ((runtime.value_of(key), None) for key in _ordered(items))
+
+
+def pairs(items: Value) -> Iterable[tuple[Value, Value]]:
+    """Return index and element, or key and value."""
+    if runtime.is_list(items):
+        return enumerate(items)
+    return ((runtime.value_of(key), items[key]) for key in _ordered(items))
+
+
+def _ordered(items: dict[Any, Value]) -> list[Any]:
+    """Return the keys in one order: Kubernetes leaves it to chance, a plan may not."""
+    return sorted(items, key=lambda key: ("", key) if type(key) is str else (key[0].__name__, str(key[-1])))
+
+
+def calling(step: Invocation, args: tuple[Run, ...]) -> Run:
+    """Return the function that evaluates the arguments and calls; all arguments are evaluated before an error counts,
+    except in a strict call, which stops at the first."""
+    function = step.implementation
+    if len(args) == 1 and not step.absorbs:
+        (only,) = args
+
+        def unary(frame: Frame) -> Value:
+            value = only(frame)
+            return value if type(value) is Err else function(value)
+
+        return unary
+    if len(args) == 2 and not step.strict:
+        left, right = args
+
+        def binary(frame: Frame) -> Value:
+            first, second = left(frame), right(frame)
+            if type(first) is Err:
+                return first
+            return second if type(second) is Err else function(first, second)
+
+        return binary
+
+    def call(frame: Frame) -> Value:
+        values: list[Value] = []
+        for arg in args:
+            value = arg(frame)
+            if type(value) is Err and not step.absorbs:
+                return value
+            values.append(value)
+        return function(*values)
+
+    return call
