@@ -1,0 +1,269 @@
+"""Random worlds that our API accepts: every shape of a deployment, every feature of a service, all from one seed.
+
+The texts and names are chosen to hurt: braces that look like templates, names that renderers use themselves.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+Document = dict[str, Any]
+
+API_VERSION = "modelplane.ai/v1alpha1"
+NAMESPACE = "team"
+HOSTNAME = "models.example.com"
+SERVED = "llama-3.1-8b"
+
+_IMAGES = {
+    "vllm": "vllm/vllm-openai:v0.23.0",
+    "sglang": "lmsysorg/sglang:v0.5.9",
+    "trtllm": "nvcr.io/nvidia/tensorrt-llm/release:1.2.0",
+    "llamacpp": "ghcr.io/ggml-org/llama.cpp:server-cuda",
+    "custom": "registry.example.com/team/engine:1",
+}
+# Which parallelism an engine is known to have is the product's to refuse; these are sure to be taken by all.
+_GANGS = ("vllm", "custom")
+_TEXTS = ("{{ .Name }}", "$(HOSTNAME)", 'say "hello"; rm -rf /', "a: b # c", "*anchor &x", "")
+
+
+def documents(seed: int) -> list[Document]:
+    """Return a fleet with room, two deployments, a model of a SaaS, and services over them."""
+    dice = random.Random(seed)  # noqa: S311  chance, not secrecy
+    deployments = [_deployment(dice, name) for name in ("llama", "a-name-of-a-deployment-that-is-rather-long")]
+    names = [one["metadata"]["name"] for one in deployments]
+    return [
+        _class(dice),
+        _cluster(dice),
+        _gateway(dice),
+        *deployments,
+        *(_endpoint(dice, f"saas-{number}") for number in range(2)),
+        _service(dice, "weighted", names, failover=False),
+        _service(dice, "failover", names, failover=True),
+    ]
+
+
+def _of(kind: str, name: str, spec: Document, namespace: str | None = NAMESPACE) -> Document:
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def _class(dice: random.Random) -> Document:
+    gpu: Document = {
+        "name": "gpu",
+        "driver": "gpu.nvidia.com",
+        "count": 8,
+        "attributes": {"architecture": {"string": "Hopper"}, "cudaComputeCapability": {"version": "9.0.0"}},
+        "capacity": {"memory": {"value": "143771Mi"}},
+    }
+    if dice.random() < 0.7:
+        gpu |= {"claim": "DRA", "deviceClassName": "gpu.nvidia.com"}
+    else:
+        gpu |= {"claim": "DevicePlugin", "resourceName": "nvidia.com/gpu"}
+    nic = {
+        "name": "nic",
+        "driver": "dra.net",
+        "claim": "DRA",
+        "deviceClassName": "dra.net",
+        "count": 8,
+        "attributes": {"resource.kubernetes.io/pcieRoot": {"string": "pci0"}},
+    }
+    link = {"name": "link", "driver": "modelplane.ai", "claim": "Synthetic", "count": 1}
+    return _of("InferenceClass", "node", {"devices": [gpu, nic, link]}, None)
+
+
+def _cluster(dice: random.Random) -> Document:
+    pool: Document = {"name": "pool", "className": "node", "nodeCount": 200}
+    if dice.random() < 0.5:
+        pool["nodeSelector"] = {"example.com/pool": "gpu", "kubernetes.io/arch": "amd64"}
+    if dice.random() < 0.5:
+        pool["taints"] = [{"key": "example.com/gpu", "value": "yes", "effect": "NoSchedule"}]
+    secret = {"namespace": "modelplane-system", "name": "east", "key": "kubeconfig"}
+    spec = {"cluster": {"source": "Existing", "existing": {"secretRef": secret}}, "nodePools": [pool]}
+    return _of("InferenceCluster", "east", spec, None)
+
+
+def _gateway(dice: random.Random) -> Document:
+    gateway: Document = {"hostname": f"*.{HOSTNAME}"}
+    if dice.random() < 0.5:
+        gateway["tls"] = {"certificateRefs": [{"name": "wildcard"}]}
+    if dice.random() < 0.3:
+        gateway["port"] = 8443
+    if dice.random() < 0.3:
+        gateway["className"] = "shared"
+    return _of(
+        "InferenceGateway", "default", {"gateway": gateway, "envoyGateway": {"install": dice.random() < 0.5}}, None
+    )
+
+
+# --- deployments ------------------------------------------------------------------------------------------------------
+
+
+def _deployment(dice: random.Random, name: str) -> Document:
+    engine = dice.choice(sorted(_IMAGES))
+    spec: Document = {"replicas": dice.randint(1, 2), "engine": {"type": engine}}
+    if engine != "custom" or dice.random() < 0.5:
+        spec["model"] = {"name": SERVED, "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"}
+    spec |= _role(dice, engine)
+    if engine in _GANGS and dice.random() < 0.3:
+        spec["prefill"] = _role(dice, engine)
+    return _of("ModelDeployment", name, spec)
+
+
+def _role(dice: random.Random, engine: str) -> Document:
+    topology, devices = _topology(dice, engine)
+    return {
+        "nodeSelector": _node_selector(dice, devices),
+        "workers": {"count": dice.randint(1, 3), "topology": topology, "template": _template(dice, engine)},
+    }
+
+
+def _topology(dice: random.Random, engine: str) -> tuple[Document, int]:
+    """Return a topology and the devices that one of its nodes takes."""
+    tensor = dice.choice((1, 2, 4))
+    shape = dice.choice(("node", "pipeline", "data", "data-local")) if engine in _GANGS else "node"
+    if shape == "pipeline":
+        return {"tensor": tensor, "pipeline": dice.choice((2, 3))}, tensor
+    if shape == "data":
+        return {"tensor": tensor, "data": 4, "dataLocal": 1, "expert": dice.random() < 0.5}, tensor
+    if shape == "data-local":
+        return {"tensor": tensor, "data": 4, "dataLocal": 2, "expert": dice.random() < 0.5}, tensor * 2
+    return {"tensor": tensor}, tensor
+
+
+def _node_selector(dice: random.Random, devices: int) -> Document:
+    selector = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("140Gi")) >= 0'
+    if dice.random() < 0.5:
+        return {"cel": selector}
+    gpu = {"name": "gpu", "count": devices, "selectors": [{"cel": selector}, {"cel": "true"}]}
+    nic = {"name": "nic", "count": devices, "selectors": [{"cel": 'device.driver == "dra.net"'}]}
+    link = {"name": "link", "selectors": [{"cel": 'device.driver == "modelplane.ai"'}]}
+    constraint = {"matchAttribute": "resource.kubernetes.io/pcieRoot", "requests": ["nic"]}
+    return {"devices": [gpu, nic, *([link] if dice.random() < 0.5 else [])], "constraints": [constraint]}
+
+
+def _template(dice: random.Random, engine: str) -> Document:
+    volumes = dice.sample(_VOLUMES, dice.randint(0, len(_VOLUMES)))
+    main: Document = {"name": "engine", "image": _IMAGES[engine]}
+    if dice.random() < 0.5:
+        main["env"] = [
+            {"name": "TEXT", "value": dice.choice(_TEXTS)},
+            {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token", "optional": True}}},
+            {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            {"name": "CPUS", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "1"}}},
+        ]
+        main["envFrom"] = [{"configMapRef": {"name": "settings"}}, {"prefix": "S_", "secretRef": {"name": "more"}}]
+    if engine == "custom":
+        main["command"], main["args"] = ["/engine"], ["--text", dice.choice(_TEXTS)]
+    if dice.random() < 0.5:
+        main["resources"] = {"requests": {"cpu": 4, "memory": "64Gi"}, "limits": {"cpu": "16", "memory": "128Gi"}}
+    if dice.random() < 0.3:
+        main["readinessProbe"] = {"httpGet": {"path": "/ready", "port": "http"}, "periodSeconds": 3}
+        main["livenessProbe"] = {"httpGet": {"port": 8000}, "failureThreshold": 9}
+        main["startupProbe"] = {"httpGet": {"path": "/up", "port": 8000}, "failureThreshold": 600}
+    if dice.random() < 0.3:
+        main["lifecycle"] = {"preStop": {"exec": {"command": ["sleep", "20"]}}}
+    if dice.random() < 0.3:
+        main["securityContext"] = {"runAsUser": 1000, "runAsNonRoot": True, "capabilities": {"add": ["IPC_LOCK"]}}
+    mounts = [{"name": one["name"], "mountPath": f"/mnt/{one['name']}"} for one in volumes]
+    if mounts:
+        main["volumeMounts"] = mounts
+    pod: Document = {"containers": [main, *(_sidecar(dice) if dice.random() < 0.4 else ())], "volumes": volumes}
+    if dice.random() < 0.3:
+        pod["imagePullSecrets"] = [{"name": "registry"}]
+        pod["serviceAccountName"] = "runner"
+        pod["terminationGracePeriodSeconds"] = 300
+        pod["securityContext"] = {"fsGroup": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
+    template: Document = {"spec": pod}
+    if dice.random() < 0.5:
+        template["metadata"] = {"labels": {"team": "a"}, "annotations": {"example.com/note": dice.choice(_TEXTS)}}
+    return template
+
+
+def _sidecar(dice: random.Random) -> list[Document]:
+    name = dice.choice(("log", "proxy", "metrics"))
+    return [{"name": name, "image": "busybox:1.37", "args": [dice.choice(_TEXTS)], "ports": [{"containerPort": 9100}]}]
+
+
+_VOLUMES: tuple[Document, ...] = (
+    {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "4Gi"}},
+    {"name": "scratch", "emptyDir": {}},
+    {"name": "config", "configMap": {"name": "settings", "items": [{"key": "a", "path": "b"}], "defaultMode": 420}},
+    {"name": "keys", "secret": {"secretName": "more", "optional": True}},
+    {"name": "weights", "persistentVolumeClaim": {"claimName": "weights", "readOnly": True}},
+    {
+        "name": "both",
+        "projected": {
+            "sources": [
+                {"configMap": {"name": "settings"}},
+                {"secret": {"name": "more"}},
+                {"serviceAccountToken": {"path": "token", "expirationSeconds": 3600, "audience": "hub"}},
+                {"downwardAPI": {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]}},
+            ]
+        },
+    },
+    {
+        "name": "fast",
+        "ephemeral": {
+            "volumeClaimTemplate": {
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Ti"}}}
+            }
+        },
+    },
+    {"name": "vault", "csi": {"driver": "secrets-store.csi.k8s.io", "readOnly": True}},
+    {"name": "model", "image": {"reference": "registry.example.com/model:1", "pullPolicy": "IfNotPresent"}},
+)
+
+
+# --- routing ----------------------------------------------------------------------------------------------------------
+
+
+def _endpoint(dice: random.Random, name: str) -> Document:
+    scheme = dice.choice(("http", "https"))
+    spec: Document = {
+        "url": f"{scheme}://{name}.example.org{dice.choice(('', ':8080', '/v1'))}",
+        "model": {"name": SERVED},
+    }
+    if dice.random() < 0.6:
+        spec["auth"] = {"secretRef": {"name": "key"}}
+        if dice.random() < 0.5:
+            spec["auth"] |= {"scheme": "Header", "header": "x-api-key"}
+    if scheme == "https" and dice.random() < 0.5:
+        spec["tls"] = dice.choice(
+            ({"caCertificateRefs": [{"name": "ca"}], "sni": "api.example.org"}, {"insecureSkipVerify": True})
+        )
+    if dice.random() < 0.4:
+        spec["healthCheck"] = {"path": "/v1/models", "interval": "30s"}
+    made = _of("ModelEndpoint", name, spec)
+    made["metadata"]["labels"] = {"modelplane.ai/endpoint": name}
+    return made
+
+
+def _service(dice: random.Random, name: str, deployments: list[str], *, failover: bool) -> Document:
+    groups = [{"selector": {"matchLabels": {"modelplane.ai/deployment": one}}} for one in deployments]
+    groups += [{"selector": {"matchLabels": {"modelplane.ai/endpoint": f"saas-{n}"}}} for n in range(2)]
+    if failover and dice.random() < 0.7:
+        groups = groups[: len(deployments)]  # with a SaaS, whose credentials differ, failover is refused
+        groups[-1]["priority"] = 1
+    for number, group in enumerate(groups):
+        if failover:
+            group.setdefault("priority", int(number >= len(deployments)))
+        else:
+            group["weight"] = dice.choice((0, 1, 5, 95, 333))
+    spec: Document = {"endpoints": groups if failover else dice.sample(groups, dice.randint(1, len(groups)))}
+    if dice.random() < 0.5:
+        spec["host"] = f"{name}.{NAMESPACE}.{HOSTNAME}"
+    if dice.random() < 0.5:
+        spec["timeouts"] = {"request": "600s", "idle": "1h"}
+    if dice.random() < 0.5:
+        spec["retries"] = {"attempts": 3, "on": ["connect-failure", "429", "503"]}
+    if dice.random() < 0.4:
+        spec["rateLimit"] = {"requests": 100, "unit": dice.choice(("Second", "Minute", "Hour"))}
+    if dice.random() < 0.5:
+        spec["auth"] = dice.choice(
+            (
+                {"apiKeys": {"secretRef": {"name": "clients"}}},
+                {"jwt": {"issuer": "https://id.example.org", "jwksUri": "https://id.example.org/jwks"}},
+            )
+        )
+    return _of("ModelService", name, spec)
