@@ -28,14 +28,19 @@ from tests.support import functionserver, gobinaries, live, requests
 HERE = Path(__file__).resolve().parent
 CLI_PACKAGE = "github.com/crossplane/cli/v2/cmd/crossplane"
 CLI_VERSION = "v2.5.0"
-BUILD = gobinaries.REPOSITORY / "functions" / "package" / "build.py"
 SUITE = "packages"
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of what is packaged, so that an edit during the tests changes nothing."""
+    return copied(gobinaries.REPOSITORY, tmp_path_factory.mktemp("source") / "here")
+
+
+@pytest.fixture(scope="module")
+def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     live.needs(SUITE, "go", "mmdebstrap", "dpkg-deb")
-    return build(tmp_path_factory.mktemp("first"))
+    return build(source, tmp_path_factory.mktemp("first"))
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +49,20 @@ def cli() -> Path:
     return gobinaries.build(HERE / "cli", CLI_PACKAGE, f"crossplane-cli-{CLI_VERSION}")
 
 
-def build(out: Path, *arguments: str) -> Path:
-    run(sys.executable, str(BUILD), "--out", str(out), *arguments)
+def copied(repository: Path, to: Path) -> Path:
+    """Copy what the builder reads."""
+    to.mkdir(parents=True)
+    for folder in ("apis", "functions", "lib", "schemas"):
+        shutil.copytree(repository / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("README.md", "crossplane.yaml", "pyproject.toml"):
+        shutil.copy(repository / file, to / file)
+    return to
+
+
+def build(repository: Path, out: Path) -> Path:
+    cache = gobinaries.REPOSITORY / ".cache" / "package"
+    script = repository / "functions" / "package" / "build.py"
+    run(sys.executable, str(script), "--out", str(out), "--cache", str(cache))
     return out
 
 
@@ -99,8 +116,8 @@ def _bare(value: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_the_same_source_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    again = build(tmp_path)
+def test_the_same_source_gives_the_same_bytes(source: Path, built: Path, tmp_path: Path) -> None:
+    again = build(copied(source, tmp_path / "elsewhere" / "and-deeper"), tmp_path / "out")
     names = sorted(path.name for path in built.iterdir())
     assert names == ["configuration.xpkg", "function-amd64.xpkg", "runtime-amd64.tar"]
     assert {name: digest(built / name) for name in names} == {name: digest(again / name) for name in names}
@@ -110,11 +127,11 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_configuration_holds_every_definition_and_composition(built: Path) -> None:
+def test_the_configuration_holds_every_definition_and_composition(source: Path, built: Path) -> None:
     documents = package_of(built / "configuration.xpkg")
     meta, *rest = documents
     assert (meta["apiVersion"], meta["kind"]) == ("meta.pkg.crossplane.io/v1", "Configuration")
-    folders = sorted(path.name for path in (gobinaries.REPOSITORY / "apis").iterdir() if path.is_dir())
+    folders = sorted(path.name for path in (source / "apis").iterdir() if path.is_dir())
     for kind in ("CompositeResourceDefinition", "Composition"):
         named = sorted(one["metadata"]["name"].split(".")[0] for one in rest if one["kind"] == kind)
         assert named == folders
@@ -126,11 +143,13 @@ def test_the_configuration_holds_every_definition_and_composition(built: Path) -
     assert steps == {function["package"].partition("/")[2].replace("/", "-")}
 
 
-def test_crossplanes_command_reads_and_builds_the_same_configuration(built: Path, cli: Path, tmp_path: Path) -> None:
+def test_crossplanes_command_reads_and_builds_the_same_configuration(
+    source: Path, built: Path, cli: Path, tmp_path: Path
+) -> None:
     ours = built / "configuration.xpkg"
     assert normal(extracted(cli, ours, tmp_path)) == normal(package_of(ours))
     root = tmp_path / "root"
-    shutil.copytree(gobinaries.REPOSITORY / "apis", root / "apis")
+    shutil.copytree(source / "apis", root / "apis")
     (root / "crossplane.yaml").write_text(yaml.safe_dump(package_of(ours)[0]))
     theirs = tmp_path / "theirs.xpkg"
     run(
@@ -180,13 +199,14 @@ def rootfs(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_the_image_holds_no_trace_of_the_builder(rootfs: Path) -> None:
+def test_the_image_holds_no_trace_of_the_builder(source: Path, rootfs: Path) -> None:
     site = rootfs / "usr/local/lib/python3.11/dist-packages"
     assert (site / "modelplane_functions" / "servicer.py").is_file()
     assert not list(rootfs.rglob("__pycache__"))
     assert not list(site.glob("*.dist-info/direct_url.json"))
-    home = str(gobinaries.REPOSITORY).encode()
-    assert [path for path in site.rglob("*") if path.is_file() and home in path.read_bytes()] == []
+    homes = [str(path).encode() for path in (source, gobinaries.REPOSITORY)]
+    files = [path for path in site.rglob("*") if path.is_file()]
+    assert [path for path in files if any(home in path.read_bytes() for home in homes)] == []
     assert not (rootfs / "bin/sh").exists()
     assert (rootfs / "usr/share/doc/libpython3.11-minimal/copyright").is_file()
 
