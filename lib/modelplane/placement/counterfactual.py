@@ -5,6 +5,7 @@ Proposed change by change, and each checked by the matcher before it is claimed.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -55,10 +56,15 @@ class Nearness:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._devices: dict[int, tuple[tuple[int, float], str] | None] = {}
+        self._scores: dict[str, tuple[float, ...]] = {}
 
     def first(self, verdicts: Iterable[ClusterVerdict]) -> ClusterVerdict:
         """Return the verdict of the cluster that misses by least among verdicts of one reason."""
-        return min(verdicts, key=lambda verdict: (self._score(verdict), verdict.cluster))
+        return min(verdicts, key=self.place)
+
+    def place(self, verdict: ClusterVerdict) -> tuple[tuple[float, ...], str]:
+        """Return what orders verdicts of one reason, the nearest to a fit first."""
+        return (self._score(verdict), verdict.cluster)
 
     def device(self, verdict: ClusterVerdict) -> str | None:
         """Return by what the cluster's nearest device misses the selectors, None when that is not what is missing."""
@@ -66,6 +72,12 @@ class Nearness:
         return None if found is None else f"{verdict.cluster}/{found[1]} has {found[2]}"
 
     def _score(self, verdict: ClusterVerdict) -> tuple[float, ...]:
+        found = self._scores.get(verdict.cluster)
+        if found is None:
+            found = self._scores[verdict.cluster] = self._scored(verdict)
+        return found
+
+    def _scored(self, verdict: ClusterVerdict) -> tuple[float, ...]:
         if verdict.reason is Reason.NO_MATCHING_DEVICE:
             found = self._nearest_pool(verdict)
             return (9.0,) if found is None else (float(found[0][0]), found[0][1])
@@ -124,10 +136,8 @@ def closest(board: Board, judge: Judge, verdicts: tuple[ClusterVerdict, ...], ne
     """
     found = []
     for position, reason in enumerate(_RANK):
-        members = [verdict for verdict in verdicts if verdict.reason is reason]
-        for _ in range(min(CLUSTERS_PER_REASON, len(members))):
-            verdict = near.first(members)
-            members.remove(verdict)
+        members = (verdict for verdict in verdicts if verdict.reason is reason)
+        for verdict in heapq.nsmallest(CLUSTERS_PER_REASON, members, key=near.place):
             answer = repaired(board, judge, verdict)
             if answer is not None:
                 weight = (len(answer.changes), position, _amount(answer), answer.cluster)

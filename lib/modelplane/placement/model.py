@@ -280,11 +280,12 @@ class Holding:
 class CurrentReplica:
     """One replica of this deployment that exists (its ModelReplica is observed and not being deleted).
 
-    `created` is its creationTimestamp as text (RFC 3339 sorts as text). `bound`: its workload has been rendered, so a
+    `created` is its creationTimestamp as text (RFC 3339 sorts as text). `ready` speaks of the replica as it is written
+    now: a status that is older than the last rewrite is not ready. `bound`: its workload has been rendered, so a
     refusal can no longer unmake it. `outdated`: it would be written differently today in a way that restarts it.
-    `replaces` is the name of the replica it succeeds, kept on the object under `names.ANNOTATION_REPLACES`; without
-    it a move cannot be told from a surplus. Whether the cluster admitted or refused it is read from the cluster in
-    the fleet, never told twice.
+    `replaces` is the name of the replica it succeeds, kept on the object under `names.ANNOTATION_REPLACES`; without it
+    a move cannot be told from a surplus. Whether the cluster admitted or refused it is read from the cluster in the
+    fleet, never told twice.
     """
 
     name: str

@@ -67,13 +67,13 @@ def pack(capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARC
     decides and the sizes divide each other, elsewhere a search with `steps` decides.
     """
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
-    if not all(_fits_alone(item, capacity, nodes) for item in wanted):
+    if not all(_fits_alone(item, capacity, nodes) for item in wanted) or _exceeds_bounds(capacity, nodes, wanted):
         return Packing(Answer.TOO_MUCH)
     greedy = _best_fit_decreasing(capacity, nodes, wanted)
     if greedy is not None:
         return Packing(Answer.FITS, greedy)
     kept = _deciding_dimensions(capacity, wanted)
-    if _exceeds_bounds(capacity, nodes, wanted) or _greedy_is_exact(capacity, wanted, kept):
+    if _greedy_is_exact(capacity, wanted, kept):
         return Packing(Answer.TOO_MUCH)
     return _Search(capacity, wanted, steps).run(nodes)
 
