@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import deployment_status, inference_class, inference_cluster, intent, replica, replica_endpoint
+from modelplane.api import (
+    deployment_status,
+    inference_class,
+    inference_cluster,
+    intent,
+    replica,
+    replica_endpoint,
+    replica_status,
+)
 from modelplane.api import endpoint as endpoints
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
@@ -54,7 +62,7 @@ _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class Facts:
     """What the decision is made from, decoded once."""
 
     workload: Workload
@@ -70,7 +78,7 @@ def compose(observed: Observed) -> Outcome:
     requirements = _requirements(observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
-    facts = _read(observed)
+    facts = read(observed)
     plan = scheduler.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
     children = dict(_children(observed, facts, plan))
     running = _running(observed, plan)
@@ -113,7 +121,7 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
     return needed
 
 
-def _read(observed: Observed) -> _Facts:
+def read(observed: Observed) -> Facts:
     workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
     _check_selectors(observed, workload)
     classes, faults = _classes(observed)
@@ -125,7 +133,7 @@ def _read(observed: Observed) -> _Facts:
     }
     clusters = tuple(inference_cluster.decode(found[name], classes) for name in sorted(found))
     current = _current(observed, workload)
-    return _Facts(
+    return Facts(
         workload=workload,
         intent=intent.decode(
             observed.spec,
@@ -220,7 +228,7 @@ def _current_replica(child: Resource, workload: Workload) -> CurrentReplica:
         backend=bound.backend,
         holdings=demand.held(bound),
         created=root.at("metadata", "creationTimestamp").text(""),
-        ready=_truth(child, "Serving") == "True",
+        ready=_serves(child),
         bound=root.at("status", "phase").text("") in _BOUND_PHASES,
         outdated=not binding.runs_same(bound, workload),
         replaces=root.at("metadata", "annotations", names.ANNOTATION_REPLACES).optional(),
@@ -230,7 +238,7 @@ def _current_replica(child: Resource, workload: Workload) -> CurrentReplica:
 # --- emits ------------------------------------------------------------------------------------------------------------
 
 
-def _children(observed: Observed, facts: _Facts, plan: Plan) -> Iterator[tuple[str, Child]]:
+def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[str, Child]]:
     seen = _replicas(observed)
     pools = {cluster.name: {p.name: p.node_class for p in cluster.pools} for cluster in facts.fleet.clusters}
     for placed in plan.composed:
@@ -244,7 +252,7 @@ def _children(observed: Observed, facts: _Facts, plan: Plan) -> Iterator[tuple[s
             yield from _leaving(observed, facts, plan, placed.name, child)
 
 
-def _leaving(observed: Observed, facts: _Facts, plan: Plan, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
+def _leaving(observed: Observed, facts: Facts, plan: Plan, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
     """Yield what is left of a replica to be shed: first its endpoint is drained, then that goes, then the replica.
 
     A replica that is succeeded waits until its successor's endpoint receives requests.
@@ -274,7 +282,7 @@ def _is_drained(endpoint: Resource) -> bool:
 
 
 def _replica_child(
-    facts: _Facts, placed: PlacedReplica, child: Resource | None, pools: Mapping[str, NodeClass | None]
+    facts: Facts, placed: PlacedReplica, child: Resource | None, pools: Mapping[str, NodeClass | None]
 ) -> Child:
     if child is not None and not placed.rewrite:
         kept = hold.held(child)
@@ -287,7 +295,7 @@ def _replica_child(
     return Child(resource, Ready.FALSE if child is None else hold.ready_by_condition(child))
 
 
-def _endpoint(observed: Observed, facts: _Facts, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
+def _endpoint(observed: Observed, facts: Facts, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
     """Yield the replica's endpoint while it serves; one that merely cannot be seen right now keeps it as it is."""
     key = _ENDPOINT + name
     existing = observed.children.get(key)
@@ -306,19 +314,22 @@ def _truth(resource: Resource, kind: str) -> str:
     return inference_cluster.condition(resource, kind)
 
 
+def _serves(child: Resource) -> bool:
+    """Return whether the replica serves as it is written now; what it said of an older spec does not count."""
+    return _truth(child, "Serving") == "True" and replica_status.is_current(child)
+
+
 def _running(observed: Observed, plan: Plan) -> frozenset[str]:
     """Return the replicas of the plan that run with all their workers and serve."""
     seen = _replicas(observed)
     return frozenset(
         placed.name
         for placed in plan.composed
-        if placed.name in seen
-        and _truth(seen[placed.name], "Serving") == "True"
-        and _truth(seen[placed.name], "WorkloadReady") == "True"
+        if placed.name in seen and _serves(seen[placed.name]) and _truth(seen[placed.name], "WorkloadReady") == "True"
     )
 
 
-def _scheduled(facts: _Facts, plan: Plan) -> Condition:
+def _scheduled(facts: Facts, plan: Plan) -> Condition:
     if not facts.fleet.received:
         return Condition(
             "ReplicasScheduled",
@@ -353,7 +364,7 @@ def _ready(plan: Plan, running: frozenset[str]) -> Condition:
     )
 
 
-def _backend_selected(observed: Observed, facts: _Facts) -> Condition:
+def _backend_selected(observed: Observed, facts: Facts) -> Condition:
     backend = facts.intent.backends[0]
     if Field(observed.spec, ("spec",)).at("backend").is_set:
         return Condition("BackendSelected", Truth.TRUE, "Named", f"spec.backend names {backend}")
