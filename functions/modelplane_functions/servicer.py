@@ -20,7 +20,7 @@ from crossplane.function import logging
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
-from modelplane.errors import InvalidInput, Unsupported
+from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
 from modelplane_functions import registry, wire
 from modelplane_functions.exchange import Condition, Observed, Outcome, Truth
 
@@ -101,9 +101,10 @@ def answer(request: fnv1.RunFunctionRequest, *, find: Registry = registry.compos
 
 def refused(about: wire.Subject, condition: str, error: InvalidInput | Unsupported) -> Outcome:
     """Return the outcome that keeps everything as it is and tells the author what to change."""
+    said = error.line_of_text if isinstance(error, InvalidSelector) else str(error)
     return Outcome(
-        conditions=(Condition(condition, Truth.FALSE, error.reason, str(error)),),
-        fatal=f"{about}: {error}; what runs is kept as it is",
+        conditions=(Condition(condition, Truth.FALSE, error.reason, said),),
+        fatal=f"{about}: {said}; what runs is kept as it is",
     )
 
 

@@ -56,6 +56,13 @@ class InvalidSelector(InvalidInput):
         self.column: int | None = place[1] if place else None
         self.offending = offending
 
+    @property
+    def line_of_text(self) -> str:
+        """Return the fault in one line, for places that have only one: without the caret, with the text at fault."""
+        first = self.message.partition("\n")[0].strip()
+        near = f', near "{self.offending}"' if self.offending and self.offending not in first else ""
+        return f"{dotted(self.path)}: {first}{near}" if self.path else f"{first}{near}"
+
 
 class InvalidShape(InvalidInput):
     """A topology, template or device request that cannot be built on any hardware."""

@@ -379,6 +379,9 @@ class Status(Wire):
         description="Pending waits for its cluster's admission; Admitted is accepted; Starting is rendered and not serving yet; Running serves with all workers; Degraded serves with some; Failed cannot serve without a change.",
     )
     cluster: str | None = Field(None, description="The InferenceCluster it runs on.")
+    observed_generation: int | None = Field(
+        None, alias="observedGeneration", description="Generation of the spec that this status speaks of."
+    )
     workers: Workers1 | None = Field(None, description="Workers by role.")
     address: Address | None = Field(None, description="How the control plane's gateway reaches the replica.")
 

@@ -14,13 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.bench import fleets
-from tests.support.placements import as_current
-
 from modelplane.devices import matching
 from modelplane.placement import ledger, scheduler
 from modelplane.placement.model import Cluster, Current, Fleet, Intent, NodeCounts, Pool, SpreadConstraint
 from modelplane.placement.plan import Plan
+from tests.bench import fleets
+from tests.support.placements import as_current
 
 REPLICAS = (1, 100, 1000)
 TARGETS_MS = {1_000: (10, 60, 400), 10_000: (100, 300, 1500)}

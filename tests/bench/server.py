@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+
 from tests.support import functionserver, rendering, requests
 
 COMPOSITION_KEY = "crossplane.io/composition-resource-name"

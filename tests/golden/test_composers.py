@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support import exchange
 
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_functions import registry
+from tests.support import exchange
 
 FOLDER = Path(__file__).parent
 CASES = sorted(

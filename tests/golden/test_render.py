@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support import rendering
 
 from modelplane_cli.output import outline, tree
+from tests.support import rendering
 
 FOLDER = Path(__file__).parent / "render"
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.support import placements as given_
 
 from modelplane.placement import admission, changes, explain, ledger, scheduler
 from modelplane.placement.changes import World
@@ -35,6 +34,7 @@ from modelplane.placement.model import (
 )
 from modelplane.placement.plan import Admission, Plan, State
 from modelplane.workload.model import Role
+from tests.support import placements as given_
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 

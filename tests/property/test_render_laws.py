@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support import rendering
-from tests.support.rendering import again, ours, running
 
 from modelplane_cli.output import manifests, outline, tree
 from modelplane_cli.world import conditions, verdict, yamltext
 from modelplane_cli.world.offline import Assume, World
 from modelplane_cli.world.store import Key
+from tests.support import rendering
+from tests.support.rendering import again, ours, running
 
 Json = Any
 

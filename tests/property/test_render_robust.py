@@ -7,12 +7,12 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support import rendering
 
 from modelplane_cli.output import manifests, outline, tree
 from modelplane_cli.world import checks, documents, offline, references, verdict, yamltext
 from modelplane_cli.world.offline import Assume
 from modelplane_functions import servicer
+from tests.support import rendering
 
 Json = Any
 

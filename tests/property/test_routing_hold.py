@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support import serving
-from tests.support.serving import Running
 
 from modelplane_functions.exchange import Ready
+from tests.support import serving
+from tests.support.serving import Running
 
 # Breaks that leave nothing to route to, or nothing that may be routed. Others change the route, as they should.
 LASTING: list[Callable[[Running], None]] = [

@@ -8,13 +8,13 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import routing
 
 from modelplane.api import endpoint, service
 from modelplane.errors import Unsupported
 from modelplane.routing import features, plan, weights
 from modelplane.routing.features import GatewayType
 from modelplane.routing.weights import Portion
+from tests.support import routing
 
 PORTIONS = st.lists(st.builds(Portion, st.integers(0, 100), st.integers(0, 6)), min_size=1, max_size=4)
 OFFERED = features.features(GatewayType.ENVOY)

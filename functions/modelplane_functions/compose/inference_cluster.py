@@ -61,6 +61,10 @@ class _Ledger:
     faults: tuple[str, ...]
     unreadable: frozenset[str]
 
+    def is_frozen(self, admitted_before: frozenset[str]) -> bool:
+        """Return whether an admitted replica cannot be read, so that what is free cannot be said."""
+        return bool(self.unreadable & admitted_before)
+
 
 def compose(observed: Observed) -> Outcome:
     """Return how the cluster is reached and what it admits."""
@@ -127,7 +131,7 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
 
 def _claims(observed: Observed) -> Iterator[tuple[ReplicaClaim | None, str]]:
     """Yield what each replica asks of this cluster with its key; None for one that cannot be read."""
-    admitted = {entry.text() for entry in Field(observed.status).at("admitted").items()}
+    admitted = _admitted_before(observed)
     for resource in observed.required[REPLICAS]:
         root = Field(resource)
         if root.at("spec", "clusterName").optional() != observed.name:
@@ -246,12 +250,13 @@ def _kubeconfig(provider: ProviderConfigRef, secret: Field) -> Resource:
 def _status(
     observed: Observed, provider: ProviderConfigRef, gateway: GatewayAddress | None, ledger: _Ledger
 ) -> Mapping[str, Json]:
-    admitted, refused = _admitted(observed, ledger), _refused(ledger.account)
+    before = _admitted_before(observed)
+    admitted, refused = _admitted(before, ledger), _refused(ledger.account)
     accounts = list(zip(ledger.pools, ledger.account.pools, strict=True))
     status: dict[str, Json] = {
         "providerConfigRef": provider.encode(),
         "summary": inference_cluster.encode_summary(accounts, len(admitted)),
-        "pools": [_pool(observed, pool, account) for pool, account in accounts],
+        "pools": [_pool(observed, pool, account, is_frozen=ledger.is_frozen(before)) for pool, account in accounts],
         "admitted": admitted,
         "refused": refused,
     }
@@ -260,21 +265,27 @@ def _status(
     return status
 
 
-def _pool(observed: Observed, pool: Pool, account: PoolAccount) -> Json:
-    """Return the pool's entry; one whose class is missing keeps what was published, its devices being unknown now."""
-    if pool.node_class is None:
+def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bool) -> Json:
+    """Return the pool's entry; while its devices or its users are unknown it keeps what was published."""
+    if pool.node_class is None or is_frozen:
         for entry in Field(observed.status).at("pools").items():
             if entry.at("name").optional() == pool.name:
                 return entry.value
     return inference_cluster.encode_pool(pool, account)
 
 
-def _admitted(observed: Observed, ledger: _Ledger) -> list[str]:
-    """Return the admitted replicas; one that was admitted and cannot be read today keeps its place."""
-    before = {entry.text() for entry in Field(observed.status).at("admitted").items()}
-    judged = {verdict.key: verdict for verdict in ledger.account.verdicts}
-    kept = {key for key, verdict in judged.items() if verdict.admission is Admission.ADMITTED}
-    return sorted(kept | (before & ledger.unreadable))
+def _admitted_before(observed: Observed) -> frozenset[str]:
+    return frozenset(entry.text() for entry in Field(observed.status).at("admitted").items())
+
+
+def _admitted(before: frozenset[str], ledger: _Ledger) -> list[str]:
+    """Return the admitted replicas; one that was admitted and cannot be read today keeps its place.
+
+    What it takes is unknown then, so nobody new is admitted beside it.
+    """
+    verdicts = ledger.account.verdicts
+    kept = {verdict.key for verdict in verdicts if verdict.admission is Admission.ADMITTED}
+    return sorted(kept & before | before & ledger.unreadable if ledger.is_frozen(before) else kept)
 
 
 def _refused(account: ClusterAccount) -> list[dict[str, str]]:

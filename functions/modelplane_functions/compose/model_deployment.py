@@ -83,7 +83,7 @@ def compose(observed: Observed) -> Outcome:
     children = dict(_children(observed, facts, plan))
     running = _running(observed, plan)
     conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(observed, facts))
-    settled = all(condition.status is Truth.TRUE for condition in conditions) and not plan.blocked
+    settled = all(condition.status is Truth.TRUE for condition in conditions) and not _in_progress(facts, plan)
     return Outcome(
         requirements=requirements,
         children=children,
@@ -317,6 +317,15 @@ def _truth(resource: Resource, kind: str) -> str:
 def _serves(child: Resource) -> bool:
     """Return whether the replica serves as it is written now; what it said of an older spec does not count."""
     return _truth(child, "Serving") == "True" and replica_status.is_current(child)
+
+
+def _in_progress(facts: Facts, plan: Plan) -> bool:
+    """Return whether a replica is still to be moved or written anew; the deployment is not ready before."""
+    outdated = {replica.name for replica in facts.current.replicas if replica.outdated}
+    present = {placed.name for placed in plan.replicas}
+    return bool(plan.blocked) or any(
+        placed.replaces in present or placed.rewrite or placed.name in outdated for placed in plan.composed
+    )
 
 
 def _running(observed: Observed, plan: Plan) -> frozenset[str]:

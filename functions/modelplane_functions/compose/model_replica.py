@@ -91,7 +91,10 @@ def compose(observed: Observed) -> Outcome:
     return Outcome(
         requirements=requirements,
         children=rendering.children,
-        status=replica_status.encode(replica, phase, seen.workers, address),
+        status={
+            **replica_status.encode(replica, phase, seen.workers, address),
+            **replica_status.encode_generation(observed.composite),
+        },
         conditions=tuple(_conditions(observed, verdict, rendering, seen)),
         events=tuple(_events(before.phase, phase, verdict, seen)),
         ready=Ready.TRUE if settled else Ready.FALSE,

@@ -36,7 +36,7 @@ def decode(status: Mapping[str, Json]) -> Before:
 def encode(
     replica: Replica, phase: str, workers: Mapping[Role, int], address: Mapping[str, Json] | None
 ) -> dict[str, Json]:
-    """Return the whole status."""
+    """Return the status, all but the generation it speaks of."""
     status: dict[str, Json] = {
         "phase": str(phase),
         "cluster": replica.cluster,
@@ -48,6 +48,19 @@ def encode(
     if address is not None:
         status["address"] = dict(address)
     return status
+
+
+def encode_generation(resource: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the part of the status that says which spec it speaks of; empty where the server counts none."""
+    generation = Field(resource).at("metadata", "generation")
+    return {"observedGeneration": generation.integer()} if generation.is_set else {}
+
+
+def is_current(resource: Mapping[str, Json]) -> bool:
+    """Return whether the status speaks of the spec as it is now, not of one that was just rewritten."""
+    generation = Field(resource).at("metadata", "generation")
+    seen = Field(resource).at("status", "observedGeneration")
+    return not generation.is_set or not seen.is_set or seen.integer() >= generation.integer()
 
 
 def address(replica: Replica, gateway: GatewayAddress | None, before: Before) -> Mapping[str, Json] | None:

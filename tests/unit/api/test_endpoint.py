@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support import routing
 
 from modelplane.api import endpoint
 from modelplane.errors import InvalidInput
 from modelplane.routing.model import Api, AuthScheme, CertificateRef, Credential, HealthCheck, Tls
+from tests.support import routing
 
 Json = Any
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.routing import condition
 
 from modelplane.api import gateway_status
+from tests.support.routing import condition
 
 Json = Any
 PARENT = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "namespace": "modelplane-system", "name": "default"}

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import replicas as build
 
 from modelplane.api import replica as replicas
 from modelplane.devices.model import Claim, Constraint, Request
 from modelplane.errors import InvalidInput
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import BoundRole, EngineType, Model, Replica, ResolvedRequest, Role, RoleSpec
+from tests.support import replicas as build
 
 _NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True)
 _CEL = st.sampled_from(['device.driver == "gpu.nvidia.com"', "true", "a {{ b }}", 'x["ü"] == "\n"'])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support import replicas as build
 
 from modelplane.api import catalogue, template, workload
 from modelplane.devices.model import Constraint, Request
 from modelplane.errors import InvalidInput, InvalidShape, dotted
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Model, Role
+from tests.support import replicas as build
 
 
 def _spec(**fields: Any) -> dict[str, Any]:

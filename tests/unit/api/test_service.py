@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support import routing
 
 from modelplane.api import gateway, service
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.routing.features import GatewayType
 from modelplane.routing.model import ApiKeys, Jwt, RateLimit, Retries, Timeouts
 from modelplane.routing.selection import Expression, Operator, Selector
+from tests.support import routing
 
 Json = Any
 GROUP = routing.group(deployment="llama")

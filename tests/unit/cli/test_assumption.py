@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.worlds import resource
 
 from modelplane_cli.world import assumption, contention
 from modelplane_cli.world.store import Key, Store, key_of
+from tests.support.worlds import resource
 
 Json = Any
 KUBERNETES = "kubernetes.m.crossplane.io/v1alpha1"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support import rendering
 
 from modelplane_cli import __main__ as command
+from tests.support import rendering
 
 ROOT = rendering.ROOT
 QUICKSTART = str(ROOT / "examples" / "quickstart")

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
-from tests.support import worlds
-from tests.support.worlds import API_VERSION, get, resource
 
 from modelplane.errors import InvalidInput
 from modelplane_cli.world import conditions, offline
@@ -15,6 +13,8 @@ from modelplane_cli.world.definitions import Definitions
 from modelplane_cli.world.offline import World
 from modelplane_cli.world.store import key_of
 from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Requirement, Truth
+from tests.support import worlds
+from tests.support.worlds import API_VERSION, get, resource
 
 Json = Any
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.worlds import resource
 
 from modelplane_cli.output import outline
 from modelplane_cli.output.outline import Mood, Node
 from modelplane_cli.world import ownership
 from modelplane_cli.world.store import Key, Store, key_of
+from tests.support.worlds import resource
 
 Json = Any
 

@@ -236,3 +236,19 @@ def test_a_pool_whose_class_is_missing_keeps_what_was_published() -> None:
     known = condition(outcome, "CapacityKnown")
     assert known.status is Truth.FALSE
     assert '"h100-8x" does not exist' in known.message
+
+
+def test_nobody_new_is_admitted_beside_an_admitted_replica_that_cannot_be_read() -> None:
+    """What it takes is unknown, so the pool's published allocations stay and newcomers wait without a refusal."""
+    running = Running()
+    before = copy.deepcopy(running.cluster["status"]["pools"])
+    late = copy.deepcopy(running.replicas[1])
+    late["metadata"]["name"] = "late-0"
+    running.replicas.append(late)
+    _garbled(running)
+    outcome = running.compose()
+    assert outcome.status["pools"] == before
+    assert outcome.status["admitted"] == ["ml-team/llama-0", "ml-team/llama-1", "ml-team/llama-2"]
+    assert outcome.status["refused"] == []
+    known = condition(outcome, "CapacityKnown")
+    assert "ml-team/llama-0 cannot be read" in known.message

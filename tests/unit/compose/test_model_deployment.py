@@ -277,3 +277,36 @@ def test_removing_a_cluster_moves_only_its_replicas() -> None:
     assert running.children["replica-llama-1"]["spec"] == specs["replica-llama-1"]
     assert set(running.placements.values()) == {"b"}
     assert len(running.placements) == 2
+
+
+def test_what_a_replica_said_of_an_older_spec_is_not_called_ready() -> None:
+    running = Running()
+    replica = running.children["replica-llama-0"]
+    replica["metadata"]["generation"] = 2
+    replica["status"]["observedGeneration"] = 1
+    outcome = running.compose()
+    assert outcome.status["readyReplicas"] == 1
+    assert "endpoint-llama-0" in outcome.children
+
+
+def test_an_edited_template_rolls_one_replica_at_a_time_and_is_not_ready_meanwhile() -> None:
+    running = Running()
+    template = running.deployment["spec"]["workers"]["template"]["spec"]["containers"][0]
+    template["image"] = "vllm/vllm-openai:v0.24.0"
+    seen: list[int] = []
+    readiness: list[Ready | None] = []
+    for _ in range(20):
+        outcome = running.step()
+        images = [
+            child["spec"]["workers"]["template"]["spec"]["containers"][0]["image"]
+            for child in running.children.values()
+            if child["kind"] == "ModelReplica"
+        ]
+        assert len(images) >= 2, "a replica went before its successor served"
+        seen.append(sum(image.endswith("v0.23.0") for image in images))
+        readiness.append(outcome.ready)
+    assert seen == sorted(seen, reverse=True)
+    assert {2, 1, 0} <= set(seen), "both replicas were changed at once"
+    assert readiness[0] is Ready.FALSE
+    assert readiness[-1] is Ready.TRUE
+    assert len(running.placements) == 2

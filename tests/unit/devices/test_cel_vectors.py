@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.selectors import device_from_slice
 
 from modelplane.devices import cel
 from modelplane.errors import InvalidSelector
+from tests.support.selectors import device_from_slice
 
 VECTORS = json.loads(Path(__file__).with_name("cel_vectors.json").read_text())
 DEVICE = device_from_slice(VECTORS["driver"], VECTORS["device"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.placements import WANTS_140, gpu, nic, node_class, synthetic
 
 from modelplane.devices import matching, nearness
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Constraint, Device, NodeClass, Request
 from modelplane.errors import InvalidSelector
+from tests.support.placements import WANTS_140, gpu, nic, node_class, synthetic
 
 GPU = "gpu.nvidia.com"
 ROOT = "resource.kubernetes.io/pcieRoot"

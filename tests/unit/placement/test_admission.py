@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.placements import gpu, nic, node_class, pool, synthetic, used
 
 from modelplane.placement import admission
 from modelplane.placement.model import Accounting, Holding, NodeCounts, PodShape, ReplicaClaim
 from modelplane.placement.plan import Admission, Reason
 from modelplane.workload.model import Role
+from tests.support.placements import gpu, nic, node_class, pool, synthetic, used
 
 
 def claim(name: str, devices: int = 8, pods: int = 1, span: int = 1, where: str = "main", **more: Any) -> ReplicaClaim:

@@ -5,6 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from modelplane.placement import explain, scheduler
+from modelplane.placement.model import (
+    Accounting,
+    CacheNeed,
+    Effect,
+    Fleet,
+    LabelSelector,
+    SpreadConstraint,
+    Taint,
+)
+from modelplane.placement.plan import ChangeKind, Reason
+from modelplane.workload.model import Role
 from tests.support.placements import (
     L4,
     NOTHING,
@@ -21,19 +34,6 @@ from tests.support.placements import (
     role,
     used,
 )
-
-from modelplane.placement import explain, scheduler
-from modelplane.placement.model import (
-    Accounting,
-    CacheNeed,
-    Effect,
-    Fleet,
-    LabelSelector,
-    SpreadConstraint,
-    Taint,
-)
-from modelplane.placement.plan import ChangeKind, Reason
-from modelplane.workload.model import Role
 
 DRAIN = Taint("drain", Effect.NO_SCHEDULE, "true")
 BIG = demand(role(8, 2, 2, (WANTS_140,)))

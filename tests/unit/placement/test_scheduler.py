@@ -6,26 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.support.placements import (
-    DEPLOYMENT,
-    NOTHING,
-    as_current,
-    cluster,
-    current,
-    demand,
-    fleet,
-    gpu,
-    intent,
-    nic,
-    node_class,
-    note,
-    pool,
-    replica,
-    role,
-    synthetic,
-    used,
-    where,
-)
 
 from modelplane.placement import scheduler
 from modelplane.placement.model import (
@@ -49,6 +29,26 @@ from modelplane.placement.model import (
 )
 from modelplane.placement.plan import Admission, Plan, Reason, State
 from modelplane.workload.model import Role
+from tests.support.placements import (
+    DEPLOYMENT,
+    NOTHING,
+    as_current,
+    cluster,
+    current,
+    demand,
+    fleet,
+    gpu,
+    intent,
+    nic,
+    node_class,
+    note,
+    pool,
+    replica,
+    role,
+    synthetic,
+    used,
+    where,
+)
 
 DRAIN = Taint("drain", Effect.NO_EXECUTE, "true")
 CORDON = Taint("cordon", Effect.NO_SCHEDULE)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import replicas as build
 
 from modelplane.devices.model import Claim, Constraint
 from modelplane.errors import InvalidInput, dotted
@@ -18,6 +17,7 @@ from modelplane.render.manifest import Lifecycle
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Model, Replica, Role, Workload
 from modelplane.workload.site import ClusterFacts
+from tests.support import replicas as build
 
 FACTS = ClusterFacts(
     "gke-us",

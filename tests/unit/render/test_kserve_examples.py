@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from tests.support import kserve_examples as examples
 
 from modelplane.api import replica as replicas
 from modelplane.render.backends import kserve
 from modelplane.render.manifest import Manifest
 from modelplane.workload.model import Replica, Role
 from modelplane.workload.site import ClusterFacts
+from tests.support import kserve_examples as examples
 
 FACTS = ClusterFacts("gke-us", "inference-gateway", "gateway-system")
 Example = Callable[[], tuple[Replica, dict[str, Any], dict[Role, dict[str, Any]]]]

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.support import routing as build
-
 from modelplane.api import gateway as gateways
 from modelplane.render import gateway as front
 from modelplane.render import traffic
+from tests.support import routing as build
 
 Json = Any
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support import replicas as build
 
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render.backend import Backend
 from modelplane.render.backends import kserve, selection
 from modelplane.workload.model import EngineType, Workload
+from tests.support import replicas as build
 
 WORKLOAD = Workload("ml-team", "llama", None, EngineType.VLLM, (build.role().spec,))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support import routing
 
 from modelplane.api import endpoint, service
 from modelplane.errors import Unsupported
 from modelplane.routing import features, plan
 from modelplane.routing.features import GatewayType
 from modelplane.routing.plan import Plan, Variant
+from tests.support import routing
 
 Json = Any
 OFFERED = features.features(GatewayType.ENVOY)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support import replicas as build
-
 from modelplane.workload import secrets
+from tests.support import replicas as build
 
 
 def test_every_reference_is_found_and_optional_ones_are_not_needed() -> None:
