@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import inference_class, inference_cluster, replica
+from modelplane.api import inference_class, inference_cluster, replica, replica_status
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
@@ -45,7 +45,6 @@ PROVIDER_CONFIG = "provider-config"
 GATEWAY = "gateway"
 REPLICAS = "replicas"
 _CLASS = "class/"
-_BOUND_PHASES = frozenset({"Starting", "Running", "Degraded", "Failed"})
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 
@@ -143,7 +142,7 @@ def _claims(observed: Observed) -> Iterator[tuple[ReplicaClaim | None, str]]:
         except InvalidInput:
             yield None, key
             continue
-        holds = key in admitted or root.at("status", "phase").text("") in _BOUND_PHASES
+        holds = key in admitted or replica_status.is_bound(resource)
         created = root.at("metadata", "creationTimestamp").text("")
         yield ReplicaClaim(key, holdings, bound.priority, created, holds), key
 

@@ -57,7 +57,6 @@ CLASSES = "classes"
 _CLUSTER = "cluster/"
 _REPLICA = "replica-"
 _ENDPOINT = "endpoint-"
-_BOUND_PHASES = frozenset({"Starting", "Running", "Degraded", "Failed"})
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 
@@ -229,7 +228,7 @@ def _current_replica(child: Resource, workload: Workload) -> CurrentReplica:
         holdings=demand.held(bound),
         created=root.at("metadata", "creationTimestamp").text(""),
         ready=_serves(child),
-        bound=root.at("status", "phase").text("") in _BOUND_PHASES,
+        bound=replica_status.is_bound(child),
         outdated=not binding.runs_same(bound, workload),
         replaces=root.at("metadata", "annotations", names.ANNOTATION_REPLACES).optional(),
     )

@@ -13,6 +13,9 @@ from modelplane.workload.model import Replica, Role
 
 Json: TypeAlias = Any
 
+# A replica in one of these phases has been rendered: whatever is said later, it holds its place.
+_BOUND_PHASES = frozenset({"Starting", "Running", "Degraded", "Failed"})
+
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -54,6 +57,11 @@ def encode_generation(resource: Mapping[str, Json]) -> dict[str, Json]:
     """Return the part of the status that says which spec it speaks of; empty where the server counts none."""
     generation = Field(resource).at("metadata", "generation")
     return {"observedGeneration": generation.integer()} if generation.is_set else {}
+
+
+def is_bound(resource: Mapping[str, Json]) -> bool:
+    """Return whether the replica has been rendered onto its cluster."""
+    return Field(resource).at("status", "phase").text("") in _BOUND_PHASES
 
 
 def is_current(resource: Mapping[str, Json]) -> bool:
