@@ -121,6 +121,10 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
 
 
 def read(observed: Observed) -> Facts:
+    """Return what the deployment is decided from, once everything it requires was fetched.
+
+    Raises: InvalidInput or Unsupported for what its author must change.
+    """
     workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
     _check_selectors(observed, workload)
     classes, faults = _classes(observed)
