@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,8 +26,6 @@ _CLOSE: Final = 0.75
 _AT_LEAST: Final = frozenset({("_>=_", 0), ("_>_", 0), ("_>_", -1), ("_==_", 0), ("_==_", 1)})
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
-# What NVIDIA's driver publishes for a product, by a part of its name. Source: public ResourceSlices, nvidia-smi output.
-_PUBLISHED: Final[Mapping[str, str]] = {"H100 80GB": "81559Mi", "H200": "143771Mi"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +57,6 @@ def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
     names = {advice: None for field in _fields(root, device) for advice in _misspelt(field, device)}
     sizes = {advice: None for field, wanted in _least_sizes(root, device) for advice in _nominal(field, wanted, device)}
     return (*names, *sizes)
-
-
-def device_advice(device: Device) -> tuple[Advice, ...]:
-    """Return what is probably wrong with the device of a class: a nominal memory size instead of the published one."""
-    product = next((str(value.value) for name, value in device.attributes if name.endswith("productName")), "")
-    published = next((text for part, text in _PUBLISHED.items() if part in product), None)
-    if published is None:
-        return ()
-    return tuple(
-        Advice(
-            text,
-            published,
-            f"device {device.name!r} declares {name} {text}, but the driver of {product!r} publishes {published}:"
-            f" selectors are matched against {text} here and against {published} on the cluster",
-        )
-        for name, text in device.capacity
-        if name.rpartition("/")[2] == "memory" and _is_nominal(text, published)
-    )
 
 
 @functools.lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane.api import inference_class
-from modelplane.devices import cel
+from modelplane.devices import cel, cel_advice
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane_cli import exits
@@ -107,7 +107,15 @@ def main(arguments: Sequence[str]) -> int:
         return exits.BAD_INPUT
     answers = [_answer("", options.expression, name, device, profile) for name, device in found]
     _show(answers, options.output, one_by_one=len(answers) == 1)
+    for message in _advice(options.expression, [device for _, device in found]):
+        print(f"hint: {message}", file=sys.stderr)
     return _code(answers)
+
+
+def _advice(expression: str, devices: Sequence[Device]) -> list[str]:
+    """Return what is probably not meant by the expression, looked at beside each device, every remark once."""
+    remarks = [advice.message for device in devices for advice in cel_advice.selector_advice(expression, device)]
+    return list(dict.fromkeys(remarks))
 
 
 def _code(answers: Sequence[_Answer]) -> int:
@@ -145,6 +153,10 @@ def _show(answers: Sequence[_Answer], output: str, *, one_by_one: bool) -> None:
         print(json.dumps(encoded[0] if one_by_one else encoded, indent=2, ensure_ascii=False))
         return
     width = max(len(answer.device or answer.id) for answer in answers)
+    faults = list(dict.fromkeys(answer.error for answer in answers if answer.result == "compile_error"))
+    if len(faults) == 1 and all(answer.result == "compile_error" and not answer.id for answer in answers):
+        print(f"invalid: {faults[0]}", file=sys.stderr)  # the same for every device, so it is said once
+        return
     words = {"true": "match", "false": "no match", "error": "abort", "compile_error": "invalid"}
     for answer in answers:
         cost = "" if answer.actual_cost is None else f"cost {answer.actual_cost}"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
-from modelplane_cli.world import checks, definitions, documents
+from modelplane_cli.world import advice, checks, definitions, documents
 from modelplane_cli.world.documents import Problem
 
 _EPILOG = """\
@@ -21,8 +21,9 @@ examples:
       what a chart produces
 
 Kinds of modelplane.ai are checked against their schema and its rules: unknown fields, types, bounds, defaults and every
-x-kubernetes-validations rule. Of other kinds only the identity is read. What needs other objects, such as a class that
-does not exist, is answered by `modelplane render`.
+x-kubernetes-validations rule. Of other kinds only the identity is read. A selector that just misses a device of the
+InferenceClasses at hand, and a class with the size in a product's name, are warnings with the value that works. What
+needs other objects, such as a class that does not exist, is answered by `modelplane render`.
 
 exit codes: 0 nothing would be refused, 2 something would
 """
@@ -47,7 +48,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(list(arguments))
     given = documents.read(options.paths)
     checked = checks.check(given.documents, definitions.builtin(), options.namespace)
-    problems = sorted((*given.problems, *checked.problems), key=lambda problem: problem.order)
+    remarks = advice.advise(checked)
+    problems = sorted((*given.problems, *checked.problems, *remarks), key=lambda problem: problem.order)
     if options.output == "json":
         print(json.dumps({"problems": [_encoded(problem) for problem in problems]}, indent=2, ensure_ascii=False))
     else:

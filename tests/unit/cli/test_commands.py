@@ -423,6 +423,46 @@ def test_cel_answers_one_object_for_one_device(
     assert (answer["expression"], answer["result"], answer["apiServerAccepts"]) == (expression, result, accepted)
 
 
+HINTS = [
+    pytest.param(MEMORY.replace("memory", "memroy"), "did you mean 'memory'?", id="misspelt"),
+    pytest.param(MEMORY.replace("20Gi", "24Gi"), "nominal size", id="nominal size"),
+]
+
+
+@pytest.mark.parametrize(("expression", "hint"), HINTS)
+def test_cel_hints_at_what_was_probably_meant(run: Any, expression: str, hint: str) -> None:
+    done = run("cel", expression, "--class", "c.yaml", files={"c.yaml": CLASS})
+    assert done.code == 1
+    assert hint in done.err
+
+
+@pytest.mark.parametrize(("expression", "hint"), HINTS)
+def test_validate_warns_at_the_selector_and_refuses_nothing(run: Any, expression: str, hint: str) -> None:
+    deployment = DEPLOYMENT.replace('"true"', f"'{expression}'")
+    done = run("validate", ".", files={"a.yaml": deployment, "c.yaml": CLASS})
+    assert done.code == 0
+    (line,) = done.out.splitlines()
+    assert line.startswith("a.yaml:6: ")
+    assert "warning: " in line
+    assert hint in line
+
+
+def test_validate_warns_of_the_size_in_a_products_name(run: Any) -> None:
+    named = CLASS.replace("memory: {value: 23034Mi}", "memory: {value: 24Gi}").replace(
+        "    capacity", "    attributes: {productName: {string: NVIDIA L4}}\n    capacity"
+    )
+    done = run("validate", "c.yaml", files={"c.yaml": named})
+    assert done.code == 0
+    assert "write 23034Mi" in done.out
+
+
+def test_cel_says_a_fault_of_the_expression_once(run: Any) -> None:
+    two = CLASS + "---\n" + CLASS.replace("name: l4", "name: l4-too")
+    done = run("cel", "device.driver +", "--class", "c.yaml", files={"c.yaml": two})
+    assert done.code == 2
+    assert done.err.count("Syntax error") == 1
+
+
 SLICE = """\
 apiVersion: resource.k8s.io/v1
 kind: ResourceSlice

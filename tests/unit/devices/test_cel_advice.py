@@ -79,10 +79,3 @@ def test_a_misspelt_name_comes_with_the_one_that_was_meant(expression: str, writ
 )
 def test_no_advice_where_nothing_is_close(expression: str) -> None:
     assert cel_advice.selector_advice(expression, H100) == ()
-
-
-def test_a_class_that_declares_a_nominal_size_is_told_what_its_driver_publishes() -> None:
-    nominal = Device("gpu", "gpu.nvidia.com", 8, attributes=H100.attributes, capacity=(("memory", "80Gi"),))
-    (advice,) = cel_advice.device_advice(nominal)
-    assert (advice.written, advice.better) == ("80Gi", "81559Mi")
-    assert cel_advice.device_advice(H100) == ()

@@ -1,0 +1,70 @@
+"""What is probably not meant, though the API server takes it: selectors that just miss the devices at hand.
+
+Advice is a warning and never a refusal. It is looked at beside the InferenceClasses among the documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from modelplane.api import inference_class
+from modelplane.api.fields import Field, Path
+from modelplane.devices import cel_advice, published
+from modelplane.devices.model import Device
+from modelplane.errors import InvalidInput
+from modelplane_cli.world.checks import Checked
+from modelplane_cli.world.documents import WARNING, Document, Problem
+
+Json: TypeAlias = Any
+
+
+def advise(checked: Checked) -> list[Problem]:
+    """Return the remarks, each at the field it is about, every one of them once."""
+    devices: list[Device] = []
+    found: list[Problem] = []
+    for key, resource in checked.objects.items():
+        if key.kind == inference_class.KIND:
+            known = tuple(_devices(resource))
+            devices += known
+            found += _nominal(known, checked.sources[key])
+    for key, resource in checked.objects.items():
+        if key.kind == "ModelDeployment":
+            found += _selectors(resource, devices, checked.sources[key])
+    return list(dict.fromkeys(found))
+
+
+def _devices(resource: Mapping[str, Json]) -> Iterator[Device]:
+    try:
+        yield from inference_class.decode(resource).devices
+    except InvalidInput:
+        return  # said by the checks, with its place
+
+
+def _nominal(devices: tuple[Device, ...], document: Document) -> Iterator[Problem]:
+    for position, device in enumerate(devices):
+        nominal = published.nominal_memory(device)
+        if nominal is not None:
+            yield document.problem(
+                f"{nominal.declared} is the size in the name {nominal.product}; its driver publishes "
+                f"{nominal.publishes}, and the cluster matches selectors against that: write {nominal.publishes}",
+                ("spec", "devices", position, "capacity", published.MEMORY, "value"),
+                WARNING,
+            )
+
+
+def _selectors(resource: Mapping[str, Json], devices: list[Device], document: Document) -> Iterator[Problem]:
+    for path, expression in _expressions(Field(resource)):
+        for device in devices:
+            for advice in cel_advice.selector_advice(expression, device):
+                yield document.problem(advice.message, path, WARNING)
+
+
+def _expressions(root: Field) -> Iterator[tuple[Path, str]]:
+    for selector in (root.at("spec", "nodeSelector"), root.at("spec", "prefill", "nodeSelector")):
+        fields = [selector.at("cel")]
+        for request in selector.at("devices").items():
+            fields += [entry.at("cel") for entry in request.at("selectors").items()]
+        for field in fields:
+            if field.is_set:
+                yield field.path, field.text()
