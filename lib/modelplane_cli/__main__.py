@@ -15,6 +15,9 @@ from modelplane_cli import exits
 
 COMMANDS = {
     "render": "run all composition functions over documents and print everything that would exist",
+    "plan": "say where every replica would be, what pools would hold and cost, and what would change",
+    "explain": "say why a replica is where it is, and why it is nowhere else",
+    "simulate": "say what a drain, a loss, a scaling or an addition would do, step by step",
     "validate": "say what the API server would refuse in documents",
     "cel": "evaluate a device selector against devices",
     "serve": "run the gRPC function server",
@@ -31,6 +34,9 @@ commands:
 examples:
   modelplane render examples/quickstart                what would exist, as a tree
   modelplane render examples/quickstart -o yaml        the same as manifests
+  modelplane plan fleet/ --against ../main/fleet/      what a pull request would change
+  modelplane explain fleet/ md/llama -n ml-team        why it is where it is, and what would make one more fit
+  modelplane simulate fleet/ --drain eks-eu            who would move where, in steps
   modelplane validate clusters/ models/                what the API server would refuse
   modelplane COMMAND --help                            everything a command can do
 

@@ -29,7 +29,12 @@ def world(settled: World, *, failures_shown_elsewhere: bool) -> None:
     warnings = (event for event in record.events if event.severity == "Warning")
     _lines("warning", (f"{event.about}: {event.reason}: {event.message}" for event in warnings))
     _lines("note", (str(missing) for missing in references.missing_secrets(settled)))
-    for bug in record.bugs:
+    bugs(settled)
+
+
+def bugs(settled: World) -> None:
+    """Write what our own functions did and may not do."""
+    for bug in settled.settled.record.bugs:
         print(f"bug: {bug}", file=sys.stderr)
 
 

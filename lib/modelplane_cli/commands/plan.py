@@ -1,0 +1,103 @@
+"""`modelplane plan`: where every replica would be, what pools would hold and cost, and what would change."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from modelplane_cli import exits
+from modelplane_cli.output import notes, plan_text
+from modelplane_cli.planning import capacity, plan
+from modelplane_cli.planning.given import Objects, Stage
+from modelplane_cli.planning.plan import Plan
+from modelplane_cli.planning.rehearsal import Act, Rehearsal
+from modelplane_cli.world import assumption
+from modelplane_cli.world.store import Key, controller_of
+
+_EPILOG = """\
+examples:
+  modelplane plan examples/quickstart
+      placements, what every pool would hold, and the price of the nodes in use
+  git worktree add ../main main && modelplane plan fleet/ --against ../main/fleet/
+      what a pull request changes: created, moved, rewritten, removed, and why. PATH is all there will be: what only
+      --against has is deleted. To put something on top of what there is, use `modelplane simulate --add`
+  kubectl get modelplane -A -o yaml > live.yaml && modelplane plan live.yaml
+      what the functions would do next on a live control plane; objects with a status are taken as observed
+  modelplane plan fleet/ --against live.yaml -o json
+      the same for a machine
+
+The functions run for real, and what they compose is assumed to come up. Before, in the table of pools, is what the
+documents (or --against) hold already.
+
+exit codes: 0 all is placed and nobody is interrupted, 1 something is not placed or would be interrupted, 2 bad input,
+3 a bug
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="modelplane plan",
+        description="Say where every replica would be, what pools would hold and cost, and what would change.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    made.add_argument("--against", metavar="PATH", nargs="+", help="what there is now: the plan is the way from there")
+    made.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: table")
+    made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return the exit code of `modelplane plan`."""
+    options = parser().parse_args(list(arguments))
+    stage = Stage.empty()
+    objects = stage.objects(options.paths, options.namespace)
+    there = objects if options.against is None else stage.objects(options.against, options.namespace)
+    if objects is None or there is None:
+        return exits.BAD_INPUT
+    rehearsal = stage.rehearsal(there)
+    acts: list[Act] = [] if options.against is None else [stage.settle(rehearsal)]
+    before = capacity.pools(rehearsal.store)
+    if options.against is not None:
+        _replace(rehearsal, there, objects)
+    acts.append(stage.settle(rehearsal))
+    made = plan.of(acts[-1], before)
+    _show(made, options, with_changes=bool(acts[-1].before) or options.against is not None)
+    for act in acts:
+        notes.bugs(act.world)
+    if any(act.world.settled.record.bugs for act in acts):
+        return exits.BUG
+    return exits.FINE if made.fits else exits.NO
+
+
+def _replace(rehearsal: Rehearsal, there: Objects, objects: Objects) -> None:
+    """Let `objects` be all that people want: what only was there goes; what is composed follows from the rest."""
+    kept = {key for key in objects if _is_wanted(key, objects)}
+    for key in sorted(key for key in there if _is_wanted(key, there) and key not in kept):
+        rehearsal.remove(key)
+    for key in sorted(kept):
+        rehearsal.apply(_written(objects, key), key)
+
+
+def _is_wanted(key: Key, objects: Objects) -> bool:
+    return controller_of(objects[key]) is None
+
+
+def _written(objects: Objects, key: Key) -> dict[str, object]:
+    """Return what an author wrote of an object: a status is what functions write, unless it was only observed."""
+    resource = dict(objects[key])
+    if key.group == "modelplane.ai" or not assumption.is_observation(resource):
+        resource.pop("status", None)
+    return resource
+
+
+def _show(made: Plan, options: argparse.Namespace, *, with_changes: bool) -> None:
+    if options.output == "json":
+        sys.stdout.write(json.dumps(plan.encode(made), indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(plan_text.text(made, with_changes=with_changes))
+    sys.stdout.flush()

@@ -1,0 +1,128 @@
+"""What the pools of a fleet hold and cost, from what their clusters published.
+
+Units: costs are decimal amounts per hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from modelplane import names
+from modelplane.api import inference_class, inference_cluster
+from modelplane.devices.model import Claim, NodeClass
+from modelplane.errors import InvalidInput
+from modelplane.placement import ledger
+from modelplane.placement.ledger import Ledger
+from modelplane.placement.model import Accounting, Cluster, Pool
+from modelplane_cli.world.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """Devices of one kind in a pool; `used` above `total` means that more was admitted than there is now."""
+
+    total: int
+    used: int
+
+    @property
+    def free(self) -> int:
+        """Return the devices that nothing holds."""
+        return max(0, self.total - self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolUse:
+    """One pool. `nodes` are there now, `growable` can be added, `nodes_used` carry something.
+
+    `cost_per_node_hour` is None where the class names no price; `devices` is empty where the class is not known.
+    """
+
+    cluster: str
+    pool: str
+    class_name: str
+    nodes: int
+    growable: int
+    nodes_used: int
+    devices: Mapping[str, DeviceUse]
+    cost_per_node_hour: Decimal | None = None
+    currency: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Return cluster and pool."""
+        return (self.cluster, self.pool)
+
+
+def pools(store: Store) -> tuple[PoolUse, ...]:
+    """Return every pool of the store's clusters by cluster, in the order of each spec."""
+    classes = _classes(store)
+    found: list[PoolUse] = []
+    for cluster in clusters(store, classes):
+        found += [_use(cluster, pool) for pool in cluster.pools]
+    return tuple(found)
+
+
+def clusters(store: Store, classes: Mapping[str, NodeClass] | None = None) -> Iterator[Cluster]:
+    """Yield the clusters that can be read, by name; their own conditions say what is wrong with the others."""
+    known = _classes(store) if classes is None else classes
+    for key in store.of_kind(names.GROUP, inference_cluster.KIND):
+        try:
+            yield inference_cluster.decode(store.get(key) or {}, known)
+        except InvalidInput:
+            continue
+
+
+def cost(uses: Iterator[PoolUse] | tuple[PoolUse, ...]) -> dict[str, tuple[Decimal, Decimal]]:
+    """Return, per currency, the price per hour of the nodes that carry something and of all that are there."""
+    found: dict[str, tuple[Decimal, Decimal]] = {}
+    for use in uses:
+        if use.cost_per_node_hour is None:
+            continue
+        used, present = found.get(use.currency, (Decimal(0), Decimal(0)))
+        price = use.cost_per_node_hour
+        found[use.currency] = (used + price * use.nodes_used, present + price * use.nodes)
+    return dict(sorted(found.items()))
+
+
+def _classes(store: Store) -> dict[str, NodeClass]:
+    found = {}
+    for key in store.of_kind(names.GROUP, inference_class.KIND):
+        try:
+            found[key.name] = inference_class.decode(store.get(key) or {})
+        except InvalidInput:
+            continue
+    return found
+
+
+def _use(cluster: Cluster, pool: Pool) -> PoolUse:
+    node_class = pool.node_class
+    present = pool.nodes.present
+    growable = pool.nodes.usable - present
+    if node_class is None:
+        return PoolUse(cluster.name, pool.name, pool.class_name, present, growable, 0, {})
+    state = ledger.of(pool, ledger.dimensions(node_class, cluster.accounting))
+    price = node_class.cost_per_node_hour
+    return PoolUse(
+        cluster=cluster.name,
+        pool=pool.name,
+        class_name=pool.class_name,
+        nodes=present,
+        growable=growable,
+        nodes_used=state.opened,
+        devices=dict(_devices(cluster, node_class, present, state)),
+        cost_per_node_hour=None if price is None else Decimal(price),
+        currency=node_class.currency,
+    )
+
+
+def _devices(cluster: Cluster, node_class: NodeClass, present: int, state: Ledger) -> Iterator[tuple[str, DeviceUse]]:
+    used = dict(zip(state.dimensions.names, state.used, strict=True))
+    for device in node_class.devices:
+        if device.claim is Claim.SYNTHETIC:
+            continue
+        taken = used[device.name]
+        if cluster.accounting is Accounting.NODE:
+            taken = max(taken, device.count * state.opened)
+        yield device.name, DeviceUse(device.count * present, taken)

@@ -1,0 +1,63 @@
+"""What a deployment's function decides as a world stands, and from what: the same decoding, the same call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from modelplane.placement import demand, explain, scheduler
+from modelplane.placement.explain import Explanation
+from modelplane.placement.plan import Plan
+from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.world.pipeline import ANNOTATION_KEY
+from modelplane_cli.world.store import Key, Object, Store, group_of
+from modelplane_functions.compose import model_deployment
+from modelplane_functions.compose.model_deployment import Facts
+from modelplane_functions.exchange import Observed, Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The facts of one deployment, and what follows from them."""
+
+    facts: Facts
+
+    def plan(self) -> Plan:
+        """Return what the function would compose now."""
+        facts = self.facts
+        return scheduler.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+
+    def explanation(self) -> Explanation:
+        """Return the plan and what every cluster says to one more replica."""
+        facts = self.facts
+        return explain.explain(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+
+
+def of(store: Store, deployment: Deployment) -> Decision:
+    """Return what the deployment's function decides from, with everything it requires fetched.
+
+    Raises: ModelplaneError for what the author of the deployment must change.
+    """
+    composite = store.get(deployment.key) or {}
+    children = dict(_children(store, deployment.key))
+    requirements = model_deployment.compose(Observed(composite, children)).requirements
+    required = {name: _answer(store, requirement) for name, requirement in requirements.items()}
+    return Decision(model_deployment.read(Observed(composite, children, required)))
+
+
+def _children(store: Store, key: Key) -> dict[str, Object]:
+    found = {}
+    for child in store.controlled_by(key):
+        resource = store.get(child) or {}
+        name = (resource["metadata"].get("annotations") or {}).get(ANNOTATION_KEY)
+        if name:
+            found[str(name)] = resource
+    return found
+
+
+def _answer(store: Store, requirement: Requirement) -> tuple[Object, ...]:
+    kind = (group_of(requirement.api_version), requirement.kind)
+    if requirement.name is not None:
+        found = store.get(Key(*kind, requirement.namespace or "", requirement.name))
+        return () if found is None else (found,)
+    keys = store.select(kind, requirement.namespace, requirement.labels)
+    return tuple(store.get(key) or {} for key in keys)

@@ -1,0 +1,50 @@
+"""Documents read, checked and put on a stage; their problems told on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane_cli.output import notes, progress
+from modelplane_cli.planning.rehearsal import Act, Rehearsal
+from modelplane_cli.world import checks, definitions, documents
+from modelplane_cli.world.store import Key
+
+Json: TypeAlias = Any
+Objects: TypeAlias = Mapping[Key, Mapping[str, Json]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The kinds of the API, and who hears how far long work has come."""
+
+    kinds: definitions.Definitions
+    told: progress.Progress
+
+    @classmethod
+    def empty(cls) -> Stage:
+        """Return a stage with the kinds as they are installed."""
+        return cls(definitions.builtin(), progress.Progress())
+
+    def objects(self, paths: Sequence[str], namespace: str) -> Objects | None:
+        """Return what an API server would hold of the documents, None when it would refuse some; it is said why."""
+        given = documents.read(paths)
+        checked = checks.check(given.documents, self.kinds, namespace)
+        problems = (*given.problems, *checked.problems)
+        notes.problems(problems)
+        return None if checks.has_errors(problems) else checked.objects
+
+    def rehearsal(self, objects: Objects) -> Rehearsal:
+        """Return the objects with the real functions around them."""
+        # Imported here: protobuf and gRPC load only once the input is known to be good.
+        from modelplane_functions import servicer  # noqa: PLC0415
+
+        return Rehearsal(objects, self.kinds, servicer.answer, self.told)
+
+    def settle(self, rehearsal: Rehearsal) -> Act:
+        """Return what the functions make of it; the line of progress is taken away afterwards."""
+        try:
+            return rehearsal.settle()
+        finally:
+            self.told.done()

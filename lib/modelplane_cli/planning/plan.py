@@ -1,0 +1,284 @@
+"""A plan: where every replica of a settled world is, what pools hold and cost, and what changed on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.errors import ModelplaneError
+from modelplane_cli.planning import capacity, changes, decision
+from modelplane_cli.planning.capacity import PoolUse
+from modelplane_cli.planning.changes import Change
+from modelplane_cli.planning.lineage import Lineage
+from modelplane_cli.planning.rehearsal import Act
+from modelplane_cli.planning.seats import DEPLOYMENT, Deployment, Seat
+from modelplane_cli.world import conditions, verdict
+from modelplane_cli.world.offline import World
+from modelplane_cli.world.store import Store
+
+Json: TypeAlias = Any
+
+RETAINED, NEW, MOVED = "retained", "new", "moved"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaRow:
+    """One replica. `state` is against the beginning; `nodes` per role in the order of its seat's roles."""
+
+    seat: Seat
+    state: str
+    nodes: tuple[int, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unschedulable:
+    """Replicas that are wanted and have no place, in the words of the deployment's status."""
+
+    count: int
+    message: str
+    reasons: tuple[Mapping[str, Json], ...] = ()
+    closest: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentRow:
+    """One deployment. `blocked` says of each replica that should move and cannot why not."""
+
+    id: Deployment
+    wanted: int
+    placed: int
+    backend: str
+    replicas: tuple[ReplicaRow, ...]
+    unschedulable: Unschedulable | None
+    blocked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything a plan says. `pools_before` are the pools as the beginning published them."""
+
+    deployments: tuple[DeploymentRow, ...]
+    pools: tuple[PoolUse, ...]
+    pools_before: tuple[PoolUse, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Return whether everything wanted is placed where it may be, and nobody was disrupted on the way."""
+        settled = all(row.unschedulable is None and not row.blocked for row in self.deployments)
+        return settled and not any(change.disrupts for change in self.changes)
+
+
+def of(act: Act, pools_before: Sequence[PoolUse], lost: frozenset[str] = frozenset()) -> Plan:
+    """Return the plan that an act leads to."""
+    lineage = Lineage(act.moments, lost)
+    store = act.world.store
+    rows = tuple(_row(act.world, lineage, Deployment(key.namespace, key.name)) for key in _deployments(store))
+    return Plan(
+        deployments=rows,
+        pools=capacity.pools(store),
+        pools_before=tuple(pools_before),
+        changes=changes.between(lineage, act.world, lost),
+    )
+
+
+def _deployments(store: Store) -> list[Any]:
+    return store.of_kind(names.GROUP, DEPLOYMENT)
+
+
+def _row(world: World, lineage: Lineage, id_: Deployment) -> DeploymentRow:
+    resource = world.store.get(id_.key) or {}
+    status = resource.get("status") or {}
+    notes, blocked = _notes(world, id_)
+    nodes = {
+        (str(placement.get("replica")), str(role.get("role"))): int(role.get("nodes") or 0)
+        for placement in status.get("placements") or ()
+        for role in placement.get("roles") or ()
+    }
+    seats = [seat for seat in lineage.after.values() if seat.deployment == id_]
+    wanted = int((resource.get("spec") or {}).get("replicas", 1))
+    return DeploymentRow(
+        id=id_,
+        wanted=wanted,
+        placed=int(status.get("replicas", len(seats))),
+        backend=str(status.get("backend") or ""),
+        replicas=tuple(
+            ReplicaRow(
+                seat,
+                _state(lineage, seat),
+                tuple(nodes.get((seat.name, role.role), role.pods) for role in seat.roles),
+                notes.get(seat.name, ""),
+            )
+            for seat in seats
+        ),
+        unschedulable=_unschedulable(world, id_, status, wanted - len(seats)),
+        blocked=blocked,
+    )
+
+
+def _state(lineage: Lineage, seat: Seat) -> str:
+    origin = lineage.origin(seat.id)
+    if origin is None:
+        return NEW
+    return RETAINED if origin.id == seat.id else MOVED
+
+
+def _notes(world: World, id_: Deployment) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the scheduler's notes on replicas and moves that are blocked; none of a deployment that is well."""
+    ready = conditions.find(world.store.get(id_.key) or {}, "Ready")
+    if ready is not None and ready.get("status") == "True":
+        return {}, ()
+    try:
+        plan = decision.of(world.store, id_).plan()
+    except ModelplaneError:
+        return {}, ()
+    notes = {placed.name: placed.note for placed in plan.composed if placed.note}
+    return notes, tuple(f"{one.replica} should move ({one.cause}): {one.message}" for one in plan.blocked)
+
+
+def _unschedulable(world: World, id_: Deployment, status: Mapping[str, Json], missing: int) -> Unschedulable | None:
+    failures = [
+        failure
+        for failure in verdict.of(world, id_.key)
+        if failure.condition not in ("ReplicasReady", "BackendSelected")
+    ]
+    if "unscheduledReplicas" not in status:
+        # It was never decided: its function refused it, and everything that ran is held.
+        return Unschedulable(max(0, missing), _told(failures)) if failures or missing > 0 else None
+    count = int(status["unscheduledReplicas"])
+    synced = [failure for failure in failures if failure.condition == "Synced"]
+    if not count:
+        return Unschedulable(0, _told(failures)) if synced else None
+    said = status.get("unschedulable") or {}
+    reasons = tuple(_reason(entry) for entry in said.get("reasons") or ())
+    return Unschedulable(count, str(said.get("message") or _told(failures)), reasons, said.get("closest"))
+
+
+def _told(failures: Sequence[verdict.Failure]) -> str:
+    return "; ".join(f"{one.reason}: {one.message}" if one.message else one.reason for one in failures)
+
+
+def _reason(entry: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "reason": entry.get("reason"),
+        "clusters": entry.get("count"),
+        "examples": list(entry.get("clusters") or ()),
+        "detail": entry.get("detail") or "",
+    }
+
+
+# --- as JSON ----------------------------------------------------------------------------------------------------------
+
+
+def encode(plan: Plan) -> dict[str, Json]:
+    """Return the plan as JSON. Its keys are a promise: some may be added, none changed."""
+    before = {use.key: use for use in plan.pools_before}
+    return {
+        "deployments": [_encode_deployment(row) for row in plan.deployments],
+        "pools": [_encode_pool(use, before.get(use.key)) for use in plan.pools],
+        "changes": [encode_change(change) for change in plan.changes],
+        "cost": dict(_encode_cost(plan)),
+    }
+
+
+def encode_change(change: Change) -> dict[str, Json]:
+    """Return one change as JSON."""
+    return {
+        "change": str(change.action),
+        "namespace": change.seat.id.namespace,
+        "deployment": change.seat.deployment.name,
+        "replica": change.seat.name,
+        "successor": change.target.name if change.source is not None and change.target is not None else None,
+        "from": encode_place(change.source),
+        "to": encode_place(change.target),
+        "interrupted": change.interrupted,
+        "why": change.why,
+    }
+
+
+def encode_place(seat: Seat | None) -> dict[str, Json] | None:
+    """Return cluster and pools of a replica, None for no replica."""
+    return None if seat is None else {"cluster": seat.cluster, "pools": sorted({role.pool for role in seat.roles})}
+
+
+def _encode_deployment(row: DeploymentRow) -> dict[str, Json]:
+    missing = row.unschedulable
+    return {
+        "namespace": row.id.namespace,
+        "name": row.id.name,
+        "wanted": row.wanted,
+        "placed": row.placed,
+        "backend": row.backend or None,
+        "replicas": [_encode_replica(replica) for replica in row.replicas],
+        "unschedulable": None
+        if missing is None
+        else {
+            "count": missing.count,
+            "message": missing.message,
+            "reasons": [dict(reason) for reason in missing.reasons],
+            "closest": None if missing.closest is None else dict(missing.closest),
+        },
+        "blocked": list(row.blocked),
+    }
+
+
+def _encode_replica(row: ReplicaRow) -> dict[str, Json]:
+    seat = row.seat
+    return {
+        "name": seat.name,
+        "cluster": seat.cluster,
+        "admitted": seat.admitted,
+        "serves": seat.serves,
+        "state": row.state,
+        "note": row.note,
+        "roles": [
+            {
+                "role": role.role,
+                "pool": role.pool,
+                "nodes": nodes,
+                "pods": role.pods,
+                "devicesPerPod": dict(role.devices_per_pod),
+            }
+            for role, nodes in zip(seat.roles, row.nodes, strict=True)
+        ],
+    }
+
+
+def _encode_pool(use: PoolUse, before: PoolUse | None) -> dict[str, Json]:
+    devices = {
+        name: {
+            "total": device.total,
+            "used": device.used,
+            "free": device.free,
+            "usedBefore": before.devices[name].used if before is not None and name in before.devices else 0,
+        }
+        for name, device in use.devices.items()
+    }
+    return {
+        "cluster": use.cluster,
+        "pool": use.pool,
+        "class": use.class_name,
+        "nodes": use.nodes,
+        "nodesUsed": use.nodes_used,
+        "nodesGrowable": use.growable,
+        "devices": devices,
+    }
+
+
+def _encode_cost(plan: Plan) -> Iterator[tuple[str, Json]]:
+    now, before = capacity.cost(plan.pools), capacity.cost(plan.pools_before)
+    nothing = (Decimal(0), Decimal(0))
+    for currency in sorted(now.keys() | before.keys()):
+        used, present = now.get(currency, nothing)
+        yield (
+            currency,
+            {
+                "perHour": str(used),
+                "perHourBefore": str(before.get(currency, nothing)[0]),
+                "perHourAllNodes": str(present),
+            },
+        )

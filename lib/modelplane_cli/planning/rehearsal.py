@@ -1,0 +1,169 @@
+"""A world that goes on: settle it, change something, settle again, and see every moment in between.
+
+What may never happen here: a moment that the functions did not bring about themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane_cli.planning.seats import Observer, Seats
+from modelplane_cli.world import assumption, contention
+from modelplane_cli.world.crossplane import Crossplane
+from modelplane_cli.world.definitions import Definitions
+from modelplane_cli.world.offline import Assume, World
+from modelplane_cli.world.pipeline import Function
+from modelplane_cli.world.settle import Told, settle, untold
+from modelplane_cli.world.store import Key, Object, Store, controller_of
+
+Json: TypeAlias = Any
+
+_UNREACHABLE = {
+    "type": "Synced",
+    "status": "False",
+    "reason": "ReconcileError",
+    "message": "observe failed: the cluster is lost",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What one settling brought: `moments` are the replicas after each round in which they changed, the first before.
+
+    `world` is the state it ended in, with the record of this act alone.
+    """
+
+    moments: tuple[Seats, ...]
+    world: World
+
+    @property
+    def before(self) -> Seats:
+        """Return the replicas as the act began."""
+        return self.moments[0]
+
+    @property
+    def after(self) -> Seats:
+        """Return the replicas as the act ended."""
+        return self.moments[-1]
+
+
+class Rehearsal:
+    """A store and the real functions around it. Objects that come with a status are taken as observed."""
+
+    def __init__(
+        self,
+        objects: Mapping[Key, Mapping[str, Json]],
+        definitions: Definitions,
+        function: Function,
+        told: Told = untold,
+    ) -> None:
+        self.store = Store()
+        for key in sorted(objects):
+            self.store.put(dict(objects[key]))
+        self._definitions = definitions
+        self._function = function
+        self._told = told
+        self._observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
+        self._lost: frozenset[str] = frozenset()
+        self._observer = Observer(self.store)
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """Return the clusters that are gone for good."""
+        return self._lost
+
+    def seats(self) -> Seats:
+        """Return the replicas now."""
+        return self._observer.seats()
+
+    def fork(self) -> Rehearsal:
+        """Return a rehearsal of its own that begins where this one stands."""
+        other = Rehearsal({}, self._definitions, self._function, self._told)
+        for key in self.store:
+            other.store.put(self.store.get(key) or {})
+        other._observed, other._lost = self._observed, self._lost
+        return other
+
+    # --- changes from outside -------------------------------------------------------------------------------------
+
+    def apply(self, resource: Mapping[str, Json], key: Key) -> None:
+        """Put what an author wrote, as `kubectl apply` does: what others wrote into the object stays."""
+        there = self.store.get(key)
+        new = dict(resource)
+        if there is not None and "status" not in new and there.get("status") is not None:
+            new["status"] = there["status"]
+        if there is not None:
+            new["metadata"] = {**_kept(there["metadata"]), **new["metadata"]}
+            machinery = (there.get("spec") or {}).get("crossplane")
+            if machinery is not None:
+                new["spec"] = {"crossplane": machinery, **(new.get("spec") or {})}
+        self.store.put(new)
+
+    def remove(self, key: Key) -> None:
+        """Delete an object and all that it controls."""
+        self.store.remove(key)
+
+    def lose(self, clusters: Iterable[str]) -> None:
+        """Let clusters be gone for good: nothing on them answers any more, and their InferenceCluster is deleted."""
+        lost = frozenset(clusters)
+        self._lost |= lost
+        for name in sorted(lost):
+            self.remove(Key("modelplane.ai", "InferenceCluster", "", name))
+
+    def authored(self) -> list[Key]:
+        """Return the objects that nothing else in the store controls: what people wrote."""
+        return [key for key in self.store if controller_of(self.store.get(key) or _NOTHING) is None]
+
+    # --- settling -------------------------------------------------------------------------------------------------
+
+    def settle(self) -> Act:
+        """Return what the functions make of the store as it is now, after everything composed has come up."""
+        moments = [self.seats()]
+        crossplane = Crossplane(self.store, self._definitions, self._function)
+
+        def happens(store: Store) -> list[Key]:
+            changed = [*self._sever(store), *assumption.Ready(self._observed | self._severed(store))(store)]
+            now = self.seats()
+            if now != moments[-1]:
+                moments.append(now)
+            return changed
+
+        settled = settle(self.store, crossplane, happens, told=self._told)
+        settled.record.bugs.update(dict.fromkeys(contention.fights(self.store)))
+        now = self.seats()
+        if now != moments[-1]:
+            moments.append(now)
+        world = World(self.store, settled, self._definitions, frozenset(self.store), Assume.READY)
+        return Act(tuple(moments), world)
+
+    def _severed(self, store: Store) -> frozenset[Key]:
+        """Return the Objects that stand on a lost cluster; nothing is known of them any more."""
+        if not self._lost:
+            return frozenset()
+        return frozenset(
+            key
+            for key in store.of_kind(assumption.KUBERNETES, "Object")
+            if assumption.cluster_of(store.get(key) or _NOTHING, store) in self._lost
+        )
+
+    def _sever(self, store: Store) -> list[Key]:
+        """Write what provider-kubernetes reports of Objects it cannot reach: the last state seen, out of sync."""
+        changed = []
+        for key in sorted(self._severed(store)):
+            resource = store.get(key) or _NOTHING
+            status = dict(resource.get("status") or {})
+            others = [entry for entry in status.get("conditions") or () if entry.get("type") != "Synced"]
+            status["conditions"] = [*others, dict(_UNREACHABLE)]
+            if store.put({**resource, "status": status}):
+                changed.append(key)
+        return changed
+
+
+_NOTHING: Object = {"metadata": {}}
+
+
+def _kept(metadata: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what an author's document does not say about an object that exists."""
+    return {name: value for name, value in metadata.items() if name not in ("labels", "annotations", "namespace")}

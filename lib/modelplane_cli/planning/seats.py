@@ -1,0 +1,147 @@
+"""Where replicas are at one moment of a world: what was composed, and whether it serves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from modelplane import names
+from modelplane.api import inference_cluster, replica
+from modelplane.api.fields import Field
+from modelplane.devices.model import Claim
+from modelplane.errors import InvalidInput
+from modelplane.workload.model import BoundRole
+from modelplane_cli.world.store import Key, Object, Store
+
+Json: TypeAlias = Any
+
+DEPLOYMENT = "ModelDeployment"
+
+
+class Deployment(NamedTuple):
+    """Identity of a ModelDeployment."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return `namespace/name`."""
+        return names.qualified(self.namespace, self.name)
+
+    @property
+    def key(self) -> Key:
+        """Return its identity in a store."""
+        return Key(names.GROUP, DEPLOYMENT, self.namespace, self.name)
+
+
+class SeatId(NamedTuple):
+    """A replica on a cluster: the name of a replica that went may be used again, on another cluster."""
+
+    namespace: str
+    name: str
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeatRole:
+    """One role on its pool; `devices_per_pod` are (request, count) pairs of what pods claim."""
+
+    role: str
+    pool: str
+    pods: int
+    devices_per_pod: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One replica. `written` is a digest of what would restart it; `roles` is empty where it cannot be read."""
+
+    id: SeatId
+    deployment: Deployment
+    roles: tuple[SeatRole, ...]
+    backend: str
+    phase: str
+    admitted: bool
+    serves: bool
+    replaces: str | None
+    written: str
+
+    @property
+    def name(self) -> str:
+        """Return the replica's name."""
+        return self.id.name
+
+    @property
+    def cluster(self) -> str:
+        """Return the cluster it is on."""
+        return self.id.cluster
+
+
+Seats: TypeAlias = Mapping[SeatId, Seat]
+
+
+class Observer:
+    """Reads seats from a store again and again; what has not changed is decoded once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[Key, tuple[tuple[int, int], Seat]] = {}
+
+    def seats(self) -> Seats:
+        """Return the replicas of the store now, sorted by namespace and name."""
+        found = {}
+        for key in self._store.of_kind(names.GROUP, replica.KIND):
+            seat = self._seat(key)
+            found[seat.id] = seat
+        return found
+
+    def _seat(self, key: Key) -> Seat:
+        resource = self._store.get(key) or {}
+        cluster = str((resource.get("spec") or {}).get("clusterName") or "")
+        home = Key(names.GROUP, inference_cluster.KIND, "", cluster)
+        version = (self._store.version(key), self._store.version(home))
+        known = self._known.get(key)
+        if known is None or known[0] != version:
+            admitted = ((self._store.get(home) or {}).get("status") or {}).get("admitted") or ()
+            is_admitted = names.qualified(key.namespace, key.name) in admitted
+            known = self._known[key] = (version, _decoded(key, resource, is_admitted=is_admitted))
+        return known[1]
+
+
+def _decoded(key: Key, resource: Object, *, is_admitted: bool) -> Seat:
+    spec = resource.get("spec") or {}
+    annotations = resource["metadata"].get("annotations") or {}
+    owner = str((spec.get("deploymentRef") or {}).get("name") or "")
+    return Seat(
+        id=SeatId(key.namespace, key.name, str(spec.get("clusterName") or "")),
+        deployment=Deployment(key.namespace, owner),
+        roles=tuple(_roles(resource)),
+        backend=str(spec.get("backend") or ""),
+        phase=str((resource.get("status") or {}).get("phase") or ""),
+        admitted=is_admitted,
+        serves=inference_cluster.condition(resource, "Serving") == "True",
+        replaces=Field(annotations).at(names.ANNOTATION_REPLACES).optional(),
+        written=_written(spec),
+    )
+
+
+def _roles(resource: Object) -> Iterator[SeatRole]:
+    try:
+        bound = replica.decode(resource)
+    except InvalidInput:
+        return
+    for role in bound.roles:
+        yield SeatRole(str(role.spec.role), role.pool, role.spec.pods, _claimed(role))
+
+
+def _claimed(role: BoundRole) -> tuple[tuple[str, int], ...]:
+    return tuple((one.name, one.count) for one in role.devices if one.claim is not Claim.SYNTHETIC)
+
+
+def _written(spec: Mapping[str, Json]) -> str:
+    """Return a digest of the spec without what changes while a replica runs on."""
+    kept = {name: value for name, value in spec.items() if name not in ("crossplane", "priority")}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
