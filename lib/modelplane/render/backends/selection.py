@@ -55,7 +55,8 @@ def select(workload: Workload, *, named: str | None, current: str | None, offers
     if current is not None and _refusal(workload, current) is None:
         return Choice(current)
     preferences = [tuple(offer) for offer in offers] or [tuple(sorted(BACKENDS))]
-    asked = {name: _refusal(workload, name) for preference in preferences for name in preference}
+    # A fleet of a thousand clusters offers the same few names: each is asked once.
+    asked = {name: _refusal(workload, name) for name in sorted({name for offer in preferences for name in offer})}
     votes = Counter(
         name
         for preference in preferences
