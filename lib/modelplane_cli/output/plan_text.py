@@ -44,7 +44,7 @@ def _deployment(row: DeploymentRow) -> Iterator[Sequence[str]]:
 
 def _replica(name: str, row: ReplicaRow) -> Iterator[Sequence[str]]:
     seat = row.seat
-    phase = seat.phase if seat.admitted else f"{seat.phase} (not admitted)"
+    phase = "lost" if seat.lost else seat.phase if seat.admitted else f"{seat.phase} (not admitted)"
     for position, (role, nodes) in enumerate(zip(seat.roles, row.nodes, strict=True)):
         pool = f"{role.pool} ({role.role})" if len(seat.roles) > 1 else role.pool
         devices = " + ".join(f"{count} {request}" for request, count in role.devices_per_pod) or "-"

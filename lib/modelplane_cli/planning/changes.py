@@ -61,14 +61,14 @@ class Change:
 def between(lineage: Lineage, world: World, lost: frozenset[str] = frozenset()) -> tuple[Change, ...]:
     """Return the changes from the first moment of a lineage to its last, which is the state of `world`."""
     reasons = _Reasons(world, lost)
-    found = [change for fate in lineage.fates() for change in _changed(fate, reasons, lost)]
+    found = [change for fate in lineage.fates() for change in _changed(fate, reasons)]
     found += [Change(Action.CREATED, None, seat, reasons.created(seat)) for seat in lineage.created()]
     return tuple(sorted(found, key=lambda change: (change.seat.deployment, change.seat.id)))
 
 
-def _changed(fate: Fate, reasons: _Reasons, lost: frozenset[str]) -> Iterator[Change]:
+def _changed(fate: Fate, reasons: _Reasons) -> Iterator[Change]:
     was, now = fate.was, fate.now
-    if was.cluster in lost and (now is None or now.cluster in lost):
+    if now is not None and now.lost:
         yield Change(Action.LOST, was, None, reasons.moved(was), interrupted=True)
     elif now is None:
         why, is_wanted = reasons.removed(was)

@@ -43,9 +43,8 @@ class _Thread:
 class Lineage:
     """Threads from the replicas of a beginning, and from those that are new since."""
 
-    def __init__(self, moments: Iterable[Seats], lost: Iterable[str] = ()) -> None:
+    def __init__(self, moments: Iterable[Seats]) -> None:
         rest = iter(moments)
-        self._lost = frozenset(lost)
         first = next(rest)
         self._now: Seats = first
         self._threads = [_Thread(seat, {seat.id: None}) for seat in first.values()]
@@ -111,14 +110,11 @@ class Lineage:
         return None
 
     def _carrier(self, thread: _Thread) -> Seat | None:
-        """Return who stands for a thread: one that serves, the newest first; one on a lost cluster only at last."""
+        """Return who stands for a thread: one that serves, else the oldest; one that is lost only at last."""
         living = [self._now[id_] for id_ in thread.carriers]
-        return max(living, key=lambda seat: (seat.cluster not in self._lost, self._serves(seat)), default=None)
-
-    def _serves(self, seat: Seat) -> bool:
-        return seat.serves and seat.cluster not in self._lost
+        return max(living, key=lambda seat: (not seat.lost, seat.serves), default=None)
 
     def _break_off(self) -> None:
         for thread in self._threads:
             if thread.was is not None and thread.was.serves and not thread.interrupted:
-                thread.interrupted = not any(self._serves(self._now[id_]) for id_ in thread.carriers)
+                thread.interrupted = not any(self._now[id_].serves for id_ in thread.carriers)

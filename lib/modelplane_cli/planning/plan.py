@@ -75,7 +75,7 @@ class Plan:
 
 def of(act: Act, pools_before: Sequence[PoolUse], lost: frozenset[str] = frozenset()) -> Plan:
     """Return the plan that an act leads to."""
-    lineage = Lineage(act.moments, lost)
+    lineage = Lineage(act.moments)
     store = act.world.store
     rows = tuple(_row(act.world, lineage, Deployment(key.namespace, key.name)) for key in _deployments(store))
     return Plan(

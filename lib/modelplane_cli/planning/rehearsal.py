@@ -76,7 +76,7 @@ class Rehearsal:
 
     def seats(self) -> Seats:
         """Return the replicas now."""
-        return self._observer.seats()
+        return self._observer.seats(self._lost)
 
     def fork(self) -> Rehearsal:
         """Return a rehearsal of its own that begins where this one stands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from modelplane import names
@@ -57,7 +57,10 @@ class SeatRole:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One replica. `written` is a digest of what would restart it; `roles` is empty where it cannot be read."""
+    """One replica. `written` is a digest of what would restart it; `roles` is empty where it cannot be read.
+
+    `lost`: its cluster is gone for good, so it serves nobody whatever was last seen of it.
+    """
 
     id: SeatId
     deployment: Deployment
@@ -68,6 +71,7 @@ class Seat:
     serves: bool
     replaces: str | None
     written: str
+    lost: bool = False
 
     @property
     def name(self) -> str:
@@ -90,12 +94,12 @@ class Observer:
         self._store = store
         self._known: dict[Key, tuple[tuple[int, int], Seat]] = {}
 
-    def seats(self) -> Seats:
-        """Return the replicas of the store now, sorted by namespace and name."""
+    def seats(self, lost: frozenset[str]) -> Seats:
+        """Return the replicas of the store now, sorted by namespace and name; `lost` are clusters that are gone."""
         found = {}
         for key in self._store.of_kind(names.GROUP, replica.KIND):
             seat = self._seat(key)
-            found[seat.id] = seat
+            found[seat.id] = replace(seat, serves=False, lost=True) if seat.cluster in lost else seat
         return found
 
     def _seat(self, key: Key) -> Seat:

@@ -1,0 +1,165 @@
+"""What may happen to a fleet: a drain, a loss, a scaling, an addition."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from modelplane import names
+from modelplane.api import inference_cluster
+from modelplane.errors import InvalidInput
+from modelplane_cli.planning.rehearsal import Rehearsal
+from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
+from modelplane_cli.world.store import Key, controller_of
+
+Json: TypeAlias = Any
+
+DRAIN = {"key": "drain", "value": "true", "effect": "NoExecute"}
+
+
+class Happening(Protocol):
+    """One thing that happens from outside."""
+
+    @property
+    def words(self) -> str:
+        """Return it as people say it."""
+
+    @property
+    def is_loss(self) -> bool:
+        """Return whether replicas are taken away by it, and not by anybody's decision."""
+
+    def strike(self, rehearsal: Rehearsal) -> None:
+        """Make it happen. Raises: InvalidInput for what is not there to happen to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """A cluster gets a NoExecute taint."""
+
+    cluster: str
+    is_loss = False
+
+    @property
+    def words(self) -> str:
+        """Return it as people say it."""
+        return f"drain {self.cluster}"
+
+    def strike(self, rehearsal: Rehearsal) -> None:
+        """Taint the cluster."""
+        key = cluster_key(rehearsal, self.cluster)
+        resource = rehearsal.store.get(key) or {}
+        spec = resource.get("spec") or {}
+        others = [
+            taint
+            for taint in spec.get("taints") or ()
+            if (taint["key"], taint["effect"]) != (DRAIN["key"], DRAIN["effect"])
+        ]
+        rehearsal.store.put({**resource, "spec": {**spec, "taints": [*others, dict(DRAIN)]}})
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Clusters are gone for good, at once: nothing on them answers, and their InferenceClusters are deleted."""
+
+    clusters: tuple[str, ...]
+    label: tuple[str, str] | None = None
+    is_loss = True
+
+    @property
+    def words(self) -> str:
+        """Return it as people say it."""
+        if self.label is None:
+            return f"lose {' and '.join(self.clusters)}"
+        return f"lose all with {self.label[0]}={self.label[1]}"
+
+    def strike(self, rehearsal: Rehearsal) -> None:
+        """Take the clusters away."""
+        found = tuple(self._labelled(rehearsal)) if self.label is not None else self.clusters
+        for name in found:
+            cluster_key(rehearsal, name)
+        rehearsal.lose(found)
+
+    def _labelled(self, rehearsal: Rehearsal) -> Iterable[str]:
+        key, value = self.label or ("", "")
+        found = rehearsal.store.select((names.GROUP, inference_cluster.KIND), None, {key: value})
+        if not found:
+            raise InvalidInput(f"no InferenceCluster has the label {key}={value}; {_labels(rehearsal, key)}")
+        return [cluster.name for cluster in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """A deployment wants another number of replicas."""
+
+    deployment: Deployment
+    replicas: int
+    is_loss = False
+
+    @property
+    def words(self) -> str:
+        """Return it as people say it."""
+        return f"scale {self.deployment} to {self.replicas}"
+
+    def strike(self, rehearsal: Rehearsal) -> None:
+        """Write the number, as the scale subresource does."""
+        key = self.deployment.key
+        resource = rehearsal.store.get(key)
+        if resource is None:
+            known = [
+                names.qualified(one.namespace, one.name) for one in rehearsal.store.of_kind(names.GROUP, DEPLOYMENT)
+            ]
+            raise InvalidInput(f"no ModelDeployment {self.deployment}; {_did_you_mean(str(self.deployment), known)}")
+        owner = controller_of(resource)
+        if owner is not None:
+            raise InvalidInput(
+                f"ModelDeployment {self.deployment} is composed by {owner.get('kind')} {owner.get('name')}, which "
+                "writes its replicas; change that one, with --add"
+            )
+        rehearsal.store.put({**resource, "spec": {**(resource.get("spec") or {}), "replicas": self.replicas}})
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Documents are applied on top of what is there."""
+
+    path: str
+    objects: Mapping[Key, Mapping[str, Json]]
+    is_loss = False
+
+    @property
+    def words(self) -> str:
+        """Return it as people say it."""
+        return f"add {self.path}"
+
+    def strike(self, rehearsal: Rehearsal) -> None:
+        """Apply the documents."""
+        for key in sorted(self.objects):
+            rehearsal.apply(self.objects[key], key)
+
+
+def cluster_key(rehearsal: Rehearsal, name: str) -> Key:
+    """Return the identity of a cluster that exists. Raises: InvalidInput when it does not."""
+    key = Key(names.GROUP, inference_cluster.KIND, "", name)
+    if rehearsal.store.get(key) is None:
+        known = [one.name for one in rehearsal.store.of_kind(names.GROUP, inference_cluster.KIND)]
+        raise InvalidInput(f"no InferenceCluster {name}; {_did_you_mean(name, known)}")
+    return key
+
+
+def _did_you_mean(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"there are {', '.join(known[:10])}{', ...' if len(known) > 10 else ''}" if known else "there is none"
+
+
+def _labels(rehearsal: Rehearsal, key: str) -> str:
+    resources = [rehearsal.store.get(one) or {} for one in rehearsal.store.of_kind(names.GROUP, inference_cluster.KIND)]
+    labels = [resource["metadata"].get("labels") or {} for resource in resources]
+    values = sorted({str(entry[key]) for entry in labels if key in entry})
+    if values:
+        return f"{key} is {', '.join(values[:10])}"
+    keys = sorted({name for entry in labels for name in entry if not name.startswith("crossplane.io/")})
+    return f"none has {key}; their labels are {', '.join(keys)}" if keys else "they have no labels"

@@ -1,0 +1,200 @@
+"""What happenings do to a fleet, one after the other: each settled by the real functions before the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane_cli.planning import capacity, changes, plan
+from modelplane_cli.planning.changes import Action, Change
+from modelplane_cli.planning.happenings import Happening
+from modelplane_cli.planning.lineage import Lineage
+from modelplane_cli.planning.plan import Plan
+from modelplane_cli.planning.rehearsal import Act, Rehearsal
+from modelplane_cli.planning.seats import Deployment, Seat, Seats
+from modelplane_cli.world.offline import World
+from modelplane_cli.world.record import Record
+from modelplane_cli.world.settle import Settled
+
+Json: TypeAlias = Any
+Settle: TypeAlias = Callable[[Rehearsal], Act]
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """Replicas of one deployment that are wanted and have no place where they may be.
+
+    `replicas` names those that were somewhere before: on a lost cluster, or still on one they should leave.
+    """
+
+    deployment: Deployment
+    count: int
+    replicas: tuple[str, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One happening and what came of it; `stages` tell in order who was placed, served and went."""
+
+    event: str
+    is_loss: bool
+    changes: tuple[Change, ...]
+    unplaced: tuple[Unplaced, ...]
+    stages: tuple[tuple[str, ...], ...]
+
+    @property
+    def moved(self) -> tuple[Change, ...]:
+        """Return the replicas that another one stands for now."""
+        return tuple(change for change in self.changes if change.action is Action.MOVED)
+
+    @property
+    def lost(self) -> tuple[Change, ...]:
+        """Return the replicas that ceased to serve before another one served in their stead, if any did."""
+        return tuple(change for change in self.changes if change.disrupts)
+
+    @property
+    def fits(self) -> bool:
+        """Return whether everything wanted has a place, and nobody's decision interrupted anything."""
+        return not self.unplaced and (self.is_loss or not self.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """All steps, and the plan from the beginning to the end."""
+
+    steps: tuple[Step, ...]
+    after: Plan
+    worlds: tuple[World, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Return whether every step, and what it leads to, is fine."""
+        return all(step.fits for step in self.steps) and all(
+            row.unschedulable is None and not row.blocked for row in self.after.deployments
+        )
+
+
+def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -> Simulation:
+    """Return what the happenings do, in order, to what the documents of the rehearsal lead to.
+
+    Raises: InvalidInput for a happening to something that is not there.
+    """
+    acts = [settle(rehearsal)]
+    pools = capacity.pools(rehearsal.store)
+    steps = []
+    for happening in happenings:
+        happening.strike(rehearsal)
+        acts.append(settle(rehearsal))
+        steps.append(_step(happening, acts[-2], acts[-1], rehearsal.lost))
+    after = plan.of(_joined(acts), pools, rehearsal.lost)
+    return Simulation(tuple(steps), after, tuple(act.world for act in acts))
+
+
+def _joined(acts: Sequence[Act]) -> Act:
+    """Return all acts after the first as one, which begins where the first ended."""
+    record = Record()
+    for act in acts:
+        record.deletions += act.world.settled.record.deletions
+        record.events.update(act.world.settled.record.events)
+    last = acts[-1].world
+    rounds = sum(act.world.settled.rounds for act in acts)
+    world = World(last.store, Settled(rounds, record), last.definitions, last.given, last.assume)
+    moments = (acts[0].after, *(moment for act in acts[1:] for moment in act.moments))
+    return Act(moments, world)
+
+
+def _step(happening: Happening, before: Act, act: Act, lost: frozenset[str]) -> Step:
+    moments = (before.after, *act.moments)
+    found = changes.between(Lineage(moments), act.world, lost)
+    made = plan.of(act, (), lost)
+    return Step(
+        event=happening.words,
+        is_loss=happening.is_loss,
+        changes=found,
+        unplaced=tuple(_unplaced(made, found)),
+        stages=tuple(_stages(moments)),
+    )
+
+
+def _unplaced(made: Plan, found: Iterable[Change]) -> Iterator[Unplaced]:
+    lost: dict[Deployment, list[Seat]] = {}
+    for change in found:
+        if change.action is Action.LOST:
+            lost.setdefault(change.seat.deployment, []).append(change.seat)
+    for row in made.deployments:
+        gone = lost.get(row.id, [])
+        missing = row.unschedulable
+        count = max(missing.count if missing is not None else 0, len(gone)) + len(row.blocked)
+        if not count and missing is None:
+            continue
+        said = [missing.message] if missing is not None else []
+        if missing is None and gone:
+            said.append(f"{gone[0].cluster} is lost, and what stood there is held until other clusters can be seen")
+        stuck = [blocked.partition(" ")[0] for blocked in row.blocked]
+        names_ = dict.fromkeys((*(seat.name for seat in gone), *stuck))
+        yield Unplaced(row.id, count, tuple(names_), "; ".join((*said, *row.blocked)))
+
+
+# --- in stages --------------------------------------------------------------------------------------------------------
+
+
+def _stages(moments: Sequence[Seats]) -> Iterator[tuple[str, ...]]:
+    for before, after in pairwise(moments):
+        said = tuple(_said(before, after))
+        if said:
+            yield said
+
+
+def _said(before: Seats, after: Seats) -> Iterator[str]:
+    for id_, seat in after.items():
+        name = names.qualified(seat.id.namespace, seat.name)
+        old = before.get(id_)
+        served = old is not None and old.serves
+        if old is None:
+            whose = f" as the successor of {seat.replaces}" if seat.replaces else ""
+            yield f"{name} is placed on {seat.cluster}{whose}"
+        elif old.written != seat.written:
+            yield f"{name} is written anew on {seat.cluster}"
+        if seat.serves and not served:
+            yield f"{name} serves on {seat.cluster}"
+        elif served and not seat.serves:
+            yield f"{name} serves no longer on {seat.cluster}"
+    for id_, seat in before.items():
+        if id_ not in after:
+            yield f"{names.qualified(id_.namespace, seat.name)} goes from {seat.cluster}"
+
+
+# --- as JSON ----------------------------------------------------------------------------------------------------------
+
+
+def encode(simulation: Simulation) -> dict[str, Json]:
+    """Return the simulation as JSON. Its keys are a promise: some may be added, none changed."""
+    return {"steps": [encode_step(step) for step in simulation.steps], "after": plan.encode(simulation.after)}
+
+
+def encode_step(step: Step) -> dict[str, Json]:
+    """Return one step as JSON."""
+    return {
+        "event": step.event,
+        "fits": step.fits,
+        "moved": [plan.encode_change(change) for change in step.moved],
+        "lost": [plan.encode_change(change) for change in step.lost],
+        "unplaced": [encode_unplaced(one) for one in step.unplaced],
+        "changes": [plan.encode_change(change) for change in step.changes],
+        "stages": [list(stage) for stage in step.stages],
+    }
+
+
+def encode_unplaced(one: Unplaced) -> dict[str, Json]:
+    """Return replicas without a place as JSON."""
+    return {
+        "namespace": one.deployment.namespace,
+        "name": one.deployment.name,
+        "count": one.count,
+        "replicas": list(one.replicas),
+        "message": one.message,
+    }
