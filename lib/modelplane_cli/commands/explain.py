@@ -1,0 +1,127 @@
+"""`modelplane explain`: why a replica is where it is, why it is nowhere else, and what would make one more fit."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Sequence
+
+from modelplane import names
+from modelplane.errors import InvalidInput, ModelplaneError
+from modelplane_cli import exits
+from modelplane_cli.output import explanation_text, notes
+from modelplane_cli.planning import decision, explanation
+from modelplane_cli.planning.explanation import Answer
+from modelplane_cli.planning.given import Stage
+from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
+from modelplane_cli.world.store import Key, Store
+
+_REPLICA = "ModelReplica"
+_KINDS = {
+    "md": DEPLOYMENT,
+    "modeldeployment": DEPLOYMENT,
+    "modeldeployments": DEPLOYMENT,
+    "mr": _REPLICA,
+    "modelreplica": _REPLICA,
+    "modelreplicas": _REPLICA,
+}
+
+_EPILOG = """\
+examples:
+  modelplane explain examples/quickstart md/qwen3-8b -n ml-team
+      where each replica is and why, and what every cluster says to one more
+  modelplane explain examples/quickstart mr/qwen3-8b-0 -n ml-team
+      the same about one replica: who else would take it, and why the others would not
+  kubectl get modelplane -A -o yaml | modelplane explain - md/llama-405b -n ml-team
+      why it is pending on a live control plane, and what would change that
+  modelplane explain fleet/ md/llama-405b -n ml-team -o json
+      the same for a machine
+
+The closest miss is not a guess: the change is made, and the matcher is asked again.
+
+exit codes: 0 it is placed, 1 it is not (all), 2 bad input, 3 a bug
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the arguments of the command."""
+    made = argparse.ArgumentParser(
+        prog="modelplane explain",
+        description="Say why a replica is where it is, why it is nowhere else, and what would make one more fit.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    made.add_argument("subject", metavar="KIND/NAME", help="md/NAME or mr/NAME")
+    made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    made.add_argument("-n", "--namespace", help="of the subject, and of documents that name none (default: default)")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return the exit code of `modelplane explain`."""
+    options = parser().parse_args(list(arguments))
+    stage = Stage.empty()
+    objects = stage.objects(options.paths, options.namespace or "default")
+    if objects is None:
+        return exits.BAD_INPUT
+    rehearsal = stage.rehearsal(objects)
+    act = stage.settle(rehearsal)
+    try:
+        key = _subject(act.world.store, options.subject, options.namespace)
+    except InvalidInput as error:
+        print(f"modelplane explain: {error}", file=sys.stderr)
+        return exits.BAD_INPUT
+    try:
+        answer = _answer(act.world.store, key)
+    except ModelplaneError as error:
+        print(f"{key}: {error}", file=sys.stderr)
+        return exits.BAD_INPUT
+    _show(answer, options.output)
+    notes.bugs(act.world)
+    if act.world.settled.record.bugs:
+        return exits.BUG
+    return exits.FINE if answer.is_placed else exits.NO
+
+
+def _answer(store: Store, key: Key) -> Answer:
+    if key.kind == DEPLOYMENT:
+        return explanation.deployment(decision.of(store, Deployment(key.namespace, key.name)))
+    owner = str((((store.get(key) or {}).get("spec") or {}).get("deploymentRef") or {}).get("name") or "")
+    deployment = Deployment(key.namespace, owner)
+    if store.get(deployment.key) is None:
+        raise InvalidInput(f"its ModelDeployment {deployment} is not among the documents; give it too")
+    return explanation.replica(decision.of(store, deployment), key.name)
+
+
+def _subject(store: Store, text: str, namespace: str | None) -> Key:
+    """Return the one object that is meant. Raises: InvalidInput when there is none, or more than one."""
+    word, slash, name = text.partition("/")
+    kind = _KINDS.get(word.lower().partition(".")[0])
+    if kind is None or not slash or not name:
+        raise InvalidInput(f"{text} is not a KIND/NAME: write md/NAME or mr/NAME, for example md/qwen3-8b")
+    every = store.of_kind(names.GROUP, kind)
+    found = [key for key in every if key.name == name and namespace in (None, key.namespace)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InvalidInput(f"{kind} {name} is in several namespaces, choose one with -n: {_listed(found)}")
+    close = difflib.get_close_matches(name, [key.name for key in every], n=1)
+    near = [key for key in every if key.name in (name, *close)]
+    hint = f"did you mean {_listed(near)}?" if near else f"there are {_listed(every)}" if every else "there is none"
+    where = f" in namespace {namespace}" if namespace else ""
+    raise InvalidInput(f"no {kind} {name}{where}; {hint}")
+
+
+def _listed(keys: Sequence[Key]) -> str:
+    return ", ".join(names.qualified(key.namespace, key.name) for key in keys[:10])
+
+
+def _show(answer: Answer, output: str) -> None:
+    if output == "json":
+        sys.stdout.write(json.dumps(explanation.encode(answer), indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(explanation_text.text(answer))
+    sys.stdout.flush()

@@ -1,0 +1,80 @@
+"""An explanation as people read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from modelplane.placement.plan import Admission, ClusterVerdict
+from modelplane_cli.output import table
+from modelplane_cli.planning.explanation import Answer, Standing
+
+_REPLICAS_SHOWN = 20
+_CLUSTERS_SHOWN = 5
+
+
+def text(answer: Answer) -> str:
+    """Return why replicas are where they are, then what every cluster says, then what would make it fit."""
+    return "".join(f"{line}\n" for line in _lines(answer))
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    plan = answer.plan
+    if not answer.about:
+        yield f"ModelDeployment {answer.namespace}/{answer.name}: {plan.placed} of {plan.wanted} replicas placed"
+    for standing in answer.standings[:_REPLICAS_SHOWN]:
+        yield from _standing(standing)
+    if len(answer.standings) > _REPLICAS_SHOWN:
+        yield f"  and {len(answer.standings) - _REPLICAS_SHOWN} more; -o json has them all"
+    for blocked in plan.blocked:
+        if answer.about in ("", blocked.replica):
+            yield f"  ! {blocked.replica} should move ({blocked.cause}): {blocked.message}"
+    yield ""
+    yield "this replica, if it were not there:" if answer.about else "one more replica:"
+    yield f"  {answer.message}"
+    rows = [row for verdict in answer.verdicts for row in _verdict(verdict)]
+    yield from table.lines(("CLUSTER", "POOL", "VERDICT", "DETAIL"), rows, indent="  ")
+    closest = answer.closest
+    if closest is not None:
+        where = f"{closest.cluster}/{closest.pool}" if closest.pool else closest.cluster
+        yield f"  closest is {where}: would fit if {closest.would_fit_if}"
+
+
+def _standing(standing: Standing) -> Iterator[str]:
+    placed = standing.replica
+    pools = "+".join(dict.fromkeys(role.pool for role in placed.roles))
+    said = {
+        Admission.ADMITTED: "admitted by the cluster",
+        Admission.PENDING: "the cluster has not said yet whether it admits it",
+        Admission.REFUSED: "refused by the cluster",
+    }
+    yield f"  {placed.name} is on {placed.cluster}/{pools}, {said[placed.admission]}"
+    if placed.note:
+        yield f"    {placed.note}"
+    verdict = standing.fits
+    if verdict is None:
+        yield f"    cluster {placed.cluster} is not among the clusters it could be placed on today; what runs is kept"
+    elif not verdict.fits:
+        yield f"    it would not be placed there today ({verdict.reason}: {verdict.detail}); what runs is kept"
+    for rival in standing.rivals:
+        order = "would be chosen before it today" if rival.preferred else "comes after it"
+        kept = "; what is placed stays where it is" if rival.preferred else ""
+        yield f"    {rival.cluster} also fits and {order}: {rival.why}{kept}"
+    if len(standing.others) <= _CLUSTERS_SHOWN:
+        for other in standing.others:
+            yield f"    {other.cluster} would not take it: {other.reason}: {other.detail}"
+    else:
+        counts = Counter(str(other.reason) for other in standing.others).items()
+        most_first = sorted(counts, key=lambda entry: (-entry[1], entry[0]))
+        told = ", ".join(f"{count} {reason}" for reason, count in most_first)
+        yield f"    {len(standing.others)} clusters would not take it: {told}"
+
+
+def _verdict(verdict: ClusterVerdict) -> Iterator[tuple[str, str, str, str]]:
+    yield (verdict.cluster, "", "fits" if verdict.fits else str(verdict.reason), "" if verdict.fits else verdict.detail)
+    if len(verdict.pools) == 1 and verdict.pools[0].detail in ("", verdict.detail):
+        return
+    several = len({pool.role for pool in verdict.pools}) > 1
+    for pool in verdict.pools:
+        name = f"{pool.pool} ({pool.role})" if several else pool.pool
+        yield ("", name, "fits" if pool.fits else str(pool.reason), pool.detail)
