@@ -52,7 +52,7 @@ class Prepared:
             capacity[domain] = {name: QuantityBox(quantity) for name, quantity in entries}
         fields: dict[str, Any] = {
             "driver": self._device.driver,
-            "allowMultipleAllocations": False,
+            "allowMultipleAllocations": self._device.allow_multiple_allocations,
             "attributes": self._attributes,
             "capacity": capacity,
         }

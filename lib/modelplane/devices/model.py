@@ -53,6 +53,7 @@ class Device:
     resource_name: str = ""
     attributes: tuple[tuple[str, Attribute], ...] = ()
     capacity: tuple[tuple[str, str], ...] = ()
+    allow_multiple_allocations: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-// Command oracle answers, with Kubernetes' own code, what a selector says of a device and how quantities and versions behave.
+// Command oracle answers, with Kubernetes' own code, what a selector says of a device, how quantities and versions behave, and
+// which devices of a node a pod's claims get.
 //
 // It reads one question per line from standard input and writes one answer per line to standard output, both JSON. It is the
 // only thing the conformance tests compare our engine with; nothing of the product uses it.
@@ -48,14 +49,14 @@ func main() {
 			fmt.Fprintln(os.Stderr, "bad question:", err)
 			os.Exit(2)
 		}
-		if err := encoder.Encode(answer(asked)); err != nil {
+		if err := encoder.Encode(answer(asked, in.Bytes())); err != nil {
 			fmt.Fprintln(os.Stderr, "cannot answer:", err)
 			os.Exit(2)
 		}
 	}
 }
 
-func answer(asked question) (reply map[string]any) {
+func answer(asked question, raw []byte) (reply map[string]any) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			reply = map[string]any{"id": asked.ID, "panic": fmt.Sprint(fault)}
@@ -66,6 +67,8 @@ func answer(asked question) (reply map[string]any) {
 		reply = quantities(asked.Left, asked.Right)
 	case "version":
 		reply = versions(asked.Left, asked.Right)
+	case "allocation":
+		reply = allocation(raw)
 	default:
 		reply = selector(asked)
 	}

@@ -1,0 +1,111 @@
+"""Constraints of a claim, kept while its devices are chosen one by one.
+
+`admit` is called for each device that is about to be taken and `dismiss` for each that is put back (or that a later
+constraint did not admit); both say nothing about devices of requests the constraint does not name.
+
+Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator (incubating). Values are compared as they are
+written: two versions that differ in build metadata differ.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from modelplane.devices.claims import ClaimConstraint, Relation
+from modelplane.devices.model import Attribute, Device
+
+Names: TypeAlias = tuple[str, str]
+"""A request and, where it has alternatives, the one being tried."""
+
+
+def attribute(device: Device, name: str) -> Attribute | None:
+    """Return the attribute of a full name; one written without a domain belongs to the driver's."""
+    domain, slash, plain = name.partition("/")
+    own = None
+    for key, value in device.attributes:
+        if key == name:
+            return value
+        if key == plain:
+            own = value
+    return own if slash and domain == device.driver else None
+
+
+class _Kept:
+    """What every constraint has: its attribute, its requests, and how many devices it has admitted."""
+
+    def __init__(self, constraint: ClaimConstraint) -> None:
+        self._attribute = constraint.attribute
+        self._requests = frozenset(constraint.requests)
+        self._devices = 0
+
+    def _concerns(self, names: Names) -> bool:
+        request, alternative = names
+        if not self._requests or request in self._requests:
+            return True
+        return bool(alternative) and f"{request}/{alternative}" in self._requests
+
+
+class Match(_Kept):
+    """All devices have the attribute with one value."""
+
+    def __init__(self, constraint: ClaimConstraint) -> None:
+        super().__init__(constraint)
+        self._value: Attribute | None = None
+
+    def admit(self, names: Names, device: Device) -> bool:
+        """Return whether the device agrees with those admitted."""
+        if not self._concerns(names):
+            return True
+        value = attribute(device, self._attribute)
+        if value is None or (self._devices and not _same(value, self._value)):
+            return False
+        self._value = value
+        self._devices += 1
+        return True
+
+    def dismiss(self, names: Names) -> None:
+        """Put the last device back."""
+        if self._concerns(names):
+            self._devices -= 1
+
+
+class Distinct(_Kept):
+    """All devices have the attribute with different values, as far as the allocator remembers them.
+
+    It remembers one value per request, the last, and forgets even that when a device of the request is put back.
+    So two of three devices of one request may agree, and a search that went back may accept what it would not have
+    accepted at once.
+    """
+
+    def __init__(self, constraint: ClaimConstraint) -> None:
+        super().__init__(constraint)
+        self._last: dict[str, Attribute] = {}
+
+    def admit(self, names: Names, device: Device) -> bool:
+        """Return whether the device differs from what is remembered."""
+        if not self._concerns(names):
+            return True
+        value = attribute(device, self._attribute)
+        if value is None or (self._devices and any(_same(value, last) for last in self._last.values())):
+            return False
+        self._last[names[0]] = value
+        self._devices += 1
+        return True
+
+    def dismiss(self, names: Names) -> None:
+        """Put the last device back."""
+        if self._concerns(names):
+            self._last.pop(names[0], None)
+            self._devices -= 1
+
+
+def _same(left: Attribute, right: Attribute | None) -> bool:
+    return right is not None and left.kind is right.kind and left.value == right.value
+
+
+Agreement: TypeAlias = Match | Distinct
+
+
+def of(constraint: ClaimConstraint) -> Agreement:
+    """Return the constraint with no device admitted yet."""
+    return Match(constraint) if constraint.relation is Relation.MATCH else Distinct(constraint)

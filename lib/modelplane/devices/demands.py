@@ -1,0 +1,179 @@
+"""What the claims of a pod ask for, made ready for the search: classes looked up, limits and features checked.
+
+Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Checks come in the allocator's order, since
+the first that fails names the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from modelplane.devices import nodes, sharing
+from modelplane.devices.claims import (
+    DEVICES_MAX,
+    Claim,
+    ClaimRequest,
+    DeviceClass,
+    DeviceRequest,
+    FirstAvailable,
+    Mode,
+    Relation,
+)
+from modelplane.devices.pools import Place, Pool, State
+from modelplane.devices.profiles import Profile
+from modelplane.devices.selection import selected
+from modelplane.devices.slices import DeviceId, Node
+from modelplane.devices.verdicts import Aborted, AbortKind
+from modelplane.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where devices are looked for.
+
+    `held` is what others hold of shared devices, in nano.
+    """
+
+    node: Node
+    pools: tuple[Pool, ...]
+    classes: Mapping[str, DeviceClass]
+    profile: Profile
+    held: Mapping[DeviceId, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """One request, or one alternative of it: how many devices, and which they are where all are wanted."""
+
+    claim: int
+    position: int
+    request: DeviceRequest
+    parent: str
+    owners: tuple[tuple[str, tuple[str, ...]], ...]
+    count: int
+    every: tuple[Place, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """How results and constraints call it."""
+        return f"{self.parent}/{self.request.name}" if self.parent else self.request.name
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The request, and the alternative where there are several."""
+        return (self.parent, self.request.name) if self.parent else (self.request.name, "")
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether it may look at devices that others use."""
+        return bool(self.request.admin_access)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wish:
+    """The demands of one request, of which one has to be met; `is_prioritized` when there was a choice."""
+
+    demands: tuple[Demand, ...]
+    is_prioritized: bool
+
+    @property
+    def fewest(self) -> int:
+        """The devices it takes at least."""
+        return min(demand.count for demand in self.demands)
+
+
+def wishes(claims: tuple[Claim, ...], site: Site) -> tuple[tuple[Wish, ...], ...]:
+    """Return the wishes of each claim.
+
+    Raises: Aborted with the claim's or the class's fault.
+    """
+    found = []
+    for index, claim in enumerate(claims):
+        of_claim = tuple(_wish((index, position), claim, site) for position in range(len(claim.requests)))
+        least = sum(wish.fewest for wish in of_claim)
+        if least > DEVICES_MAX:
+            text = f"claim {claim.name} asks for {least} devices, a claim can hold {DEVICES_MAX}"
+            raise Aborted(AbortKind.TOO_MANY_DEVICES, text)
+        _check_constraints(claim, site.profile)
+        found.append(of_claim)
+    return tuple(found)
+
+
+def _wish(place: tuple[int, int], claim: Claim, site: Site) -> Wish:
+    request: ClaimRequest = claim.requests[place[1]]
+    alternatives = request.alternatives if isinstance(request, FirstAvailable) else (request,)
+    parent = request.name if isinstance(request, FirstAvailable) else ""
+    if parent and not site.profile.first_available:
+        text = f"claim {claim.name}, request {parent}: firstAvailable is off in this version of Kubernetes"
+        raise Aborted(AbortKind.FEATURE_OFF, text)
+    if not site.profile.consumable_capacity and any(one.capacity is not None for one in alternatives):
+        text = f"claim {claim.name}, request {request.name}: capacity requests are off in this version of Kubernetes"
+        raise Aborted(AbortKind.FEATURE_OFF, text)
+    demands = tuple(_demand(place, f"claim {claim.name}", one, parent, site) for one in alternatives)
+    return Wish(demands, bool(parent))
+
+
+def _demand(place: tuple[int, int], claim: str, request: DeviceRequest, parent: str, site: Site) -> Demand:
+    subject = f"{claim}, request {request.name}"
+    if request.admin_access is not None and not site.profile.admin_access:
+        raise Aborted(AbortKind.FEATURE_OFF, f"{subject}: admin access is off in this version of Kubernetes")
+    chosen = site.classes.get(request.device_class)
+    if chosen is None:
+        text = f"{subject}: there is no DeviceClass {request.device_class!r}; create it or name another"
+        raise Aborted(AbortKind.UNKNOWN_CLASS, text)
+    owners = ((f"class {chosen.name}", chosen.selectors), (subject, request.selectors))
+    demand = Demand(*place, request, parent, owners, request.count)
+    if request.mode is Mode.EXACT_COUNT:
+        return demand
+    every = _every(demand, subject, site)
+    return Demand(*place, request, parent, owners, len(every), every)
+
+
+def _every(demand: Demand, subject: str, site: Site) -> tuple[Place, ...]:
+    """Return all devices the request means and could ever have, in use or not."""
+    found = []
+    for pool in site.pools:
+        if pool.state is not State.READY:
+            text = f"{subject} wants all devices, and pool {pool} is {pool.state}: {pool.problem}"
+            raise Aborted(AbortKind.POOL_NOT_READY, text)
+        for place in pool.places:
+            if is_meant(demand, place, site) and has_room(demand, place, {}, site):
+                found.append(place)
+    return tuple(found)
+
+
+def _check_constraints(claim: Claim, profile: Profile) -> None:
+    for constraint in claim.constraints:
+        if constraint.relation is Relation.DISTINCT and not profile.consumable_capacity:
+            text = f"claim {claim.name}: distinctAttribute is off in this version of Kubernetes"
+            raise Aborted(AbortKind.FEATURE_OFF, text)
+
+
+def is_meant(demand: Demand, place: Place, site: Site) -> bool:
+    """Return whether the device is one the request asks for, whoever uses it.
+
+    Raises: Aborted for a selector that fails or a node selector that cannot be read.
+    """
+    offer = place.offer
+    if offer.needs_binding and not site.profile.binding_conditions:
+        return False
+    language = site.profile.language
+    if not all(selected(owner, selectors, offer.kind, language) for owner, selectors in demand.owners):
+        return False
+    if not place.slice.per_device_reach:
+        return True
+    try:
+        return nodes.reaches(offer.reach, site.node)
+    except InvalidInput as error:
+        raise Aborted(AbortKind.NODE_SELECTOR, f"device {place.device}: {error.message}") from None
+
+
+def has_room(demand: Demand, place: Place, taking: sharing.Amounts, site: Site) -> bool:
+    """Return whether the capacity asked for is there beside what others hold and what is being taken."""
+    if not site.profile.consumable_capacity:
+        return True
+    held = site.held.get(place.device, {})
+    if taking:
+        held = {name: held.get(name, 0) + taking.get(name, 0) for name in {*held, *taking}}
+    return sharing.fits(place.offer, demand.request.capacity or (), held)

@@ -1,0 +1,83 @@
+"""Our allocations against Kubernetes' own allocator: recorded answers always, fresh ones where Go is at hand.
+
+MODELPLANE_ALLOCATIONS is the number of fresh problems (default 3000), MODELPLANE_ORACLE_SEED where they start
+(default 7).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.conformance.oracle import (
+    allocation_answers,
+    allocation_problems,
+    allocation_situations,
+    program,
+    record,
+)
+
+needs_go = pytest.mark.skipif(not program.available(), reason="the oracle is a Go program and Go is not installed")
+Json = dict[str, Any]
+
+
+def differences(pairs: Iterable[tuple[Json, Json]]) -> Iterator[str]:
+    """Yield one line per problem we answer otherwise."""
+    for problem, want in pairs:
+        got = allocation_answers.answer(problem)
+        if got != want:
+            yield f"{problem['id']}: ours {got}, theirs {want}"
+
+
+@pytest.mark.parametrize(
+    ("reason", "problem"), [pytest.param(*one, id=one[1]["id"]) for one in allocation_situations.SITUATIONS]
+)
+def test_a_situation_ends_as_in_kubernetes(reason: str, problem: Json) -> None:
+    entry = record.allocated()[problem["id"]]
+    assert record.digest(problem) == entry["problem"], "the problem changed: record the answers anew"
+    assert allocation_answers.answer(problem) == entry["answer"], reason
+
+
+def test_recorded_problems_are_allocated_alike() -> None:
+    recorded = record.allocated()
+    problems = [problem for problem in record.allocations() if problem["id"] in recorded]
+    assert [record.digest(one) for one in problems] == [recorded[one["id"]]["problem"] for one in problems]
+    assert len(problems) > len(allocation_situations.SITUATIONS) + 300
+    assert list(differences((one, recorded[one["id"]]["answer"]) for one in problems)) == []
+
+
+def test_the_record_covers_every_verdict() -> None:
+    answers = [entry["answer"] for entry in record.allocated().values()]
+    results = Counter((answer["result"], answer.get("cause", "")) for answer in answers)
+    assert {result for result, _ in results} == {"allocated", "none", "abort"}
+    assert len([cause for _, cause in results if cause]) >= 6, results
+
+
+@needs_go
+@pytest.mark.slow
+def test_the_record_is_what_the_allocator_answers_today() -> None:
+    recorded = record.allocated()
+    problems = [problem for problem in record.allocations() if problem["id"] in recorded]
+    fresh = program.ask(problems)
+    assert [allocation_answers.facts(one) for one in fresh] == [recorded[one["id"]]["answer"] for one in problems]
+
+
+@needs_go
+@pytest.mark.slow
+def test_fresh_problems_are_allocated_alike() -> None:
+    seed = int(os.environ.get("MODELPLANE_ORACLE_SEED", "7"))
+    count = int(os.environ.get("MODELPLANE_ALLOCATIONS", "3000"))
+    problems = list(allocation_problems.problems(seed, count))
+    pairs = [
+        (problem, allocation_answers.facts(reply))
+        for problem, reply in zip(problems, program.ask(problems), strict=True)
+        if "panic" not in reply
+    ]
+    assert len(pairs) > 0.99 * len(problems)
+    results = Counter(want["result"] for _, want in pairs)
+    assert min(results["allocated"], results["none"]) > count / 10, results
+    assert list(differences(pairs)) == []
