@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from modelplane_cli import exits
 from modelplane_cli.output import notes, plan_text
 from modelplane_cli.planning import capacity, plan
+from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.given import Objects, Stage
 from modelplane_cli.planning.plan import Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
@@ -65,11 +66,12 @@ def main(arguments: Sequence[str]) -> int:
     if options.against is not None:
         _replace(rehearsal, there, objects)
     acts.append(stage.settle(rehearsal))
-    made = plan.of(acts[-1], before)
-    _show(made, options, with_changes=bool(acts[-1].before) or options.against is not None)
-    for act in acts:
-        notes.bugs(act.world)
-    if any(act.world.settled.record.bugs for act in acts):
+    act = acts[0] if options.against is None else rehearsals.joined(acts)
+    made = plan.of(act, before)
+    _show(made, options, with_changes=bool(act.before) or options.against is not None)
+    for one in acts:
+        notes.bugs(one.world)
+    if any(one.world.settled.record.bugs for one in acts):
         return exits.BUG
     return exits.FINE if made.fits else exits.NO
 

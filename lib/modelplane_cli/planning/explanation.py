@@ -139,7 +139,12 @@ def _board_without(facts: Facts, name: str) -> Board:
     fleet = facts.fleet if gone is None else _fleet_without(facts.fleet, facts.intent.namespace, gone)
     intent = replace(facts.intent, replicas=wanted)
     current = replace(facts.current, replicas=others)
-    return scheduler.decide(fleet, demand.of(facts.workload), intent, current)[1]
+    board = scheduler.decide(fleet, demand.of(facts.workload), intent, current)[1]
+    for cluster in board.clusters:
+        board.lots(cluster)
+    # Before anything is solved, as the ranking does: solutions remember prices as they were compared then.
+    board.table.compare_prices()
+    return board
 
 
 def _fleet_without(fleet: Fleet, namespace: str, gone: CurrentReplica) -> Fleet:
@@ -176,7 +181,6 @@ def _pool_without(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
 
 def _rivals(board: Board, own: str, fitting: list[str]) -> Iterator[Rival]:
     """Yield the other clusters that would take it, each with the first thing in which it differs."""
-    board.table.compare_prices()
     mine = _order(board, own)
     for name in fitting:
         other = _order(board, name)

@@ -5,7 +5,7 @@ What may never happen here: a moment that the functions did not bring about them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,7 +15,8 @@ from modelplane_cli.world.crossplane import Crossplane
 from modelplane_cli.world.definitions import Definitions
 from modelplane_cli.world.offline import Assume, World
 from modelplane_cli.world.pipeline import Function
-from modelplane_cli.world.settle import Told, settle, untold
+from modelplane_cli.world.record import Record
+from modelplane_cli.world.settle import Settled, Told, settle, untold
 from modelplane_cli.world.store import Key, Object, Store, controller_of
 
 Json: TypeAlias = Any
@@ -159,6 +160,20 @@ class Rehearsal:
             if store.put({**resource, "status": status}):
                 changed.append(key)
         return changed
+
+
+def joined(acts: Sequence[Act]) -> Act:
+    """Return all acts after the first as one that begins where the first ended."""
+    record = Record()
+    for act in acts[1:]:
+        record.deletions += act.world.settled.record.deletions
+        record.events.update(act.world.settled.record.events)
+        record.bugs.update(act.world.settled.record.bugs)
+    last = acts[-1].world
+    rounds = sum(act.world.settled.rounds for act in acts[1:])
+    world = World(last.store, Settled(rounds, record), last.definitions, last.given, last.assume)
+    moments = (acts[0].after, *(moment for act in acts[1:] for moment in act.moments))
+    return Act(moments, world)
 
 
 _NOTHING: Object = {"metadata": {}}

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane_cli.planning import capacity, changes, plan
+from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.changes import Action, Change
 from modelplane_cli.planning.happenings import Happening
 from modelplane_cli.planning.lineage import Lineage
@@ -16,8 +17,6 @@ from modelplane_cli.planning.plan import Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.planning.seats import Deployment, Seat, Seats
 from modelplane_cli.world.offline import World
-from modelplane_cli.world.record import Record
-from modelplane_cli.world.settle import Settled
 
 Json: TypeAlias = Any
 Settle: TypeAlias = Callable[[Rehearsal], Act]
@@ -90,21 +89,8 @@ def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -
         happening.strike(rehearsal)
         acts.append(settle(rehearsal))
         steps.append(_step(happening, acts[-2], acts[-1], rehearsal.lost))
-    after = plan.of(_joined(acts), pools, rehearsal.lost)
+    after = plan.of(rehearsals.joined(acts), pools, rehearsal.lost)
     return Simulation(tuple(steps), after, tuple(act.world for act in acts))
-
-
-def _joined(acts: Sequence[Act]) -> Act:
-    """Return all acts after the first as one, which begins where the first ended."""
-    record = Record()
-    for act in acts:
-        record.deletions += act.world.settled.record.deletions
-        record.events.update(act.world.settled.record.events)
-    last = acts[-1].world
-    rounds = sum(act.world.settled.rounds for act in acts)
-    world = World(last.store, Settled(rounds, record), last.definitions, last.given, last.assume)
-    moments = (acts[0].after, *(moment for act in acts[1:] for moment in act.moments))
-    return Act(moments, world)
 
 
 def _step(happening: Happening, before: Act, act: Act, lost: frozenset[str]) -> Step:

@@ -1,0 +1,179 @@
+"""`modelplane explain`: why a replica is where it is, why it is nowhere else, and what would make one more fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelplane_cli.planning import decision, explanation
+from modelplane_cli.planning.seats import Deployment
+from tests.support import planning as given
+from tests.support import rendering
+
+Json = Any
+
+WANTS_140 = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("140Gi")) >= 0'
+
+
+def world(*, replicas: int = 2, tensor: int = 8, **nodes: int) -> list[Json]:
+    clusters = [given.cluster(name, nodes=count) for name, count in (nodes or {"a": 2, "b": 2}).items()]
+    return [given.node_class(), *clusters, given.deployment(replicas=replicas, tensor=tensor)]
+
+
+def run(tmp_path: Path, objects: list[Json], subject: str = "md/llama", *arguments: str) -> given.Run:
+    file = given.written(tmp_path, "now", *objects)
+    return given.run("explain", file, subject, "-n", "ml-team", "-o", "json", *arguments)
+
+
+def test_the_promised_shape(tmp_path: Path) -> None:
+    ran = run(tmp_path, world(replicas=5))
+    assert (ran.code, ran.err) == (1, "")
+    said = ran.json
+    assert (said["namespace"], said["name"]) == ("ml-team", "llama")
+    assert said["message"].startswith("0/2 clusters fit: 2 not enough devices")
+    assert [one["cluster"] for one in said["clusters"]] == ["a", "b"]
+    first = said["clusters"][0]
+    assert (first["fits"], first["reason"]) == (False, "InsufficientDevices")
+    (pool,) = first["pools"]
+    assert (pool["pool"], pool["role"], pool["fits"], pool["reason"]) == ("gpu", "decode", False, "InsufficientDevices")
+    assert pool["detail"]
+    assert said["closest"]["cluster"] in ("a", "b")
+    assert said["closest"]["wouldFitIf"] == "pool gpu had 1 more free node"
+    assert said["closest"]["misses"]
+
+
+def test_what_would_make_it_fit_makes_it_fit(tmp_path: Path) -> None:
+    objects = world(replicas=5)
+    closest = run(tmp_path, objects).json["closest"]
+    cluster = next(one for one in objects if one["metadata"]["name"] == closest["cluster"])
+    cluster["spec"]["nodePools"][0]["nodeCount"] += 1
+    assert run(tmp_path, objects).code == 0
+
+
+def test_a_device_that_never_matches_is_named_with_what_it_has(tmp_path: Path) -> None:
+    objects = world(replicas=1)
+    objects[-1]["spec"]["nodeSelector"]["cel"] = WANTS_140
+    ran = run(tmp_path, objects)
+    assert ran.code == 1
+    assert "81559Mi" in ran.json["message"]
+    assert {one["reason"] for one in ran.json["clusters"]} == {"NoMatchingDevice"}
+    assert "140Gi" in ran.json["closest"]["wouldFitIf"] or "81559Mi" in ran.json["closest"]["wouldFitIf"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        pytest.param({}, ("b", False, "Spread: 1 of its other replicas there against 0"), id="spread over clusters"),
+        pytest.param(
+            {"placement": {"strategy": "Pack"}},
+            ("b", False, "Pack: 0 of its other replicas there against 1"),
+            id="packed on one cluster",
+        ),
+    ],
+)
+def test_a_replica_is_where_it_is_for_a_reason(tmp_path: Path, edit: Json, expected: Json) -> None:
+    objects = world(tensor=2)
+    objects[-1]["spec"].update(edit)
+    first = next(one for one in run(tmp_path, objects).json["replicas"] if one["cluster"] == "a")
+    (rival,) = first["wouldAlsoFit"]
+    assert (rival["cluster"], rival["preferred"], rival["why"]) == expected
+
+
+def test_the_cheaper_cluster_comes_first(tmp_path: Path) -> None:
+    objects = [
+        given.node_class("dear", price="90.00"),
+        given.node_class("cheap", price="30.00"),
+        given.cluster("a", class_name="dear"),
+        given.cluster("b", class_name="cheap"),
+        given.deployment(replicas=1, tensor=8),
+    ]
+    (replica,) = run(tmp_path, objects).json["replicas"]
+    assert replica["cluster"] == "b"
+    (rival,) = replica["wouldAlsoFit"]
+    assert rival["why"] == "price per hour of the nodes it would open: 90.00 against 30.00"
+
+
+def test_a_replica_is_judged_as_if_it_were_not_there(tmp_path: Path) -> None:
+    """The full fleet has no room for one more, and room for the very replica that fills it."""
+    objects = world(replicas=2, a=1, b=1)
+    assert all(not one["fits"] for one in run(tmp_path, objects).json["clusters"])
+    ran = run(tmp_path, objects, "mr/llama-0")
+    own = ran.json["replicas"][0]["cluster"]
+    assert {one["cluster"]: one["fits"] for one in ran.json["clusters"]} == {own: True, "ab".replace(own, ""): False}
+    assert ran.code == 0
+
+
+def test_what_a_cluster_refuses_today_is_kept_and_said(tmp_path: Path) -> None:
+    objects = world(replicas=1, a=1)
+    settled = rendering.world(objects)
+    key = rendering.ours("InferenceCluster", "a")
+    cordoned = settled.store.get(key) or {}
+    taint = {"key": "cordon", "effect": "NoSchedule"}
+    settled.store.put({**cordoned, "spec": {**cordoned["spec"], "taints": [taint]}})
+    answer = explanation.deployment(decision.of(settled.store, Deployment("ml-team", "llama")))
+    (standing,) = answer.standings
+    assert standing.fits is not None
+    assert (standing.fits.fits, standing.fits.reason) == (False, "UntoleratedTaint")
+    assert answer.plan.replicas[0].state == "retained"
+
+
+@pytest.mark.parametrize("name", rendering.EXAMPLES)
+def test_an_explanation_is_of_the_plan_that_was_composed(name: str) -> None:
+    settled = rendering.world(rendering.example(name))
+    for key in settled.store.of_kind("modelplane.ai", "ModelDeployment"):
+        answer = explanation.deployment(decision.of(settled.store, Deployment(key.namespace, key.name)))
+        status = (settled.store.get(key) or {})["status"]
+        assert {one.replica.name: one.replica.cluster for one in answer.standings} == {
+            placement["replica"]: placement["cluster"] for placement in status["placements"]
+        }
+        assert all(one.fits is not None and one.fits.fits for one in answer.standings), "each would fit where it is"
+        assert not any(rival.preferred for one in answer.standings for rival in one.rivals), "and is best there"
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        pytest.param("md/lama", "no ModelDeployment lama in namespace ml-team; did you mean ml-team/llama?", id="name"),
+        pytest.param("llama", "llama is not a KIND/NAME: write md/NAME or mr/NAME", id="no kind"),
+        pytest.param("pod/llama", "pod/llama is not a KIND/NAME", id="unknown kind"),
+        pytest.param(
+            "mr/llama-7", "no ModelReplica llama-7 in namespace ml-team; did you mean ml-team/llama-", id="replica"
+        ),
+    ],
+)
+def test_a_subject_that_is_not_there(tmp_path: Path, subject: str, said: str) -> None:
+    ran = run(tmp_path, world(), subject)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_a_name_in_two_namespaces_has_to_be_chosen(tmp_path: Path) -> None:
+    other = given.deployment()
+    other["metadata"]["namespace"] = "other"
+    file = given.written(tmp_path, "now", *world(), other)
+    ran = given.run("explain", file, "md/llama")
+    assert ran.code == 2
+    assert "is in several namespaces, choose one with -n: ml-team/llama, other/llama" in ran.err
+
+
+def test_a_selector_that_does_not_compile_is_said_instead(tmp_path: Path) -> None:
+    objects = world()
+    objects[-1]["spec"]["nodeSelector"]["cel"] = "device.capacity["
+    ran = run(tmp_path, objects)
+    assert (ran.code, ran.out) == (2, "")
+    assert "ModelDeployment ml-team/llama: spec.nodeSelector.cel" in ran.err
+
+
+@pytest.mark.parametrize("kind", ["md", "ModelDeployment", "modeldeployments.modelplane.ai"])
+def test_a_kind_is_named_as_kubectl_names_it(tmp_path: Path, kind: str) -> None:
+    assert run(tmp_path, world(), f"{kind}/llama").code == 0
+
+
+def test_words_for_people(tmp_path: Path) -> None:
+    file = given.written(tmp_path, "now", *world(replicas=5))
+    ran = given.run("explain", file, "md/llama", "-n", "ml-team")
+    assert ran.out.startswith("ModelDeployment ml-team/llama: 4 of 5 replicas placed\n")
+    assert "one more replica:\n  0/2 clusters fit" in ran.out
+    assert "closest is" in ran.out
