@@ -32,10 +32,15 @@ class Field:
 
     def at(self, *keys: str) -> Field:
         """Return the field below; a missing step on the way gives an absent field."""
-        field = self
-        for key in keys:
-            field = Field(field.members().get(key), (*field.path, key))
-        return field
+        # Every document of a fleet is read through here, so the steps on the way make no Field of their own.
+        value = self.value
+        for position, key in enumerate(keys):
+            if value is None:
+                break
+            if type(value) is not dict and not isinstance(value, Mapping):
+                raise Field(value, (*self.path, *keys[:position])).wrong("must be an object")
+            value = value.get(key)
+        return Field(value, (*self.path, *keys))
 
     def members(self) -> Mapping[str, Json]:
         """Return the object, empty when absent. Raises: InvalidInput when it is something else."""
