@@ -141,7 +141,8 @@ def _board_without(facts: Facts, name: str) -> Board:
     current = replace(facts.current, replicas=others)
     board = scheduler.decide(fleet, demand.of(facts.workload), intent, current)[1]
     for cluster in board.clusters:
-        board.lots(cluster)
+        if board.barred(cluster) is None:
+            board.lots(cluster)
     # Before anything is solved, as the ranking does: solutions remember prices as they were compared then.
     board.table.compare_prices()
     return board
