@@ -1,0 +1,270 @@
+"""Control loops in any order: each reads what its cache holds, which may be old and never goes backwards.
+
+A small fleet without a server: deployments, replicas and clusters are reconciled by the real composers, one at a time,
+on snapshots that are as old as the schedule wants. What real controllers add is one action each: pods that come up,
+deletions that are finished.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelplane import names
+from modelplane_cli.world import assumed_routing, assumed_workloads
+from modelplane_functions.compose import inference_cluster, model_deployment, model_replica
+from modelplane_functions.exchange import Observed, Outcome, Requirement
+from tests.support import exchange, fleet
+
+Json = Any
+Compose = Callable[[Observed], Outcome]
+NAMESPACE = "ml-team"
+DEVICES_PER_NODE = 8
+
+
+@dataclass
+class Fleet:
+    """Everything that exists, every state it was in, and how far each reader's cache has come."""
+
+    rng: random.Random
+    deployments: dict[str, Json]
+    clusters: dict[str, Json]
+    replicas: dict[str, Json] = field(default_factory=dict)
+    children: dict[str, dict[str, Json]] = field(default_factory=dict)
+    """Objects of each replica by key, and endpoints of each deployment under `endpoints/<name>`."""
+    history: list[dict[str, Json]] = field(default_factory=list)
+    read_up_to: dict[str, int] = field(default_factory=dict)
+    classes: list[Json] = field(default_factory=lambda: [fleet.inference_class()])
+    clock: int = 0
+
+    def __post_init__(self) -> None:
+        """Remember the first state."""
+        self.remember()
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    def remember(self) -> None:
+        """Keep what readers may see from now on; objects are replaced and never changed, so references are enough."""
+        self.history.append({**{f"c/{key}": one for key, one in self.clusters.items()}, **self._live_replicas()})
+
+    def _live_replicas(self) -> dict[str, Json]:
+        return {f"r/{key}": one for key, one in self.replicas.items()}
+
+    def snapshot(self, reader: str, *, fresh: bool) -> list[Json]:
+        """Return what the reader's cache holds: any state since what it read last."""
+        newest = len(self.history) - 1
+        oldest = min(self.read_up_to.get(reader, 0), newest)
+        chosen = newest if fresh else self.rng.randint(oldest, newest)
+        self.read_up_to[reader] = chosen
+        return [*self.history[chosen].values(), *self.classes]
+
+    def _settled(self, compose: Compose, composite: Json, children: dict[str, Json], store: list[Json]) -> Outcome:
+        known: dict[str, tuple[Json, ...]] = {}
+        for _ in range(6):
+            outcome = compose(Observed(composite, children, known))
+            answers = {key: _answer(requirement, store) for key, requirement in outcome.requirements.items()}
+            if answers == known:
+                return outcome
+            known = answers
+        raise AssertionError("requirements did not become stable")
+
+    # --- one reconcile each ---------------------------------------------------------------------------------------
+
+    def reconcile_deployment(self, name: str, *, fresh: bool = False) -> None:
+        """Run the deployment's function; its own children are its cache's newest, clusters as old as may be."""
+        composite = self.deployments[name]
+        seen = {
+            f"replica-{key}": one
+            for key, one in self.replicas.items()
+            if one["metadata"]["labels"][names.LABEL_DEPLOYMENT] == name
+        }
+        endpoints = self.children.setdefault(f"endpoints/{name}", {})
+        store = self.snapshot(f"d/{name}", fresh=fresh)
+        outcome = self._settled(model_deployment.compose, composite, {**seen, **endpoints}, store)
+        for key in sorted(seen.keys() - outcome.children.keys()):
+            self._delete(key.removeprefix("replica-"))
+        for key in sorted(endpoints.keys() - outcome.children.keys()):
+            del endpoints[key]
+        for key, child in outcome.children.items():
+            resource = copy.deepcopy(dict(child.resource))
+            if key.startswith("replica-"):
+                self._apply_replica(key.removeprefix("replica-"), resource)
+            else:
+                endpoints[key] = {**resource, "status": endpoints.get(key, {}).get("status", {})}
+        self.deployments[name] = {**composite, "status": {**outcome.status, "conditions": _conditions(outcome)}}
+        self.remember()
+
+    def _apply_replica(self, name: str, resource: Json) -> None:
+        there = self.replicas.get(name)
+        if there is not None and there["metadata"].get("deletionTimestamp"):
+            return
+        metadata = {**resource["metadata"], "namespace": NAMESPACE, "uid": f"uid-{name}"}
+        if there is None:
+            # Servers count in seconds, so several of them are born at the same time.
+            metadata["creationTimestamp"] = f"2026-01-01T00:{self.clock // 4 // 60:02d}:{self.clock // 4 % 60:02d}Z"
+        else:
+            metadata["creationTimestamp"] = there["metadata"]["creationTimestamp"]
+            before, after = there["spec"]["clusterName"], resource["spec"]["clusterName"]
+            assert before == after, f"{name} would be moved from {before} to {after}; the API server refuses that"
+        status = {"status": there["status"]} if there is not None and "status" in there else {}
+        self.replicas[name] = {**resource, "metadata": metadata, **status}
+
+    def _delete(self, name: str) -> None:
+        there = self.replicas[name]
+        if not there["metadata"].get("deletionTimestamp"):
+            metadata = {**there["metadata"], "deletionTimestamp": "2026-01-02T00:00:00Z"}
+            self.replicas[name] = {**there, "metadata": metadata}
+
+    def reconcile_cluster(self, name: str, *, fresh: bool = False) -> None:
+        """Run the cluster's function: the one writer of its ledger. Its own status is never old to itself."""
+        composite = self.clusters[name]
+        store = self.snapshot(f"c/{name}", fresh=fresh)
+        outcome = self._settled(
+            inference_cluster.compose, composite, {inference_cluster.GATEWAY: _gateway(name)}, store
+        )
+        self.clusters[name] = {**composite, "status": {**outcome.status, "conditions": _conditions(outcome)}}
+        self.remember()
+
+    def reconcile_replica(self, name: str, *, fresh: bool = False) -> None:
+        """Run the replica's function; one that is being deleted has none."""
+        composite = self.replicas[name]
+        if composite["metadata"].get("deletionTimestamp"):
+            return
+        children = self.children.setdefault(name, {})
+        store = self.snapshot(f"r/{name}", fresh=fresh)
+        outcome = self._settled(model_replica.compose, composite, children, store)
+        for key in sorted(children.keys() - outcome.children.keys()):
+            del children[key]
+        for key, child in outcome.children.items():
+            status = children.get(key, {}).get("status")
+            children[key] = {**copy.deepcopy(dict(child.resource)), **({"status": status} if status else {})}
+        self.replicas[name] = {**composite, "status": {**outcome.status, "conditions": _conditions(outcome)}}
+        self.remember()
+
+    # --- what other controllers do --------------------------------------------------------------------------------
+
+    def bring_up(self, name: str) -> None:
+        """Let the pods and routes of a rendered replica come up, and endpoints answer."""
+        for child in self.children.get(name, {}).values():
+            child["status"] = _object_status(child, names.internal_host(NAMESPACE, name))
+        for key, endpoints in self.children.items():
+            if key.startswith("endpoints/"):
+                for endpoint in endpoints.values():
+                    draining = bool(endpoint["spec"].get("drain"))
+                    ready = {"type": "Ready", "status": "True", "reason": "Available"}
+                    endpoint["status"] = {"ready": not draining, "conditions": [ready]}
+
+    def finish_deletion(self, name: str) -> None:
+        """Let what was deleted be gone, with its objects on the cluster."""
+        if self.replicas[name]["metadata"].get("deletionTimestamp"):
+            del self.replicas[name]
+            self.children.pop(name, None)
+            self.read_up_to.pop(f"r/{name}", None)
+            self.remember()
+
+    # --- what stands ----------------------------------------------------------------------------------------------
+
+    def rendered(self) -> Iterator[tuple[str, str, int]]:
+        """Yield (replica, cluster, devices) of every replica whose pods may exist on its cluster."""
+        for name, replica in sorted(self.replicas.items()):
+            if self.children.get(name):
+                spec = replica["spec"]
+                pods = spec["workers"].get("count", 1) * spec["workers"]["topology"].get("pipeline", 1)
+                yield name, spec["clusterName"], pods * sum(request["count"] for request in spec["devices"])
+
+    def used(self, cluster: str) -> int:
+        """Return the devices that rendered replicas take on a cluster."""
+        return sum(devices for _, place, devices in self.rendered() if place == cluster)
+
+    def capacity(self, cluster: str) -> int:
+        """Return the devices of a cluster: one pool of equal nodes."""
+        return int(self.clusters[cluster]["spec"]["nodePools"][0]["nodeCount"]) * DEVICES_PER_NODE
+
+    def state(self) -> str:
+        """Return everything that is compared to tell that nothing moves any more."""
+        return repr((self.deployments, self.clusters, sorted(self.replicas.items()), sorted(self.children.items())))
+
+    # --- schedules ------------------------------------------------------------------------------------------------
+
+    def step(self) -> str:
+        """Take one random action on what caches hold, and return its name."""
+        self.clock += 1
+        actions: list[tuple[str, Callable[[], None]]] = []
+        for name in sorted(self.deployments):
+            actions.append((f"deployment {name}", lambda name=name: self.reconcile_deployment(name)))  # type: ignore[misc]
+        for name in sorted(self.clusters):
+            actions.append((f"cluster {name}", lambda name=name: self.reconcile_cluster(name)))  # type: ignore[misc]
+        for name in sorted(self.replicas):
+            actions.append((f"replica {name}", lambda name=name: self.reconcile_replica(name)))  # type: ignore[misc]
+            actions.append((f"bring up {name}", lambda name=name: self.bring_up(name)))  # type: ignore[misc]
+            actions.append((f"finish {name}", lambda name=name: self.finish_deletion(name)))  # type: ignore[misc]
+        word, act = self.rng.choice(actions)
+        act()
+        return word
+
+    def settle(self, most: int = 60) -> int:
+        """Return the rounds after which nothing moves any more, every loop reading what is newest."""
+        for round_ in range(1, most + 1):
+            before = self.state()
+            self.clock += 1
+            for name in sorted(self.deployments):
+                self.reconcile_deployment(name, fresh=True)
+            for name in sorted(self.clusters):
+                self.reconcile_cluster(name, fresh=True)
+            for name in sorted(self.replicas):
+                self.reconcile_replica(name, fresh=True)
+                self.bring_up(name)
+                self.finish_deletion(name)
+            if self.state() == before:
+                return round_
+        raise AssertionError(f"still moving after {most} rounds")
+
+
+def _answer(requirement: Requirement, store: list[Json]) -> tuple[Json, ...]:
+    return exchange.answer(requirement, store)
+
+
+def _conditions(outcome: Outcome) -> list[Json]:
+    said = [
+        {"type": one.type, "status": one.status.value, "reason": one.reason, "message": one.message}
+        for one in outcome.conditions
+    ]
+    ready = {"type": "Ready", "status": outcome.ready.value if outcome.ready else "False", "reason": "Test"}
+    return [*said, ready]
+
+
+def _gateway(cluster: str) -> Json:
+    """Return the Object that observes a cluster's own Gateway, which has an address."""
+    listener = {"name": "http", "port": 80, "protocol": "HTTP"}
+    manifest = {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "Gateway",
+        "metadata": {"name": "modelplane", "namespace": names.SYSTEM_NAMESPACE},
+        "spec": {"listeners": [listener]},
+        "status": {"addresses": [{"value": f"gateway.{cluster}.example.com"}]},
+    }
+    return {
+        "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
+        "kind": "Object",
+        "metadata": {"name": f"{cluster}-gateway", "namespace": names.SYSTEM_NAMESPACE},
+        "spec": {"forProvider": {"manifest": {}}},
+        "status": {"atProvider": {"manifest": manifest}, "conditions": [{"type": "Synced", "status": "True"}]},
+    }
+
+
+def _object_status(wrapped: Json, host: str) -> Json:
+    """Return what provider-kubernetes reports of an object that came up on its cluster."""
+    manifest = wrapped["spec"]["forProvider"]["manifest"]
+    status: Json = None
+    if manifest["kind"] == "LLMInferenceService":
+        status = assumed_workloads.llm_inference_service(manifest, host, lambda *_identity: True)
+    elif manifest["kind"] == "HTTPRoute":
+        status = assumed_routing.http_route(manifest, lambda *_identity: True)
+    seen = {**manifest, "metadata": {**manifest["metadata"], "generation": 1}}
+    return {
+        "atProvider": {"manifest": seen if status is None else {**seen, "status": status}},
+        "conditions": [{"type": "Ready", "status": "True"}, {"type": "Synced", "status": "True"}],
+    }
