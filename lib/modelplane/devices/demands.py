@@ -7,7 +7,7 @@ the first that fails names the cause.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from modelplane.devices import nodes, sharing
 from modelplane.devices.claims import (
@@ -107,9 +107,6 @@ def _wish(place: tuple[int, int], claim: Claim, site: Site) -> Wish:
     if parent and not site.profile.first_available:
         text = f"claim {claim.name}, request {parent}: firstAvailable is off in this version of Kubernetes"
         raise Aborted(AbortKind.FEATURE_OFF, text)
-    if not site.profile.consumable_capacity and any(one.capacity is not None for one in alternatives):
-        text = f"claim {claim.name}, request {request.name}: capacity requests are off in this version of Kubernetes"
-        raise Aborted(AbortKind.FEATURE_OFF, text)
     demands = tuple(_demand(place, f"claim {claim.name}", one, parent, site) for one in alternatives)
     return Wish(demands, bool(parent))
 
@@ -158,8 +155,10 @@ def is_meant(demand: Demand, place: Place, site: Site) -> bool:
     offer = place.offer
     if offer.needs_binding and not site.profile.binding_conditions:
         return False
-    language = site.profile.language
-    if not all(selected(owner, selectors, offer.kind, language) for owner, selectors in demand.owners):
+    kind, language = offer.kind, site.profile.language
+    if kind.allow_multiple_allocations and not site.profile.consumable_capacity:
+        kind = replace(kind, allow_multiple_allocations=False)  # unknown there, so selectors read its default
+    if not all(selected(owner, selectors, kind, language) for owner, selectors in demand.owners):
         return False
     if not place.slice.per_device_reach:
         return True

@@ -71,10 +71,13 @@ def _waits(pool: Pool) -> bool:
 
 
 def _relevant(slices: Sequence[Slice], node: Node, profile: Profile) -> Iterator[Slice]:
-    """Yield the slices for the node, its own before those of several nodes; counter sets concern every node."""
-    own = [one for one in slices if one.reach.node_name == node.name and not one.counter_sets]
-    several = [one for one in slices if not one.reach.node_name or one.counter_sets]
-    for one in (*own, *several):
+    """Yield the slices for the node; counter sets concern every node.
+
+    From 1.36 on its own come before those of several nodes: which is first decides how many slices a pool has.
+    """
+    if profile.sorts_slices:
+        slices = sorted(slices, key=lambda one: not one.reach.node_name or bool(one.counter_sets))
+    for one in slices:
         if not profile.partitionable and (one.per_device_reach is not None or one.counter_sets):
             continue
         if one.counter_sets or _concerns(one, node):

@@ -24,6 +24,8 @@ type problem struct {
 	Classes   []*resourceapi.DeviceClass   `json:"classes"`
 	Claims    []*resourceapi.ResourceClaim `json:"claims"`
 	Allocated held                         `json:"allocated"`
+	// Minor is the Kubernetes version whose default feature gates are on, 36 when it is left out.
+	Minor int `json:"minor"`
 }
 
 // held names devices by driver, pool and device.
@@ -35,12 +37,14 @@ type held struct {
 	} `json:"shared"`
 }
 
-var everything = structured.Features{
-	AdminAccess: true, ConsumableCapacity: true, DeviceBindingAndStatus: true,
-	DeviceTaints: true, PartitionableDevices: true, PrioritizedList: true,
+// features returns the feature gates that are on by default in a version of Kubernetes.
+func features(minor int) structured.Features {
+	beta := minor == 0 || minor >= 36
+	return structured.Features{
+		AdminAccess: true, PrioritizedList: true,
+		ConsumableCapacity: beta, DeviceBindingAndStatus: beta, DeviceTaints: beta, PartitionableDevices: beta,
+	}
 }
-
-var selectors = dracel.NewCache(1000, dracel.Features{EnableConsumableCapacity: true})
 
 func allocation(raw []byte) map[string]any {
 	var asked problem
@@ -49,7 +53,9 @@ func allocation(raw []byte) map[string]any {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	allocator, err := structured.NewAllocator(ctx, everything, stateOf(asked.Allocated), listed(asked.Classes), asked.Slices, selectors)
+	enabled := features(asked.Minor)
+	selectors := dracel.NewCache(1000, dracel.Features{EnableConsumableCapacity: enabled.ConsumableCapacity})
+	allocator, err := structured.NewAllocator(ctx, enabled, stateOf(asked.Allocated), listed(asked.Classes), asked.Slices, selectors)
 	if err != nil {
 		return map[string]any{"result": "abort", "error": err.Error()}
 	}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modelplane.devices import allocation
-from modelplane.devices.profiles import V1_36, Profile
+from modelplane.devices.profiles import PROFILES
 from modelplane.devices.slices import Requirement
 from modelplane.devices.verdicts import Abort, AbortKind, Assigned, Unschedulable
 from modelplane.units import Quantity
@@ -23,12 +23,14 @@ _WORDS = {
     "a claim constraint would not be satisfied": AbortKind.CONSTRAINT_OF_ALL,
     "node selection": AbortKind.NODE_SELECTOR,
     "feature is disabled": AbortKind.FEATURE_OFF,
+    "empty constraint": AbortKind.FEATURE_OFF,
 }
 """Words of the allocator's errors, and what we call them."""
 
 
-def answer(asked: Json, profile: Profile = V1_36) -> Json:
+def answer(asked: Json) -> Json:
     """Return our answer to one problem, reduced to what is compared."""
+    profile = PROFILES[f"1.{asked.get('minor', 36)}"]
     verdict = allocation.allocate(slices.inventory(asked), slices.claims(asked), profile)
     if isinstance(verdict, Abort):
         return {"result": "abort", "cause": str(verdict.kind)}

@@ -12,6 +12,8 @@ from typing import Any
 
 Json = dict[str, Any]
 
+LATEST = 36
+UNORDERED_BELOW = 36
 NODE = "node-1"
 DRIVERS = ("gpu.example.com", "nic.example.com")
 ROOT = "resource.kubernetes.io/pcieRoot"
@@ -63,16 +65,17 @@ SELECTED: tuple[Json, ...] = (
 )
 
 
-def problems(seed: int, count: int) -> Iterator[Json]:
-    """Yield `count` problems."""
+def problems(seed: int, count: int, minor: int = LATEST) -> Iterator[Json]:
+    """Yield `count` problems for Kubernetes 1.`minor`; before 1.36 of one pool each, as pools had no order then."""
     for number in range(count):
-        yield _Maker(seed, number).problem()
+        yield _Maker(seed, number, minor).problem()
 
 
 class _Maker:
     """One problem: which features it has, then its parts."""
 
-    def __init__(self, seed: int, number: int) -> None:
+    def __init__(self, seed: int, number: int, minor: int) -> None:
+        self._minor = minor
         self._draw = random.Random(seed * 1_000_003 + number)  # noqa: S311 - the same problems for the same seed
         self._id = f"allocation-{seed}-{number}"
         self._used = 0
@@ -95,11 +98,13 @@ class _Maker:
         if self._many:
             self._counters = self._shares = self._constraints = self._taints = self._faults = self._reaches = False
             self._selectors = SAFE[:2]
-        slices = [one for number in range(self._draw.choice([1, 2, 2, 3])) for one in self._pool(number)]
+        pools = self._draw.choice([1, 2, 2, 3]) if self._minor >= UNORDERED_BELOW else 1
+        slices = [one for number in range(pools) for one in self._pool(number)]
         self._draw.shuffle(slices)
         return {
             "id": self._id,
             "kind": "allocation",
+            **({} if self._minor == LATEST else {"minor": self._minor}),
             "node": {"metadata": {"name": NODE, "labels": {"zone": "a", "cores": "16"}}},
             "slices": slices,
             "classes": self._classes(),
@@ -227,6 +232,8 @@ class _Maker:
     def _request(self, name: str) -> Json:
         if self._lists and self._often(0.5):
             options = [{"name": f"s{i}", **self._exact()} for i in range(self._draw.choice([1, 2, 3]))]
+            if self._minor < UNORDERED_BELOW:  # which loses its way where all devices are an alternative
+                options = [{**one, "allocationMode": "ExactCount", "count": one.get("count", 1)} for one in options]
             return {"name": name, "firstAvailable": options}
         exactly = self._exact()
         if self._admin and self._often(0.5):

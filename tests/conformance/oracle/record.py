@@ -3,7 +3,7 @@
 What is recorded are questions and the facts of the answers; the words of an error are left out. Of an allocation
 problem, which is long, its name and digest are recorded; the problem itself is made anew. The file of the
 module's own version (1.36) is written here; those of other versions came from the same program built against the
-modules of v0.34.0, v0.35.0 and v0.37.2.
+modules of v0.34.0, v0.35.0 and v0.37.2 (allocations: v0.35.0 alone).
 """
 
 from __future__ import annotations
@@ -68,6 +68,11 @@ def write(path: Path, chosen: list[dict[str, Any]], answers: list[dict[str, Any]
         short = {key: value for key, value in question.items() if key not in ("driver", "device")}
         lines.append(json.dumps({"asked": short, "answer": facts(answer)}, ensure_ascii=False, sort_keys=True))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def allocations_of(minor: int) -> list[dict[str, Any]]:
+    """Return the recorded allocation problems of another version of Kubernetes."""
+    return list(allocation_problems.problems(SEED + minor, 300, minor))
 
 
 def allocations() -> list[dict[str, Any]]:

@@ -50,6 +50,14 @@ def test_recorded_problems_are_allocated_alike() -> None:
     assert list(differences((one, recorded[one["id"]]["answer"]) for one in problems)) == []
 
 
+def test_kubernetes_1_35_allocates_alike() -> None:
+    recorded = record.allocated(record.FOLDER / "allocations-1.35.jsonl")
+    problems = [problem for problem in record.allocations_of(35) if problem["id"] in recorded]
+    assert [record.digest(one) for one in problems] == [recorded[one["id"]]["problem"] for one in problems]
+    assert len(problems) > 250
+    assert list(differences((one, recorded[one["id"]]["answer"]) for one in problems)) == []
+
+
 def test_the_record_covers_every_verdict() -> None:
     answers = [entry["answer"] for entry in record.allocated().values()]
     results = Counter((answer["result"], answer.get("cause", "")) for answer in answers)
