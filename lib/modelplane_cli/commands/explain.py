@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from modelplane import names
 from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits
+from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import explanation_text, notes
 from modelplane_cli.planning import decision, explanation
 from modelplane_cli.planning.explanation import Answer
-from modelplane_cli.planning.given import Stage
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
 from modelplane_cli.world.store import Key, Store
 
@@ -34,7 +34,7 @@ examples:
       where each replica is and why, and what every cluster says to one more
   modelplane explain examples/quickstart mr/qwen3-8b-0 -n ml-team
       the same about one replica: who else would take it, and why the others would not
-  kubectl get modelplane -A -o yaml | modelplane explain - md/llama-405b -n ml-team
+  kubectl get modelplane,objects -A -o yaml | modelplane explain - md/llama-405b -n ml-team
       why it is pending on a live control plane, and what would change that
   modelplane explain fleet/ md/llama-405b -n ml-team -o json
       the same for a machine

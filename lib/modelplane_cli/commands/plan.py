@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
+from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.output import notes, plan_text
 from modelplane_cli.planning import capacity, plan
 from modelplane_cli.planning import rehearsal as rehearsals
-from modelplane_cli.planning.given import Objects, Stage
 from modelplane_cli.planning.plan import Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.world import assumption
@@ -24,7 +24,7 @@ examples:
   git worktree add ../main main && modelplane plan fleet/ --against ../main/fleet/
       what a pull request changes: created, moved, rewritten, removed, and why. PATH is all there will be: what only
       --against has is deleted. To put something on top of what there is, use `modelplane simulate --add`
-  kubectl get modelplane -A -o yaml > live.yaml && modelplane plan live.yaml
+  kubectl get modelplane,objects -A -o yaml > live.yaml && modelplane plan live.yaml
       what the functions would do next on a live control plane; objects with a status are taken as observed
   modelplane plan fleet/ --against live.yaml -o json
       the same for a machine

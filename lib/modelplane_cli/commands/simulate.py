@@ -10,9 +10,9 @@ from typing import Any
 
 from modelplane.errors import InvalidInput
 from modelplane_cli import exits
+from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import notes, simulation_text
 from modelplane_cli.planning import headroom, simulation
-from modelplane_cli.planning.given import Stage
 from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling
 from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.seats import Deployment

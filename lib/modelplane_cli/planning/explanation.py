@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
+from modelplane.errors import InvalidInput
 from modelplane.placement import counterfactual, demand, ranking, scheduler, shortfall
 from modelplane.placement.board import Board
 from modelplane.placement.counterfactual import Nearness
@@ -84,10 +85,15 @@ def deployment(decision: Decision) -> Answer:
 
 
 def replica(decision: Decision, name: str) -> Answer:
-    """Return why one replica of a deployment is where it is, and what every cluster says to it."""
+    """Return why one replica of a deployment is where it is, and what every cluster says to it.
+
+    Raises: InvalidInput when its deployment has no say over it any more.
+    """
     facts = decision.facts
     plan = decision.plan()
-    placed = next(one for one in plan.replicas if one.name == name)
+    placed = next((one for one in plan.replicas if one.name == name), None)
+    if placed is None:
+        raise InvalidInput("it is being deleted; ask about its ModelDeployment, or about the replica in its stead")
     board = _board_without(facts, name)
     judge, near = Judge(board), Nearness(board)
     verdicts = judge.all()
