@@ -6,8 +6,9 @@ and the first of the alternatives that leads to the end. What the allocator's bo
 (`counters`, `agreement`, `_Books`) is forgotten here too, since it changes what is found.
 
 Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator (incubating), checked against it by the
-conformance suite. Known divergences: the allocator runs until the scheduler's time is up, this one STEPS_MAX steps;
-and a shared device's share id, which is random there, is left out.
+conformance suite. Known divergences: the allocator runs until the scheduler's time is up, this one STEPS_MAX steps; a
+shared device's share id, which is random there, is left out; and an amount of capacity that Go keeps in its big form
+(1.5Gi, but not 1536Mi) is overwritten there while it is compared, so that it grows, and keeps its value here.
 """
 
 from __future__ import annotations

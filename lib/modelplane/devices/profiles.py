@@ -3,8 +3,8 @@
 Source: the gate table of kube-scheduler, 1.35 and 1.36. Version 1.35 takes pools in no fixed order; here they are
 sorted as 1.36 sorts them, which is one of the orders it may take. Capacity that a request asks for is not looked at
 there. Known divergence: 1.35 goes astray where an alternative after the first asks for all devices and there are
-several; here it is served as in 1.36. Version 1.34 is not modelled: it takes devices from pools of which slices for other nodes are missing, and ends
-the scheduling of the pod at a pool that is invalid.
+several; here it is served as in 1.36. Version 1.34 is not modelled: it takes devices from pools of which slices for
+other nodes are missing, and ends the scheduling of the pod at a pool that is invalid.
 """
 
 from __future__ import annotations

@@ -129,6 +129,33 @@ def use(name: str, **consumed: str) -> Json:
     return {"device": [GPU, NODE, name], "consumed": consumed}
 
 
+def mig(profile: str, multiprocessors: int, wide: int, *starts: int) -> list[Json]:
+    """Return one device per place where a slice of a GPU can be, each drawing the memory slices it covers.
+
+    Source: NVIDIA's MIG user guide, H100 80GB: 8 memory slices, 132 multiprocessors.
+    """
+    found = []
+    for start in starts:
+        counters = {f"memory-slice-{i}": "1" for i in range(start, start + wide)}
+        name = f"{profile}-at-{start}"
+        found.append(device(name, profile, **draws("gpu", multiprocessors=str(multiprocessors), **counters)))
+    return found
+
+
+def sliced(name: str, *profiles: str) -> Json:
+    """Return the problem of putting MIG devices of the profiles on one H100."""
+    offered = [
+        *mig("7g", 132, 8, 0),
+        *mig("4g", 64, 4, 0),
+        *mig("3g", 60, 4, 0, 4),
+        *mig("2g", 32, 2, 0, 2, 4),
+        *mig("1g", 16, 1, 0, 1, 2, 3, 4, 5, 6),
+    ]
+    counters = {"multiprocessors": "132", **{f"memory-slice-{i}": "1" for i in range(8)}}
+    requests = [want(f"r{number}", f'{ARCH} == "{profile}"') for number, profile in enumerate(profiles)]
+    return problem(name, [part(*offered, of=2), sets(gpu=counters)], requests)
+
+
 A, B = f'{ARCH} == "a"', f'{ARCH} == "b"'
 STEPPED: Json = {"default": "10Gi", "validRange": {"min": "10Gi", "max": "60Gi", "step": "5Gi"}}
 LISTED: Json = {"default": "20Gi", "validValues": ["10Gi", "20Gi", "40Gi"]}
@@ -275,6 +302,19 @@ SITUATIONS: tuple[tuple[str, Json], ...] = (
     ("pools of one name share their books", problem("part-same-name", [*HALVES, part(device("n", "a", **draws("set_0", slices="1")), driver=NIC, of=2), sets(driver=NIC, set_0={"slices": "1"})], [want("r0", A), want("r1", f'device.driver == "{NIC}"', of="any")])),
     ("a set that is overdrawn stops the others", problem("part-overdrawn", [part(*PARTS, device("free", "c", **draws("set_1", slices="1")), of=2), sets(set_0={"slices": "2"}, set_1={"slices": "1"})], [want("r", f'{ARCH} == "c"')], used=["whole", "half-0"])),
     ("counters drawn on another node", problem("part-elsewhere", [part(PARTS[0], of=3), part(PARTS[1], of=3, name="other", nodeName="node-2"), sets(of=3, set_0={"slices": "2"})], [want()], used=["half-0"])),
+    # MIG: slices of one H100
+    ("seven of the smallest", sliced("mig-7x1g", *["1g"] * 7)),
+    ("no eighth", sliced("mig-8x1g", *["1g"] * 8)),
+    ("two of three", sliced("mig-2x3g", "3g", "3g")),
+    ("two of three leave no room in memory", sliced("mig-2x3g-1g", "3g", "3g", "1g")),
+    ("four and three", sliced("mig-4g-3g", "4g", "3g")),
+    ("three, then four: the first has to move", sliced("mig-3g-4g", "3g", "4g")),
+    ("four, two, one", sliced("mig-4g-2g-1g", "4g", "2g", "1g")),
+    ("one, two, four: both have to move", sliced("mig-1g-2g-4g", "1g", "2g", "4g")),
+    ("three of two and one", sliced("mig-3x2g-1g", "2g", "2g", "2g", "1g")),
+    ("five of one and one of two", sliced("mig-5x1g-2g", *["1g"] * 5, "2g")),
+    ("six of one leave no place for two", sliced("mig-6x1g-2g", *["1g"] * 6, "2g")),
+    ("the whole and nothing else", sliced("mig-7g-1g", "7g", "1g")),
     # consumable capacity
     ("two parts of one device", problem("share-two", [part(shared("x"))], [want("r0", **amount(memory="30Gi")), want("r1", **amount(memory="50Gi"))])),
     ("one too much", problem("share-over", [part(shared("x"))], [want("r0", **amount(memory="31Gi")), want("r1", **amount(memory="50Gi"))])),
