@@ -132,7 +132,7 @@ def use(name: str, **consumed: str) -> Json:
 def mig(profile: str, multiprocessors: int, wide: int, *starts: int) -> list[Json]:
     """Return one device per place where a slice of a GPU can be, each drawing the memory slices it covers.
 
-    Source: NVIDIA's MIG user guide, H100 80GB: 8 memory slices, 132 multiprocessors.
+    Shaped like an H100 with its 8 memory slices; the figures for multiprocessors are only of that order.
     """
     found = []
     for start in starts:
