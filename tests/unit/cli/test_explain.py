@@ -149,6 +149,19 @@ def test_a_subject_that_is_not_there(tmp_path: Path, subject: str, said: str) ->
     assert said in ran.err
 
 
+def test_a_replica_that_is_being_deleted_is_said_to_be(tmp_path: Path) -> None:
+    """Its deployment is paused, so that it stays as it is observed."""
+    objects = rendering.world(world()).objects()
+    for one in objects:
+        if one["kind"] == "ModelDeployment":
+            one["metadata"] = {**one["metadata"], "annotations": {"crossplane.io/paused": "true"}}
+        if (one["kind"], one["metadata"]["name"]) == ("ModelReplica", "llama-0"):
+            one["metadata"] = {**one["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    ran = run(tmp_path, objects, "mr/llama-0")
+    assert (ran.code, ran.out) == (2, "")
+    assert "ModelReplica ml-team/llama-0: it is being deleted" in ran.err
+
+
 def test_a_name_in_two_namespaces_has_to_be_chosen(tmp_path: Path) -> None:
     other = given.deployment()
     other["metadata"]["namespace"] = "other"
