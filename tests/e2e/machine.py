@@ -1,0 +1,159 @@
+"""The clusters of the story as processes on this machine, found again by a later command."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from modelplane import names
+from tests.conformance.tools import workshop
+from tests.e2e import workload
+from tests.support import controlplane, functionserver, installation
+
+Document = dict[str, Any]
+Say = Callable[[str], None]
+
+FOLDER = workshop.CACHE / "e2e"
+EXAMPLE = workshop.REPOSITORY / "examples" / "quickstart"
+FLEET = "fleet"
+FUNCTION = "function"
+GATEWAYS = "gateways"
+
+
+@dataclass
+class Machine:
+    """The control plane (`fleet`) and the workload clusters by name."""
+
+    planes: dict[str, controlplane.Plane]
+
+    @property
+    def fleet(self) -> controlplane.Plane:
+        """Return the control plane."""
+        return self.planes[FLEET]
+
+    @property
+    def workloads(self) -> dict[str, controlplane.Plane]:
+        """Return the workload clusters by name."""
+        return {name: plane for name, plane in self.planes.items() if name != FLEET}
+
+
+def documents() -> list[Document]:
+    """Return the documents of the quickstart."""
+    return list(installation.documents(*sorted(EXAMPLE.glob("*.yaml"))))
+
+
+def of(kind: str) -> list[Document]:
+    """Return the documents of the quickstart of one kind."""
+    return [one for one in documents() if one["kind"] == kind]
+
+
+def up(say: Say) -> Machine:
+    """Return a machine that has just been brought up; what an earlier run left is taken down first.
+
+    Cost: minutes, and some four gigabytes of memory.
+    """
+    down(say)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    clusters = of("InferenceCluster")
+    planes = {name: controlplane.prepare(FOLDER / name, name) for name in (FLEET, *(_name(one) for one in clusters))}
+    machine = Machine(planes)
+    for plane in planes.values():
+        plane.etcd.start()
+        plane.apiserver.start()
+        controlplane.save(plane)
+    for plane in planes.values():
+        plane.await_ready()
+        say(f"{plane.name}: API server at {plane.server}")
+    for cluster in clusters:
+        workload.install(planes[_name(cluster)], cluster, of("InferenceClass"))
+        controlplane.save(planes[_name(cluster)])
+        say(f"{_name(cluster)}: scheduler, kwok nodes, LeaderWorkerSet and KServe run")
+    _install_fleet(machine, say)
+    for plane in planes.values():
+        controlplane.save(plane)
+    return machine
+
+
+def attach() -> Machine:
+    """Return the machine an earlier run brought up. Raises: FileNotFoundError when there is none."""
+    folders = sorted(file.parent for file in FOLDER.glob("*/plane.json"))
+    if FLEET not in {folder.name for folder in folders}:
+        raise FileNotFoundError(f"nothing is up in {FOLDER}; run `python -m tests.e2e up`")
+    return Machine({folder.name: controlplane.load(folder) for folder in folders})
+
+
+def down(say: Say) -> None:
+    """Stop everything that an earlier run brought up."""
+    for file in sorted(FOLDER.glob("*/plane.json"), key=lambda file: file.parent.name != FLEET):
+        controlplane.stop(controlplane.load(file.parent))
+        file.unlink()
+        say(f"{file.parent.name}: stopped")
+
+
+def _name(document: Document) -> str:
+    return str(document["metadata"]["name"])
+
+
+def _install_fleet(machine: Machine, say: Say) -> None:
+    fleet = machine.fleet
+    fleet.controller_manager("*", "-node-lifecycle-controller", "-node-ipam-controller")
+    installation.definitions(fleet, "gateway-api", "envoy-gateway", "provider-helm")
+    installation.provider_kubernetes(fleet)
+    say("fleet: provider-kubernetes runs, with watches")
+    target = start_function(fleet)
+    installation.crossplane_core(fleet)
+    installation.function(fleet, target)
+    installation.our_api(fleet)
+    say(f"fleet: Crossplane serves our kinds and calls the function at {target}")
+    installation.namespace(fleet, names.SYSTEM_NAMESPACE)
+    for name, plane in machine.workloads.items():
+        fleet.api.apply(_secret(name, plane))
+    fleet.start(
+        controlplane.Process(
+            GATEWAYS,
+            (sys.executable, "-m", "tests.e2e.gateways", *(str(plane.folder) for plane in machine.planes.values())),
+            fleet.folder / "gateways.log",
+            {"PYTHONPATH": str(workshop.REPOSITORY)},
+        )
+    )
+
+
+def start_function(fleet: controlplane.Plane) -> str:
+    """Start the function server with mTLS on a port of its own, and return its address."""
+    certificates = fleet.issue("function", "function-modelplane")
+    (port,) = controlplane.free_ports(1)
+    target = f"localhost:{port}"
+    process = fleet.start(
+        controlplane.Process(
+            FUNCTION,
+            (*functionserver.PRODUCTION, "--address", target, "--tls-certs-dir", str(certificates)),
+            fleet.folder / "function.log",
+            {"PYTHONPATH": str(workshop.REPOSITORY)},
+        )
+    )
+    controlplane.await_port(process, port)
+    return target
+
+
+def _secret(name: str, plane: controlplane.Plane) -> Document:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": names.SYSTEM_NAMESPACE},
+        "stringData": {"kubeconfig": plane.kubeconfig.read_text()},
+    }
+
+
+def begun() -> Say:
+    """Return a way to say lines with the seconds since now before them."""
+    start = time.monotonic()
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"[{time.monotonic() - start:6.1f} s] {line}\n")
+        sys.stdout.flush()
+
+    return say

@@ -1,0 +1,300 @@
+"""The story: what a platform team and an ML team do with the quickstart, and what must (not) happen."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from typing import Any
+
+from modelplane.api import catalogue
+from tests.e2e import machine
+from tests.e2e.machine import Machine, Say
+from tests.e2e.view import NAMESPACE, OURS, View
+from tests.support import installation, kubeapi
+
+Document = dict[str, Any]
+
+DEPLOYMENT = "qwen3-8b"
+SERVICE = "qwen3-8b"
+# One reconcile after another across three clusters on a loaded machine; nothing here measures speed.
+PATIENCE_SECONDS = 420
+# Long enough for every controller involved to have acted on a change.
+HOLD_SECONDS = 20
+# What was written a moment ago is not yet in every cache.
+SETTLE_SECONDS = 3
+
+CAUSES = (AssertionError, TimeoutError, kubeapi.Refused)
+
+
+class Story:
+    """The steps, in order; each leaves the fleet as the next expects it."""
+
+    def __init__(self, found: Machine, say: Say) -> None:
+        self.machine, self.say = found, say
+        self.view = View(found)
+        self.api = found.fleet.api
+
+    # --- steps -------------------------------------------------------------------------------------------------------
+
+    def apply(self) -> None:
+        """The platform team applies classes, clusters and the gateway, then the ML team its model."""
+        installation.namespace(self.machine.fleet, NAMESPACE)
+        mine = [one for one in machine.documents() if one["metadata"].get("namespace") == NAMESPACE]
+        for document in machine.documents():
+            if document not in mine:
+                adopted = {**document["spec"], "envoyGateway": {"install": False}}  # nothing here could run a chart
+                spec = adopted if document["kind"] == "InferenceGateway" else document["spec"]
+                self.api.apply({**document, "spec": spec}, owner="platform")
+        # A model that is applied earlier goes where it fits at that moment, and stays there.
+        for name in self.machine.workloads:
+            self._until(lambda name=name: self._is_true("InferenceCluster", name, "Ready"), f"{name} ready")
+        time.sleep(SETTLE_SECONDS)
+        for document in mine:
+            self.api.apply(document, owner="ml-team")
+
+    def admitted(self) -> None:
+        """Both replicas are placed, one on each cluster, and admitted by it."""
+        self._until(lambda: len(self._admitted()) == 2, "two admitted replicas", show=self._why)
+        placed = {name: one["spec"]["clusterName"] for name, one in self.view.replicas(DEPLOYMENT).items()}
+        self.say(f"  placed: {placed}")
+        assert sorted(placed.values()) == sorted(self.machine.workloads), placed
+
+    def running(self) -> None:
+        """KServe makes pods of them, on the chosen pool, with the devices allocated."""
+        self._serve(2)
+        for name, replica in self.view.replicas(DEPLOYMENT).items():
+            cluster, pool = replica["spec"]["clusterName"], replica["spec"]["pool"]
+            (wanted,) = (one for one in machine.of("InferenceCluster") if one["metadata"]["name"] == cluster)
+            (labels,) = (one["nodeSelector"] for one in wanted["spec"]["nodePools"] if one["name"] == pool)
+            pods = self.view.pods(cluster, name)
+            assert pods, f"{name} has no pods on {cluster}"
+            for pod in pods:
+                assert labels.items() <= self.view.node(cluster, pod).items(), (labels, pod["spec"].get("nodeName"))
+                devices = self.view.devices(cluster, pod)
+                assert len(devices) == 1, devices
+                self.say(f"  {cluster}: {pod['metadata']['name']} on {pod['spec']['nodeName']} has {devices}")
+
+    def routed(self) -> None:
+        """One endpoint per replica, and one route over both."""
+        self._until(lambda: len(self.view.endpoints(DEPLOYMENT)) == 2, "two endpoints")
+        self._until(lambda: self.view.routed(SERVICE) == self.view.endpoints(DEPLOYMENT), "a route over both")
+        self._until(lambda: self._is_true("ModelService", SERVICE, "Ready"), "the service ready", show=self._why)
+        self.say(f"  url: {self.view.one('ModelService', SERVICE)['status'].get('url')}")
+
+    def scale(self) -> None:
+        """Up to four and down to two: the first two stay what they were."""
+        before = set(self.view.replicas(DEPLOYMENT))
+        self._scale(4)
+        self._serve(4)
+        assert before < set(self.view.replicas(DEPLOYMENT))
+        self._scale(2)
+        self._until(lambda: len(self.view.replicas(DEPLOYMENT)) == 2, "two replicas again")
+        assert set(self.view.replicas(DEPLOYMENT)) == before, "scaling down did not return to the same set"
+        self._until(lambda: len(self.view.routed(SERVICE)) == 2, "two backends in the route")
+
+    def drain(self) -> None:
+        """A NoExecute taint moves a replica, and its successor serves before it goes."""
+        drained = "gke-us"
+        self._taint(drained, [{"key": "drain", "value": "true", "effect": "NoExecute"}])
+        end = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < end:
+            serving = self.view.serving(DEPLOYMENT)
+            assert len(serving) >= 2, f"fewer than two replicas serve during the drain: {serving}"
+            backends = self.view.routed(SERVICE)
+            assert len(backends) >= 2, f"fewer than two backends during the drain: {backends}"
+            if all(one["spec"]["clusterName"] != drained for one in self.view.replicas(DEPLOYMENT).values()):
+                break
+            time.sleep(0.5)
+        else:
+            raise TimeoutError(f"{drained} is not drained; {self._why()}")
+        self._until(lambda: not self.view.pods(drained), f"no pods on {drained}")
+        self._taint(drained, [])
+        self.say(f"  serving: {self.view.serving(DEPLOYMENT)}")
+
+    def typo(self) -> None:
+        """A mistyped selector removes nothing and says where the mistake is."""
+        good = self.view.one("ModelDeployment", DEPLOYMENT)["spec"]["nodeSelector"]["cel"]
+        self._change_deployment({"nodeSelector": {"cel": 'device.capacity["gpu.nvidia.com"].memory.compareTo('}})
+        self._until(
+            lambda: "InvalidNodeSelector" in self.view.says("ModelDeployment", DEPLOYMENT, "ReplicasScheduled"),
+            "the typo to be reported",
+            show=self._why,
+        )
+        self.say(f"  {self.view.says('ModelDeployment', DEPLOYMENT, 'ReplicasScheduled')}")
+        self._hold()
+        self._change_deployment({"nodeSelector": {"cel": good}})
+        self._until(lambda: self._is_true("ModelDeployment", DEPLOYMENT, "ReplicasScheduled"), "the typo mended")
+
+    def class_deleted(self) -> None:
+        """A class that is deleted under running replicas removes nothing."""
+        for document in machine.of("InferenceClass"):
+            self.api.delete(document)
+        self._until(lambda: not self.view.ours("InferenceClass"), "no classes")
+        self._hold()
+        for document in machine.of("InferenceClass"):
+            self.api.apply(document, owner="ml-team")
+        for name in self.machine.workloads:
+            self._until(lambda name=name: self._is_true("InferenceCluster", name, "CapacityKnown"), f"{name} counted")
+        self._hold()
+
+    def race(self) -> None:
+        """Two deployments apply for the last whole node at the same moment: one gets it, the other is told why not."""
+        for name in ("race-a", "race-b"):
+            self.api.apply(self._whole_node(name), owner="ml-team")
+        names = ("race-a", "race-b")
+        self._until(
+            lambda: sum(len(self.view.serving(name)) for name in names) == 1,
+            "one of the two to serve",
+            show=lambda: "; ".join(self.view.says("ModelDeployment", name, "ReplicasScheduled") for name in names),
+        )
+        for name in names:
+            self.say(f"  {name}: {self.view.says('ModelDeployment', name, 'ReplicasScheduled')}")
+        time.sleep(HOLD_SECONDS)
+        services = self.machine.planes["eks-eu"].api.list("serving.kserve.io/v1alpha2", "LLMInferenceService")
+        racing = sorted(one["metadata"]["name"] for one in services if one["metadata"]["name"].startswith("race-"))
+        assert len(racing) == 1, f"booked twice: {racing}"
+        for name in names:
+            self.api.delete(self._whole_node(name))
+        self._until(lambda: not any(self.view.replicas(name) for name in names), "the racers gone")
+
+    def workload_down(self) -> None:
+        """A workload cluster whose API server stops loses nothing, and is taken up again when it is back."""
+        plane = self.machine.planes["eks-eu"]
+        plane.apiserver.stop()
+        self._hold()
+        plane.apiserver.start()
+        plane.await_ready()
+        # Ready comes before the definitions' storage is: lists are answered with 429 for some seconds more.
+        self._until(self.view.running, "the cluster's lists")
+        self._serve(2)
+        self._hold()
+
+    def restarts(self) -> None:
+        """The function server and Crossplane restart; nothing is lost, and a change made meanwhile is carried out."""
+        fleet = self.machine.fleet
+        for name in (machine.FUNCTION, "crossplane"):
+            fleet.others[name].stop()
+        self._scale(3)
+        self._hold()
+        for name in (machine.FUNCTION, "crossplane"):
+            fleet.others[name].start()
+        self._serve(3)
+        self._scale(2)
+        self._until(lambda: len(self.view.replicas(DEPLOYMENT)) == 2, "two replicas again")
+
+    def delete(self) -> None:
+        """Delete what was applied: nothing remains on any cluster."""
+        order = ("ModelService", "ModelDeployment", "InferenceGateway", "InferenceCluster", "InferenceClass")
+        for kind in order:
+            for document in machine.of(kind):
+                self.api.delete(document)
+            for document in machine.of(kind):
+                self._until(lambda one=document: self._gone(one), f"{kind} {document['metadata']['name']} gone")
+        remote = {"gke-us Gateway", "eks-eu Gateway"}
+        self._until(lambda: not [one for one in self.view.left() if one not in remote], "nothing left", show=self._left)
+
+    # --- helpers -----------------------------------------------------------------------------------------------------
+
+    def _until(self, ask: Callable[[], Any], what: str, *, show: Callable[[], str] | None = None) -> None:
+        try:
+            kubeapi.until(ask, seconds=PATIENCE_SECONDS, what=what, every=1)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}; {show()}" if show else str(error)) from error
+
+    def _is_true(self, kind: str, name: str, condition: str) -> bool:
+        return kubeapi.condition(self.view.one(kind, name), condition).get("status") == "True"
+
+    def _admitted(self) -> list[str]:
+        found = []
+        for one in self.view.ours("InferenceCluster"):
+            found += [name for name in one.get("status", {}).get("admitted", []) if f"/{DEPLOYMENT}-" in name]
+        return found
+
+    def _serve(self, count: int) -> None:
+        self._until(lambda: len(self.view.serving(DEPLOYMENT)) == count, f"{count} serving replicas", show=self._why)
+
+    def _scale(self, count: int) -> None:
+        scale = {"spec": {"replicas": count}}
+        self.api.merge(self.view.one("ModelDeployment", DEPLOYMENT), scale, subresource="scale")
+
+    def _taint(self, cluster: str, taints: list[Document]) -> None:
+        self.api.merge(self.view.one("InferenceCluster", cluster), {"spec": {"taints": taints}})
+
+    def _change_deployment(self, spec: Document) -> None:
+        self.api.merge(self.view.one("ModelDeployment", DEPLOYMENT), {"spec": spec})
+
+    def _hold(self) -> None:
+        """Assert for a while that nothing that ran has gone or been replaced."""
+        before = self.view.running()
+        end = time.monotonic() + HOLD_SECONDS
+        while time.monotonic() < end:
+            now = self.view.running()
+            clusters = {name for name, plane in self.machine.workloads.items() if not plane.apiserver.is_running}
+            lost = {key for key, uid in before.items() if now.get(key) != uid and key.split()[0] not in clusters}
+            assert not lost, f"gone or replaced: {sorted(lost)}"
+            time.sleep(1)
+        self.say(f"  {len(before)} objects held for {HOLD_SECONDS} s")
+
+    def _whole_node(self, name: str) -> Document:
+        (model,) = (one for one in machine.of("ModelDeployment"))
+        racing = copy.deepcopy(model)
+        racing["metadata"]["name"] = name
+        racing["spec"] |= {"replicas": 1, "clusterSelector": {"matchLabels": {"modelplane.ai/region": "eu-west-1"}}}
+        racing["spec"]["workers"]["topology"] = {"tensor": 8}
+        return racing
+
+    def _gone(self, document: Document) -> bool:
+        meta = document["metadata"]
+        return self.api.get(OURS, document["kind"], meta["name"], meta.get("namespace")) is None
+
+    def _left(self) -> str:
+        return ", ".join(self.view.left())
+
+    def _why(self) -> str:
+        """Return every condition of ours that is not True, for a step that waits in vain."""
+        lines = []
+        for kind in catalogue.kinds():
+            for one in self.view.ours(kind):
+                for found in one.get("status", {}).get("conditions", []):
+                    if found["status"] != "True" and found["type"] != "StatusStale":
+                        said = f"{found['type']}={found['status']} {found['reason']}: {found.get('message', '')}"
+                        lines.append(f"{kind} {one['metadata']['name']}: {said}")
+        return "\n    ".join(["conditions:", *lines])
+
+
+STEPS = (
+    Story.apply,
+    Story.admitted,
+    Story.running,
+    Story.routed,
+    Story.scale,
+    Story.drain,
+    Story.typo,
+    Story.class_deleted,
+    Story.race,
+    Story.workload_down,
+    Story.restarts,
+    Story.delete,
+)
+
+
+def names() -> list[str]:
+    """Return the names of the steps in order."""
+    return [step.__name__ for step in STEPS]
+
+
+def play(found: Machine, say: Say, first: str | None = None, until: str | None = None) -> int:
+    """Return 0 when every step (from `first`, up to and with `until`) was as it should be, else 1; each is said."""
+    story = Story(found, say)
+    for step in STEPS[names().index(first) if first else 0 :]:
+        say(f"{step.__name__}: {(step.__doc__ or '').splitlines()[0]}")
+        try:
+            step(story)
+        except CAUSES as error:
+            say(f"  FAILED: {error}")
+            return 1
+        if step.__name__ == until:
+            break
+    say("done")
+    return 0

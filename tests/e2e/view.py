@@ -1,0 +1,119 @@
+"""What a reader of the clusters sees: replicas, services, pods and claims by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.e2e.machine import Machine
+from tests.support import kubeapi
+
+Document = dict[str, Any]
+
+OURS = "modelplane.ai/v1alpha1"
+OBJECT = ("kubernetes.m.crossplane.io/v1alpha1", "Object")
+KSERVE = ("serving.kserve.io/v1alpha2", "LLMInferenceService")
+ROUTE = ("gateway.networking.k8s.io/v1", "HTTPRoute")
+CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
+TEMPLATE = ("resource.k8s.io/v1", "ResourceClaimTemplate")
+NAMESPACE = "ml-team"
+
+
+class View:
+    """The clusters of a machine, read anew at every question."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.fleet = machine.fleet.api
+
+    def ours(self, kind: str, name: str | None = None) -> list[Document]:
+        """Return our objects of a kind, or the one of a name."""
+        return [one for one in self.fleet.list(OURS, kind) if name in (None, one["metadata"]["name"])]
+
+    def one(self, kind: str, name: str) -> Document:
+        """Return one of our objects, {} when it is not there."""
+        return next(iter(self.ours(kind, name)), {})
+
+    def says(self, kind: str, name: str, condition: str) -> str:
+        """Return `Status/Reason: message` of a condition of one of our objects."""
+        found = kubeapi.condition(self.one(kind, name), condition)
+        return f"{found.get('status')}/{found.get('reason')}: {found.get('message', '')}"
+
+    def replicas(self, deployment: str) -> dict[str, Document]:
+        """Return the replicas of a deployment that are not on their way out, by name."""
+        return {
+            one["metadata"]["name"]: one
+            for one in self.ours("ModelReplica")
+            if one["spec"]["deploymentRef"]["name"] == deployment and "deletionTimestamp" not in one["metadata"]
+        }
+
+    def serving(self, deployment: str) -> dict[str, str]:
+        """Return the cluster of each replica of a deployment that serves, by name."""
+        return {
+            name: one["spec"]["clusterName"]
+            for name, one in self.replicas(deployment).items()
+            if kubeapi.condition(one, "Serving").get("status") == "True"
+        }
+
+    def endpoints(self, deployment: str) -> list[str]:
+        """Return the names of the endpoints of a deployment."""
+        labels = f"modelplane.ai/deployment={deployment}"
+        return sorted(one["metadata"]["name"] for one in self.fleet.list(OURS, "ModelEndpoint", NAMESPACE, labels))
+
+    def routed(self, service: str) -> list[str]:
+        """Return the backends that the HTTPRoute of a service sends requests to."""
+        route = self.fleet.get(*ROUTE, service, NAMESPACE)
+        rules = (route or {"spec": {}})["spec"].get("rules", [])
+        return sorted(one["name"] for rule in rules for one in rule.get("backendRefs", []) if one.get("weight", 1))
+
+    def pods(self, cluster: str, replica: str | None = None) -> list[Document]:
+        """Return the model pods of a cluster, or those of one replica."""
+        labels = "modelplane.ai/replica" if replica is None else f"modelplane.ai/replica={replica}"
+        return self.machine.planes[cluster].api.list("v1", "Pod", NAMESPACE, labels)
+
+    def running(self) -> dict[str, str]:
+        """Return the identity of everything that runs and is not on its way out: replicas, services and pods."""
+        found = {f"ModelReplica {one['metadata']['name']}": _uid(one) for one in _staying(self.ours("ModelReplica"))}
+        for name, plane in self.machine.workloads.items():
+            if not plane.apiserver.is_running:
+                continue
+            for one in _staying(plane.api.list(*KSERVE)):
+                found[f"{name} LLMInferenceService {one['metadata']['name']}"] = _uid(one)
+            for one in _staying(self.pods(name)):
+                found[f"{name} Pod {one['metadata']['name']}"] = _uid(one)
+        return found
+
+    def node(self, cluster: str, pod: Document) -> Document:
+        """Return the labels of the node a pod stands on; {} while it stands on none."""
+        name = pod["spec"].get("nodeName")
+        node = self.machine.planes[cluster].api.get("v1", "Node", name) if name else None
+        return dict((node or {"metadata": {}})["metadata"].get("labels", {}))
+
+    def devices(self, cluster: str, pod: Document) -> list[str]:
+        """Return the devices that a pod's claims were given, as `driver/pool/device`."""
+        api = self.machine.planes[cluster].api
+        found = []
+        for status in pod.get("status", {}).get("resourceClaimStatuses") or []:
+            claim = api.get(*CLAIM, status["resourceClaimName"], pod["metadata"]["namespace"]) or {}
+            results = claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", [])
+            found += [f"{one['driver']}/{one['pool']}/{one['device']}" for one in results]
+        return sorted(found)
+
+    def left(self) -> list[str]:
+        """Return everything of ours that is still on any cluster; remote namespaces stay on purpose."""
+        found = []
+        for kind in ("ModelDeployment", "ModelReplica", "ModelService", "ModelEndpoint", "InferenceCluster"):
+            found += [f"fleet {kind} {one['metadata']['name']}" for one in self.ours(kind)]
+        found += [f"fleet Object {one['metadata']['name']}" for one in self.fleet.list(*OBJECT)]
+        found += [f"fleet HTTPRoute {one['metadata']['name']}" for one in self.fleet.list(*ROUTE)]
+        for name, plane in self.machine.workloads.items():
+            for api_version, kind in (KSERVE, ROUTE, CLAIM, TEMPLATE, ("apps/v1", "Deployment"), ("v1", "Pod")):
+                found += [f"{name} {kind} {one['metadata']['name']}" for one in plane.api.list(api_version, kind)]
+        return found
+
+
+def _staying(documents: list[Document]) -> list[Document]:
+    return [one for one in documents if "deletionTimestamp" not in one["metadata"]]
+
+
+def _uid(document: Document) -> str:
+    return str(document["metadata"]["uid"])

@@ -1,0 +1,157 @@
+"""A workload cluster: scheduler, kwok nodes with devices, LeaderWorkerSet, KServe, and a Gateway that is adopted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from modelplane import names
+from tests.conformance.scheduler import hardware
+from tests.conformance.tools import workshop
+from tests.support import controlplane, installation, kubeapi
+
+Document = dict[str, Any]
+
+KSERVE = "github.com/kserve/kserve"
+LWS = "sigs.k8s.io/lws"
+KWOK = "sigs.k8s.io/kwok"
+KSERVE_NAMESPACE = "kserve"
+LWS_NAMESPACE = "lws-system"
+KWOK_ANNOTATION = "kwok.x-k8s.io/node"
+
+# Nodes here are kwok's and never leave; without kubelets the three would only evict.
+_CONTROLLERS = ("*", "-node-lifecycle-controller", "-node-ipam-controller", "-taint-eviction-controller")
+
+
+def install(plane: controlplane.Plane, cluster: Document, classes: list[Document]) -> None:
+    """Make a control plane into the workload cluster that an InferenceCluster describes, and wait until it works."""
+    plane.controller_manager(*_CONTROLLERS)
+    plane.scheduler()
+    installation.definitions(plane, "gateway-api", "inference-extension", "lws", "kserve")
+    for namespace in (KSERVE_NAMESPACE, LWS_NAMESPACE, names.SYSTEM_NAMESPACE):
+        installation.namespace(plane, namespace)
+    _hardware(plane, cluster, classes)
+    _gateway(plane)
+    _leader_worker_set(plane)
+    _kserve(plane)
+
+
+def _hardware(plane: controlplane.Plane, cluster: Document, classes: list[Document]) -> None:
+    by_name = {one["metadata"]["name"]: one for one in classes}
+    for document in hardware.device_classes(classes):
+        plane.api.apply(document)
+    for document in hardware.nodes(cluster, by_name, plane.name):
+        if document["kind"] == "Node":
+            document["metadata"]["annotations"] = {KWOK_ANNOTATION: "fake"}
+        hardware.stand(plane.api, document)
+    (port,) = controlplane.free_ports(1)
+    stages = workshop.source("kwok", KWOK) / "kustomize" / "stage"
+    files = sorted([*stages.glob("node/fast/node-*.yaml"), *stages.glob("pod/fast/pod-*.yaml")])
+    plane.program(
+        "kwok",
+        f"--kubeconfig={plane.kubeconfig}",
+        *(f"--config={file}" for file in files),
+        "--manage-all-nodes=false",
+        f"--manage-nodes-with-annotation-selector={KWOK_ANNOTATION}=fake",
+        f"--server-address=127.0.0.1:{port}",
+        "--node-ip=127.0.0.1",
+    )
+
+
+def _gateway(plane: controlplane.Plane) -> None:
+    plane.api.apply(
+        {
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "GatewayClass",
+            "metadata": {"name": "envoy"},
+            "spec": {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller"},
+        }
+    )
+    plane.api.apply(
+        {
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "Gateway",
+            "metadata": {"name": "modelplane", "namespace": names.SYSTEM_NAMESPACE},
+            "spec": {
+                "gatewayClassName": "envoy",
+                "listeners": [
+                    {
+                        "name": "http",
+                        "port": 80,
+                        "protocol": "HTTP",
+                        "allowedRoutes": {"namespaces": {"from": "All"}},
+                    }
+                ],
+            },
+        }
+    )
+
+
+def _leader_worker_set(plane: controlplane.Plane) -> None:
+    root = workshop.source("lws", LWS)
+    port, health = controlplane.free_ports(2)
+    certificates = plane.issue("lws-webhook", "lws")
+    configuration = {
+        "apiVersion": "config.lws.x-k8s.io/v1alpha1",
+        "kind": "Configuration",
+        "leaderElection": {"leaderElect": False},
+        "internalCertManagement": {"enable": False},
+        "webhook": {"port": port, "certDir": str(certificates)},
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"},
+        "metrics": {"bindAddress": "127.0.0.1:0"},
+    }
+    file = plane.folder / "lws.yaml"
+    file.write_text(yaml.safe_dump(configuration))
+    process = plane.program("lws", f"--config={file}")
+    controlplane.await_port(process, port)
+    for document in installation.documents(root / "config" / "webhook" / "manifests.yaml"):
+        for webhook in document["webhooks"]:
+            if webhook["rules"][0]["resources"] == ["pods"]:
+                # As in the release: only pods of its own.
+                its_own = {"key": "leaderworkerset.sigs.k8s.io/name", "operator": "Exists"}
+                webhook["objectSelector"] = {"matchExpressions": [its_own]}
+        document["metadata"]["name"] = f"lws-{document['metadata']['name']}"
+        plane.api.apply(_by_url(document, port, certificates))
+
+
+def _kserve(plane: controlplane.Plane) -> None:
+    root = workshop.source("kserve", KSERVE)
+    config = next(iter(installation.documents(root / "config" / "configmap" / "inferenceservice.yaml")))
+    plane.api.apply({**config, "metadata": {**config["metadata"], "namespace": KSERVE_NAMESPACE}})
+    port, health = controlplane.free_ports(2)
+    # The controller takes its certificate from the temporary folder and nowhere else.
+    certificates = plane.issue("kserve/k8s-webhook-server/serving-certs", "kserve")
+    process = plane.program(
+        "llmisvc",
+        f"--webhook-port={port}",
+        f"--health-probe-addr=127.0.0.1:{health}",
+        "--metrics-addr=0",
+        environment={"TMPDIR": str(plane.folder / "kserve"), "POD_NAMESPACE": KSERVE_NAMESPACE},
+    )
+    controlplane.await_port(process, port)
+    for document in installation.documents(root / "config" / "webhook" / "llmisvc" / "manifests.yaml"):
+        plane.api.apply(_by_url(document, port, certificates))
+    for document in installation.documents(*_presets(root)):
+        document["metadata"]["namespace"] = KSERVE_NAMESPACE
+        kubeapi.until(
+            lambda document=document: plane.api.apply(document),  # type: ignore[misc]
+            seconds=60,
+            what=f"KServe's preset {document['metadata']['name']}",
+        )
+
+
+def _presets(root: Path) -> Iterator[Path]:
+    return (file for file in sorted((root / "config" / "llmisvcconfig").glob("config-*.yaml")))
+
+
+def _by_url(document: Document, port: int, certificates: Path) -> Document:
+    """Return a webhook configuration that calls a process on loopback in place of a Service."""
+    bundle = controlplane.base64_of(certificates / "ca.crt")
+    for webhook in document["webhooks"]:
+        path = webhook["clientConfig"]["service"]["path"]
+        webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
+    metadata = {"name": document["metadata"]["name"]}
+    return {**document, "metadata": metadata}
