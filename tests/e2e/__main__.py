@@ -18,9 +18,9 @@ def main() -> int:
     """Return 0 when the story was played to its end, 1 when a step failed, 2 when a program is missing."""
     parser = argparse.ArgumentParser(prog="python -m tests.e2e", description=__doc__)
     parser.add_argument("command", choices=("up", "test", "down"))
-    steps = {"metavar": "STEP", "choices": story.names()}
-    parser.add_argument("--from", dest="first", help="begin with this step, on what is up", **steps)
-    parser.add_argument("--until", help=f"stop after this step; the steps: {', '.join(story.names())}", **steps)
+    steps = ", ".join(story.names())
+    parser.add_argument("--from", dest="first", metavar="STEP", choices=story.names(), help="begin here, on what is up")
+    parser.add_argument("--until", metavar="STEP", choices=story.names(), help=f"end here; the steps: {steps}")
     options = parser.parse_args()
     say = machine.begun()
     try:

@@ -46,7 +46,7 @@ def _rules(plane: controlplane.Plane) -> list[tuple[str, str, Callable[[Document
     def exists(group: str, kind: str, namespace: str, name: str) -> bool:
         return plane.api.get(f"{group}/v1alpha1", kind, name, namespace) is not None
 
-    gateways = plane.api.list(GATEWAY_API, "Gateway")
+    gateways = plane.api.all_of(GATEWAY_API, "Gateway")
     return [
         (GATEWAY_API, "GatewayClass", assumed_routing.gateway_class),
         (GATEWAY_API, "Gateway", lambda one: assumed_routing.gateway(one, address(plane.name))),
@@ -74,7 +74,7 @@ def _accepted_by(gateway: Document) -> Document:
 
 
 def _report(plane: controlplane.Plane, api_version: str, kind: str, status: Callable[[Document], Document]) -> None:
-    for one in plane.api.list(api_version, kind):
+    for one in plane.api.all_of(api_version, kind):
         generation = one["metadata"]["generation"]
         if _seen(one.get("status") or {}) == generation:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from modelplane.api import catalogue
@@ -48,7 +49,7 @@ class Story:
                 self.api.apply({**document, "spec": spec}, owner="platform")
         # A model that is applied earlier goes where it fits at that moment, and stays there.
         for name in self.machine.workloads:
-            self._until(lambda name=name: self._is_true("InferenceCluster", name, "Ready"), f"{name} ready")
+            self._until(partial(self._is_true, "InferenceCluster", name, "Ready"), f"{name} ready")
         time.sleep(SETTLE_SECONDS)
         for document in mine:
             self.api.apply(document, owner="ml-team")
@@ -135,7 +136,7 @@ class Story:
         for document in machine.of("InferenceClass"):
             self.api.apply(document, owner="ml-team")
         for name in self.machine.workloads:
-            self._until(lambda name=name: self._is_true("InferenceCluster", name, "CapacityKnown"), f"{name} counted")
+            self._until(partial(self._is_true, "InferenceCluster", name, "CapacityKnown"), f"{name} counted")
         self._hold()
 
     def race(self) -> None:
@@ -151,7 +152,7 @@ class Story:
         for name in names:
             self.say(f"  {name}: {self.view.says('ModelDeployment', name, 'ReplicasScheduled')}")
         time.sleep(HOLD_SECONDS)
-        services = self.machine.planes["eks-eu"].api.list("serving.kserve.io/v1alpha2", "LLMInferenceService")
+        services = self.machine.planes["eks-eu"].api.all_of("serving.kserve.io/v1alpha2", "LLMInferenceService")
         racing = sorted(one["metadata"]["name"] for one in services if one["metadata"]["name"].startswith("race-"))
         assert len(racing) == 1, f"booked twice: {racing}"
         for name in names:
@@ -190,7 +191,7 @@ class Story:
             for document in machine.of(kind):
                 self.api.delete(document)
             for document in machine.of(kind):
-                self._until(lambda one=document: self._gone(one), f"{kind} {document['metadata']['name']} gone")
+                self._until(partial(self._gone, document), f"{kind} {document['metadata']['name']} gone")
         remote = {"gke-us Gateway", "eks-eu Gateway"}
         self._until(lambda: not [one for one in self.view.left() if one not in remote], "nothing left", show=self._left)
 

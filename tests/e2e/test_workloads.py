@@ -55,7 +55,7 @@ def test_kserve_runs_what_we_render(plane: controlplane.Plane, folder: Path, clu
     for document in sorted(manifests, key=lambda one: one["kind"] != "Namespace"):
         plane.api.apply(document)
     services = kubeapi.until(
-        lambda: plane.api.list(*SERVICE), seconds=READY_SECONDS, what="services that are ready", enough=_are_ready
+        lambda: plane.api.all_of(*SERVICE), seconds=READY_SECONDS, what="services that are ready", enough=_are_ready
     )
     for service in services:
         _check_pods(plane, service)
@@ -79,7 +79,7 @@ def _are_ready(services: list[Document]) -> bool:
 def _check_pods(plane: controlplane.Plane, service: Document) -> None:
     """As many pods as our arithmetic says, each running on a node of its pool."""
     labels = f"modelplane.ai/replica={service['metadata']['name']}"
-    pods = plane.api.list("v1", "Pod", service["metadata"]["namespace"], labels)
+    pods = plane.api.all_of("v1", "Pod", service["metadata"]["namespace"], labels)
     expected = list(hardware.pods(service, "unused"))
     assert len(pods) == len(expected), [pod["metadata"]["name"] for pod in pods]
     for pod in pods:

@@ -27,7 +27,7 @@ class View:
 
     def ours(self, kind: str, name: str | None = None) -> list[Document]:
         """Return our objects of a kind, or the one of a name."""
-        return [one for one in self.fleet.list(OURS, kind) if name in (None, one["metadata"]["name"])]
+        return [one for one in self.fleet.all_of(OURS, kind) if name in (None, one["metadata"]["name"])]
 
     def one(self, kind: str, name: str) -> Document:
         """Return one of our objects, {} when it is not there."""
@@ -57,7 +57,7 @@ class View:
     def endpoints(self, deployment: str) -> list[str]:
         """Return the names of the endpoints of a deployment."""
         labels = f"modelplane.ai/deployment={deployment}"
-        return sorted(one["metadata"]["name"] for one in self.fleet.list(OURS, "ModelEndpoint", NAMESPACE, labels))
+        return sorted(one["metadata"]["name"] for one in self.fleet.all_of(OURS, "ModelEndpoint", NAMESPACE, labels))
 
     def routed(self, service: str) -> list[str]:
         """Return the backends that the HTTPRoute of a service sends requests to."""
@@ -68,7 +68,7 @@ class View:
     def pods(self, cluster: str, replica: str | None = None) -> list[Document]:
         """Return the model pods of a cluster, or those of one replica."""
         labels = "modelplane.ai/replica" if replica is None else f"modelplane.ai/replica={replica}"
-        return self.machine.planes[cluster].api.list("v1", "Pod", NAMESPACE, labels)
+        return self.machine.planes[cluster].api.all_of("v1", "Pod", NAMESPACE, labels)
 
     def running(self) -> dict[str, str]:
         """Return the identity of everything that runs and is not on its way out: replicas, services and pods."""
@@ -76,7 +76,7 @@ class View:
         for name, plane in self.machine.workloads.items():
             if not plane.apiserver.is_running:
                 continue
-            for one in _staying(plane.api.list(*KSERVE)):
+            for one in _staying(plane.api.all_of(*KSERVE)):
                 found[f"{name} LLMInferenceService {one['metadata']['name']}"] = _uid(one)
             for one in _staying(self.pods(name)):
                 found[f"{name} Pod {one['metadata']['name']}"] = _uid(one)
@@ -103,11 +103,11 @@ class View:
         found = []
         for kind in ("ModelDeployment", "ModelReplica", "ModelService", "ModelEndpoint", "InferenceCluster"):
             found += [f"fleet {kind} {one['metadata']['name']}" for one in self.ours(kind)]
-        found += [f"fleet Object {one['metadata']['name']}" for one in self.fleet.list(*OBJECT)]
-        found += [f"fleet HTTPRoute {one['metadata']['name']}" for one in self.fleet.list(*ROUTE)]
+        found += [f"fleet Object {one['metadata']['name']}" for one in self.fleet.all_of(*OBJECT)]
+        found += [f"fleet HTTPRoute {one['metadata']['name']}" for one in self.fleet.all_of(*ROUTE)]
         for name, plane in self.machine.workloads.items():
             for api_version, kind in (KSERVE, ROUTE, CLAIM, TEMPLATE, ("apps/v1", "Deployment"), ("v1", "Pod")):
-                found += [f"{name} {kind} {one['metadata']['name']}" for one in plane.api.list(api_version, kind)]
+                found += [f"{name} {kind} {one['metadata']['name']}" for one in plane.api.all_of(api_version, kind)]
         return found
 
 

@@ -168,7 +168,7 @@ class Api:
                 return None
             raise
 
-    def list(self, api_version: str, kind: str, namespace: str | None = None, labels: str = "") -> list[Any]:
+    def all_of(self, api_version: str, kind: str, namespace: str | None = None, labels: str = "") -> list[Any]:
         """Return all objects of a kind; none for a kind that is not served."""
         query = {"labelSelector": labels} if labels else None
         try:
@@ -210,15 +210,16 @@ def until(
     Raises: TimeoutError, which names what was waited for and the last answer.
     """
     end = time.monotonic() + seconds
-    last: Any = None
+    last: object = None
     while time.monotonic() < end:
         try:
-            last = ask()
+            answer = ask()
         except (OSError, Refused, http.client.HTTPException) as error:
             last = error
         else:
-            if enough(last):
-                return last
+            if enough(answer):
+                return answer
+            last = answer
         time.sleep(every)
     raise TimeoutError(f"waited {seconds:.0f} s for {what}; last seen: {str(last)[:1500]}")
 

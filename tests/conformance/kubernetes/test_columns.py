@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.conformance.crd import documents
@@ -42,7 +44,7 @@ def stored(plane: controlplane.Plane) -> controlplane.Plane:
 def test_promised_columns(stored: controlplane.Plane, kind: str) -> None:
     columns, _ = stored.api.table(OURS, kind)
     # Crossplane appends its own (SYNCED, READY, COMPOSITION, AGE), so READY stands twice where it is also one of ours.
-    rest = iter(columns)
+    rest: Iterator[str] = iter(columns)
     assert all(one in rest for one in COLUMNS[kind]), columns
     assert set(WIDE.get(kind, [])) <= set(columns)
 

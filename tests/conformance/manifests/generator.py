@@ -240,8 +240,9 @@ def _endpoint(dice: random.Random, name: str) -> Document:
 
 
 def _service(dice: random.Random, name: str, deployments: list[str], *, failover: bool) -> Document:
-    groups = [{"selector": {"matchLabels": {"modelplane.ai/deployment": one}}} for one in deployments]
-    groups += [{"selector": {"matchLabels": {"modelplane.ai/endpoint": f"saas-{n}"}}} for n in range(2)]
+    labels = [{"modelplane.ai/deployment": one} for one in deployments]
+    labels += [{"modelplane.ai/endpoint": f"saas-{number}"} for number in range(2)]
+    groups: list[Document] = [{"selector": {"matchLabels": one}} for one in labels]
     if failover and dice.random() < 0.7:
         groups = groups[: len(deployments)]  # with a SaaS, whose credentials differ, failover is refused
         groups[-1]["priority"] = 1

@@ -19,14 +19,17 @@ def refusal(plane: controlplane.Plane, document: dict[str, Any]) -> str | None:
         if document["apiVersion"] != OURS or status is None:
             plane.api.apply(wanted, dry_run=True)
             return None
-        # A status can be written only to what exists. Nothing here watches, so what is stored disturbs nobody.
+        # A status can be written only to what exists. It goes again: another example may use the name otherwise.
         plane.api.apply(wanted)
-        plane.api.apply(
-            {**{key: wanted[key] for key in ("apiVersion", "kind", "metadata")}, "status": status},
-            owner="status",
-            dry_run=True,
-            subresource="status",
-        )
+        try:
+            plane.api.apply(
+                {**{key: wanted[key] for key in ("apiVersion", "kind", "metadata")}, "status": status},
+                owner="status",
+                dry_run=True,
+                subresource="status",
+            )
+        finally:
+            plane.api.delete(wanted)
     except kubeapi.Refused as refused:
         return str(refused)
     return None

@@ -110,7 +110,7 @@ def _await(plane: controlplane.Plane, cases: Sequence[Case], what: str) -> None:
     wanted = {one.namespace: one for one in cases}
 
     def undecided() -> list[str]:
-        found = [pod for pod in plane.api.list("v1", "Pod") if pod["metadata"]["namespace"] in wanted]
+        found = [pod for pod in plane.api.all_of("v1", "Pod") if pod["metadata"]["namespace"] in wanted]
         for pod in found:
             wanted[pod["metadata"]["namespace"]].pods[pod["metadata"]["name"]] = pod
         return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in found if not _is_decided(pod)]
@@ -129,7 +129,7 @@ def _is_decided(pod: Document) -> bool:
 def _clean(plane: controlplane.Plane, one: Case) -> None:
     """Delete the nodes of a case, so that the next batch is not scheduled among them."""
     classes = one.of("InferenceClass")
-    for pod in plane.api.list("v1", "Pod", one.namespace):
+    for pod in plane.api.all_of("v1", "Pod", one.namespace):
         plane.api.delete(pod, seconds=0)
     for name, cluster in one.of("InferenceCluster").items():
         for document in hardware.nodes(cluster, classes, where(one.seed, name)):
