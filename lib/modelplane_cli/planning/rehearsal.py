@@ -5,6 +5,7 @@ What may never happen here: a moment that the functions did not bring about them
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -64,7 +65,7 @@ class Rehearsal:
         for key in sorted(objects):
             self.store.put(dict(objects[key]))
         self._definitions = definitions
-        self._function = function
+        self._crossplane = Crossplane(self.store, definitions, function)
         self._told = told
         self._observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
         self._lost: frozenset[str] = frozenset()
@@ -81,10 +82,10 @@ class Rehearsal:
 
     def fork(self) -> Rehearsal:
         """Return a rehearsal of its own that begins where this one stands."""
-        other = Rehearsal({}, self._definitions, self._function, self._told)
-        for key in self.store:
-            other.store.put(self.store.get(key) or {})
-        other._observed, other._lost = self._observed, self._lost
+        other = copy.copy(self)
+        other.store = self.store.copy()
+        other._crossplane = self._crossplane.carried_on(other.store)
+        other._observer = Observer(other.store)
         return other
 
     # --- changes from outside -------------------------------------------------------------------------------------
@@ -122,7 +123,8 @@ class Rehearsal:
     def settle(self) -> Act:
         """Return what the functions make of the store as it is now, after everything composed has come up."""
         moments = [self.seats()]
-        crossplane = Crossplane(self.store, self._definitions, self._function)
+        # Each act has a record of its own.
+        self._crossplane = crossplane = self._crossplane.carried_on(self.store)
 
         def happens(store: Store) -> list[Key]:
             changed = [*self._sever(store), *assumption.Ready(self._observed | self._severed(store))(store)]

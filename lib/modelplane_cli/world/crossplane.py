@@ -43,6 +43,13 @@ class Crossplane:
         self._applied: dict[Key, Mapping[str, Json]] = {}
         self._seen: dict[Key, tuple[Any, ...]] = {}
 
+    def carried_on(self, store: Store) -> Crossplane:
+        """Return a Crossplane with an empty record that knows of `store`, this one's or a copy, what this one knows."""
+        other = Crossplane(store, self._definitions, self._pipeline.function)
+        other._applied, other._seen = dict(self._applied), dict(self._seen)
+        other._pipeline.remember(self._pipeline)
+        return other
+
     def composites(self) -> list[Key]:
         """Return the composites of the store, sorted by kind, namespace and name."""
         return [

@@ -64,7 +64,7 @@ class Pipeline:
 
     def __init__(self, store: Store, function: Function, record: Record) -> None:
         self._store = store
-        self._function = function
+        self.function = function
         self._record = record
         self._requirements: dict[Key, fnv1.Requirements] = {}
         self._structs: dict[Key, tuple[int, struct_pb2.Struct]] = {}
@@ -128,6 +128,11 @@ class Pipeline:
         self._record.bugs[Bug(key, message)] = None
         raise Failed(f'cannot compose resources: cannot run pipeline step "{step}": {message}')
 
+    def remember(self, other: Pipeline) -> None:
+        """Take over what another pipeline remembers of the same objects."""
+        self._requirements = dict(other._requirements)
+        self._structs = dict(other._structs)
+
     def forget(self, key: Key) -> None:
         """Drop what is remembered of an object that is gone."""
         self._requirements.pop(key, None)
@@ -160,7 +165,7 @@ class Pipeline:
 
     def _run(self, key: Key, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
         try:
-            return self._function(request)
+            return self.function(request)
         except Exception as error:
             message = f"the function failed: {type(error).__name__}: {error}"
             self._record.bugs[Bug(key, message, error)] = None

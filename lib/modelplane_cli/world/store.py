@@ -145,6 +145,14 @@ class Store:
             waiting.extend(reversed(self.controlled_by(here)))
         return gone
 
+    def copy(self) -> Store:
+        """Return a store of its own with the same objects in the same versions."""
+        other = Store(dict(self._objects), dict(self._versions), _clock=self._clock)
+        other._kinds = {kind: dict(keys) for kind, keys in self._kinds.items()}
+        other._owned = {owner: dict(keys) for owner, keys in self._owned.items()}
+        other._labelled = {label: dict(keys) for label, keys in self._labelled.items()}
+        return other
+
     def get(self, key: Key) -> Object | None:
         """Return the object, None where there is none."""
         return self._objects.get(key)
