@@ -1,51 +1,92 @@
-"""`python -m tests.e2e up|test|down`: the story of the quickstart on real components, on this machine.
+"""`hatch run e2e up|test|steady|down`: a fleet of real API servers on this machine, without Docker.
 
-up    bring up a control plane and two workload clusters (minutes; logs in .cache/conformance/e2e)
-test  play the story on what is up; without `up` before it, bring everything up and take it down afterwards
-down  stop everything
+up      bring up a control plane and two workload clusters and leave them to you; logs in .cache/conformance/e2e
+test    play the story of the quickstart, on what is up or else on a machine of its own
+steady  count function calls and API writes while nobody changes anything
+down    stop everything
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+
+import pytest
 
 from tests.conformance.tools import workshop
-from tests.e2e import machine, story
+from tests.e2e import machine, steady, story
+
+STORY = Path(__file__).with_name("test_story.py")
+ABOUT = """\
+  hatch run e2e up                         three API servers, Crossplane, providers, KServe, kwok nodes with GPUs
+  hatch run e2e test                       the whole story; it must begin on an empty fleet
+  hatch run e2e test --until routed        apply the quickstart, and stop when it serves
+  hatch run e2e test --from drain          go on from there
+  hatch run e2e steady --seconds 1800      what half an hour without a change costs
+  hatch run e2e down
+"""
 
 
 def main() -> int:
-    """Return 0 when the story was played to its end, 1 when a step failed, 2 when a program is missing."""
-    parser = argparse.ArgumentParser(prog="python -m tests.e2e", description=__doc__)
-    parser.add_argument("command", choices=("up", "test", "down"))
-    steps = ", ".join(story.names())
-    parser.add_argument("--from", dest="first", metavar="STEP", choices=story.names(), help="begin here, on what is up")
-    parser.add_argument("--until", metavar="STEP", choices=story.names(), help=f"end here; the steps: {steps}")
-    options = parser.parse_args()
+    """Return 0 when it went well, 1 when a step failed, 2 when a program is missing."""
+    options = _options()
     say = machine.begun()
     try:
-        if options.command == "up":
-            machine.up(say)
-            return 0
-        if options.command == "down":
-            machine.down(say)
-            return 0
-        return _test(say, options.first, options.until)
+        return _run(options, say)
     except workshop.Missing as error:
         say(f"missing: {error}")
-        return 2
+    except FileNotFoundError as error:
+        say(str(error))
+    return 2
 
 
-def _test(say: machine.Say, first: str | None, until: str | None) -> int:
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="hatch run e2e", description=__doc__, epilog=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=("up", "test", "steady", "down"))
+    steps = story.names()
+    parser.add_argument("--from", dest="first", metavar="STEP", choices=steps, help="test: begin here, on what is up")
+    parser.add_argument("--until", metavar="STEP", choices=steps, help=f"test: end here; the steps: {', '.join(steps)}")
+    parser.add_argument("--seconds", type=float, default=600, help="steady: for how long (default: 600)")
+    return parser.parse_args()
+
+
+def _run(options: argparse.Namespace, say: machine.Say) -> int:
+    if options.command == "up":
+        _up(say)
+    elif options.command == "down":
+        machine.down(say)
+    elif options.command == "steady":
+        steady.measure(machine.attach(), options.seconds, say)
+    else:
+        steps = story.names()
+        chosen = steps[steps.index(options.first or steps[0]) : steps.index(options.until or steps[-1]) + 1]
+        return int(pytest.main(["-m", "slow", *(f"{STORY}::test_step[{name}]" for name in chosen)]))
+    return 0
+
+
+def _up(say: machine.Say) -> None:
     try:
-        found, is_ours = machine.attach(), False
-    except FileNotFoundError:
-        found, is_ours = machine.up(say), True
-    try:
-        return story.play(found, say, first, until)
-    finally:
-        if is_ours:
-            machine.down(say)
+        found = machine.up(say)
+    except BaseException:
+        # Half a machine helps nobody, and its ports would be taken.
+        machine.down(say)
+        raise
+    kubectl = workshop.program("kubectl")
+    lines = ["", "It runs until `hatch run e2e down`. To look at it:", "", f'  alias kubectl="{kubectl}"']
+    for name, plane in found.planes.items():
+        lines.append(f'  alias k-{name}="{kubectl} --kubeconfig={plane.kubeconfig}"')
+    lines += [
+        "",
+        "  k-fleet apply -f examples/quickstart/       # nothing is applied yet",
+        "  k-fleet get icl,ic,ig,md,mr,ms,me -A",
+        "  k-gke-us get llmisvc,pods,resourceclaims -A -o wide",
+        "",
+        f"Logs: {machine.FOLDER.relative_to(workshop.REPOSITORY)}/<cluster>/*.log",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

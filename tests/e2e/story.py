@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from modelplane.api import catalogue
-from tests.e2e import machine
+from tests.e2e import machine, steady
 from tests.e2e.machine import Machine, Say
 from tests.e2e.view import NAMESPACE, OURS, View
 from tests.support import installation, kubeapi
@@ -24,6 +24,9 @@ PATIENCE_SECONDS = 420
 HOLD_SECONDS = 20
 # What was written a moment ago is not yet in every cache.
 SETTLE_SECONDS = 3
+# How often the clock is looked at where a time is said.
+GLANCE_SECONDS = 0.1
+STEADY_SECONDS = 90
 
 CAUSES = (AssertionError, TimeoutError, kubeapi.Refused)
 
@@ -35,6 +38,19 @@ class Story:
         self.machine, self.say = found, say
         self.view = View(found)
         self.api = found.fleet.api
+        self.stopped_at: str | None = None
+        self._applied_at = 0.0
+
+    def play(self, step: Step) -> None:
+        """Play one step. Raises: AssertionError with what was seen instead; nothing should be played after that."""
+        self.say(f"{step.__name__}: {(step.__doc__ or '').splitlines()[0]}")
+        try:
+            step(self)
+        except BaseException as error:
+            self.stopped_at = step.__name__
+            if isinstance(error, CAUSES):
+                raise AssertionError(f"{step.__name__}: {error}") from error
+            raise
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
@@ -44,15 +60,22 @@ class Story:
         mine = [one for one in machine.documents() if one["metadata"].get("namespace") == NAMESPACE]
         for document in machine.documents():
             if document not in mine:
-                adopted = {**document["spec"], "envoyGateway": {"install": False}}  # nothing here could run a chart
-                spec = adopted if document["kind"] == "InferenceGateway" else document["spec"]
-                self.api.apply({**document, "spec": spec}, owner="platform")
+                self.api.apply(document, owner="platform")
         # A model that is applied earlier goes where it fits at that moment, and stays there.
         for name in self.machine.workloads:
             self._until(partial(self._is_true, "InferenceCluster", name, "Ready"), f"{name} ready")
         time.sleep(SETTLE_SECONDS)
+        self._applied_at = time.monotonic()
         for document in mine:
             self.api.apply(document, owner="ml-team")
+        for reached, what in (
+            (lambda: len(self._admitted()) == 2, "all replicas admitted"),
+            (lambda: self._bound(2), "all pods bound, devices allocated"),
+            (lambda: self._is_true("ModelDeployment", DEPLOYMENT, "ReplicasReady"), "deployment ready"),
+            (lambda: self._is_true("ModelService", SERVICE, "Ready"), "service ready"),
+        ):
+            self._until(reached, what, show=self._why, every=GLANCE_SECONDS)
+            self.say(f"  {what:<36} {time.monotonic() - self._applied_at:5.1f} s after kubectl apply")
 
     def admitted(self) -> None:
         """Both replicas are placed, one on each cluster, and admitted by it."""
@@ -82,6 +105,12 @@ class Story:
         self._until(lambda: self.view.routed(SERVICE) == self.view.endpoints(DEPLOYMENT), "a route over both")
         self._until(lambda: self._is_true("ModelService", SERVICE, "Ready"), "the service ready", show=self._why)
         self.say(f"  url: {self.view.one('ModelService', SERVICE)['status'].get('url')}")
+
+    def steady(self) -> None:
+        """While nobody changes anything, nothing is written for us; calls of the function are counted."""
+        time.sleep(HOLD_SECONDS)
+        seen = steady.measure(self.machine, STEADY_SECONDS, self.say)
+        assert not seen.writes, f"written without a change: {dict(seen.writes)}"
 
     def scale(self) -> None:
         """Up to four and down to two: the first two stay what they were."""
@@ -197,9 +226,11 @@ class Story:
 
     # --- helpers -----------------------------------------------------------------------------------------------------
 
-    def _until(self, ask: Callable[[], Any], what: str, *, show: Callable[[], str] | None = None) -> None:
+    def _until(
+        self, ask: Callable[[], Any], what: str, *, show: Callable[[], str] | None = None, every: float = 1
+    ) -> None:
         try:
-            kubeapi.until(ask, seconds=PATIENCE_SECONDS, what=what, every=1)
+            kubeapi.until(ask, seconds=PATIENCE_SECONDS, what=what, every=every)
         except TimeoutError as error:
             raise TimeoutError(f"{error}; {show()}" if show else str(error)) from error
 
@@ -211,6 +242,16 @@ class Story:
         for one in self.view.ours("InferenceCluster"):
             found += [name for name in one.get("status", {}).get("admitted", []) if f"/{DEPLOYMENT}-" in name]
         return found
+
+    def _bound(self, count: int) -> bool:
+        """Return whether each of that many replicas has pods, all on a node and with the devices they claim."""
+        pods = [
+            self.view.pods(one["spec"]["clusterName"], name) for name, one in self.view.replicas(DEPLOYMENT).items()
+        ]
+        return len(pods) == count and all(
+            group and all(pod["spec"].get("nodeName") and pod["status"].get("resourceClaimStatuses") for pod in group)
+            for group in pods
+        )
 
     def _serve(self, count: int) -> None:
         self._until(lambda: len(self.view.serving(DEPLOYMENT)) == count, f"{count} serving replicas", show=self._why)
@@ -264,11 +305,13 @@ class Story:
         return "\n    ".join(["conditions:", *lines])
 
 
-STEPS = (
+Step = Callable[[Story], None]
+STEPS: tuple[Step, ...] = (
     Story.apply,
     Story.admitted,
     Story.running,
     Story.routed,
+    Story.steady,
     Story.scale,
     Story.drain,
     Story.typo,
@@ -283,19 +326,3 @@ STEPS = (
 def names() -> list[str]:
     """Return the names of the steps in order."""
     return [step.__name__ for step in STEPS]
-
-
-def play(found: Machine, say: Say, first: str | None = None, until: str | None = None) -> int:
-    """Return 0 when every step (from `first`, up to and with `until`) was as it should be, else 1; each is said."""
-    story = Story(found, say)
-    for step in STEPS[names().index(first) if first else 0 :]:
-        say(f"{step.__name__}: {(step.__doc__ or '').splitlines()[0]}")
-        try:
-            step(story)
-        except CAUSES as error:
-            say(f"  FAILED: {error}")
-            return 1
-        if step.__name__ == until:
-            break
-    say("done")
-    return 0
