@@ -7,11 +7,14 @@ of its values is reported with the value's path and never guessed around.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane import units
 from modelplane.api.fields import Field
-from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass
+from modelplane.devices import partitions
+from modelplane.devices.model import Attribute, AttributeKind, Claim, CounterSet, Device, Draw, NodeClass
+from modelplane.devices.partitions import Undecided
 from modelplane.errors import InvalidQuantity
 
 Json: TypeAlias = Any
@@ -27,18 +30,107 @@ def decode(resource: Mapping[str, Json]) -> NodeClass:
     root = Field(resource)
     spec = root.at("spec")
     cost = spec.at("cost")
+    counter_sets = tuple(_counter_set(entry) for entry in spec.at("sharedCounters").items())
     return NodeClass(
         name=root.at("metadata", "name").text(),
-        devices=tuple(_device(entry) for entry in spec.at("devices").items()),
+        devices=_devices(spec, counter_sets),
         cpu_millis=_floor(spec.at("node", "cpu"), power=3),
         memory_bytes=_floor(spec.at("node", "memory"), power=0),
         cost_per_node_hour=cost.at("perNodeHour").optional(),
         currency=cost.at("currency").text("USD"),
         attributes=dict(sorted(spec.at("attributes").members().items())),
+        counter_sets=counter_sets,
     )
 
 
-def _device(entry: Field) -> Device:
+def _devices(spec: Field, counter_sets: tuple[CounterSet, ...]) -> tuple[Device, ...]:
+    """Return the devices; of one that draws from counters, `count` is what a node holds of it and nothing else."""
+    devices = tuple(_device(entry, counter_sets) for entry in spec.at("devices").items())
+    counts = {index: device.count for index, device in enumerate(devices)}
+    try:
+        for family in partitions.families(counter_sets, devices):
+            counts |= {kind: partitions.most(family, position) for position, kind in enumerate(family.kinds)}
+            partitions.most_at_once(family)
+    except Undecided:
+        raise spec.at("sharedCounters").wrong(
+            "can be shared out in too many ways to be counted; list fewer devices or fewer placements"
+        ) from None
+    return tuple(replace(device, count=counts[index]) for index, device in enumerate(devices))
+
+
+def _counter_set(entry: Field) -> CounterSet:
+    counters = entry.at("counters")
+    return CounterSet(
+        name=entry.at("name").text(),
+        count=_at_least_one(entry.at("count")),
+        counters=tuple((name, _amount(counters.at(name))) for name in sorted(counters.members())),
+    )
+
+
+def _at_least_one(field: Field) -> int:
+    value = field.integer(1)
+    if value < 1:
+        raise field.wrong(f"must be at least 1, is {value}")
+    return value
+
+
+def _draw(entry: Field, counter_sets: tuple[CounterSet, ...], alike: int) -> Draw:
+    """Return what a device takes of one counter set: without counters and placements the whole of it.
+
+    Raises: InvalidInput where it could never be taken.
+    """
+    name = entry.at("counterSet").text()
+    found = next((one for one in counter_sets if one.name == name), None)
+    if found is None:
+        known = ", ".join(one.name for one in counter_sets) or "none"
+        raise entry.at("counterSet").wrong(f'there is no counter set "{name}" in spec.sharedCounters; there is {known}')
+    has = dict(found.counters)
+    counters = entry.at("counters")
+    amounts = tuple((counter, _amount(counters.at(counter))) for counter in sorted(counters.members()))
+    for counter, amount in amounts:
+        if counter not in has:
+            raise counters.at(counter).wrong(_no_counter(found, counter))
+        if units.Quantity.parse(amount) > units.Quantity.parse(has[counter]):
+            raise counters.at(counter).wrong(
+                f"takes {amount}, and counter set {name} has {has[counter]} of it: no device could ever be allocated"
+            )
+    placements = tuple(
+        tuple(sorted(_placed(one, found) for one in place.items())) for place in entry.at("placements").items()
+    )
+    if not amounts and not placements:
+        amounts = found.counters
+    return Draw(name, amounts, placements, alike)
+
+
+def _placed(field: Field, counter_set: CounterSet) -> str:
+    counter = field.text()
+    if counter not in dict(counter_set.counters):
+        raise field.wrong(_no_counter(counter_set, counter))
+    return counter
+
+
+def _no_counter(counter_set: CounterSet, counter: str) -> str:
+    has = ", ".join(name for name, _ in counter_set.counters)
+    return f'counter set {counter_set.name} has no counter "{counter}"; it has {has}'
+
+
+def _draws(entry: Field, counter_sets: tuple[CounterSet, ...]) -> tuple[Draw, ...]:
+    listed = entry.at("consumesCounters")
+    draws = tuple(_draw(one, counter_sets, _at_least_one(entry.at("count"))) for one in listed.items())
+    counts = {one.name: one.count for one in counter_sets if any(draw.counter_set == one.name for draw in draws)}
+    if len(counts) < len(draws):
+        raise listed.wrong("names a counter set twice; put all it takes of a set into one entry")
+    if len(set(counts.values())) > 1:
+        written = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise listed.wrong(
+            f"draws from counter sets of different count ({written}), so that it cannot be said which belong together"
+        )
+    if draws and entry.at("claim").choice(Claim, Claim.DRA) is not Claim.DRA:
+        raise listed.wrong('goes with "claim: DRA" only; remove it or change claim')
+    return draws
+
+
+def _device(entry: Field, counter_sets: tuple[CounterSet, ...]) -> Device:
     return Device(
         name=entry.at("name").text(),
         driver=entry.at("driver").text(),
@@ -50,8 +142,9 @@ def _device(entry: Field) -> Device:
             (name, _attribute(entry.at("attributes", name))) for name in sorted(entry.at("attributes").members())
         ),
         capacity=tuple(
-            (name, _capacity(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())
+            (name, _amount(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())
         ),
+        draws=_draws(entry, counter_sets),
     )
 
 
@@ -73,7 +166,7 @@ def _attribute(field: Field) -> Attribute:
     return Attribute(kind, value.text(""))
 
 
-def _capacity(field: Field) -> str:
+def _amount(field: Field) -> str:
     value = field.at("value")
     text = str(value.value) if isinstance(value.value, int) and not isinstance(value.value, bool) else value.text()
     try:

@@ -2,7 +2,7 @@
 
 The search follows the allocator of Kubernetes: requests in order, devices by driver and then in the order they are
 listed, selectors in order up to the first that is false, nothing evaluated before it is reached, and a CEL error that
-is reached ends the whole claim. What is decided here and not there is the DeviceClass of each request: it is that of
+is reached ends the whole claim. Parts of one physical device exclude each other (`partitions`). What is decided here and not there is the DeviceClass of each request: it is that of
 the device it is bound to, and a DeviceClass is taken to select exactly the devices that name it.
 
 Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: one request is served by
@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
-from modelplane.devices import cel
+from modelplane.devices import cel, partitions
 from modelplane.devices.cel import Outcome
 from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeClass, Request
 
@@ -129,7 +129,7 @@ def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tup
     options: dict[tuple[tuple[str, int], ...], Option] = {}
     aborted: Miss | None = None
     for combination in islice(product(*eligible), COMBINATIONS_MAX):
-        claim = _Claim(kinds, requests, constraints, combination)
+        claim = _Claim(node_class, requests, constraints, combination)
         for option in islice(claim.options(), OPTIONS_MAX):
             options.setdefault(option.counted, option)
         aborted = aborted or claim.aborted
@@ -171,12 +171,13 @@ class _Claim:
 
     def __init__(
         self,
-        kinds: tuple[Device, ...],
+        node_class: NodeClass,
         requests: tuple[Request, ...],
         constraints: tuple[Constraint, ...],
         groups: tuple[Group, ...],
     ) -> None:
-        self._kinds = kinds
+        self._kinds = node_class.devices
+        self._families = partitions.of(node_class)
         self._requests = requests
         self._constraints = constraints
         self._groups = groups
@@ -212,8 +213,20 @@ class _Claim:
             if outcome is Outcome.NO_MATCH or free[index] < request.count or values is None:
                 continue
             rest = (*free[:index], free[index] - request.count, *free[index + 1 :])
+            if not self._is_held(rest):
+                continue
             for tail in self._choose(position + 1, rest, values):
                 yield (index, *tail)
+
+    def _is_held(self, free: tuple[int, ...]) -> bool:
+        """Return whether the physical devices can be parted into what is taken; what is not decided counts as no."""
+        try:
+            return all(
+                partitions.holds(family, tuple(self._kinds[kind].count - free[kind] for kind in family.kinds))
+                for family in self._families
+            )
+        except partitions.Undecided:
+            return False
 
     def _shared(
         self, request: Request, kind: Device, shared: tuple[Attribute | None, ...]
@@ -238,6 +251,17 @@ class _Claim:
             if kind.claim is not Claim.SYNTHETIC:
                 counted[kind.name] = counted.get(kind.name, 0) + request.count
         return Option(tuple(picks), tuple(sorted(counted.items())))
+
+
+def rivals(selectors: tuple[str, ...], device: Device, node_class: NodeClass) -> tuple[Device, ...]:
+    """Return the other kinds of the node that a claim for the device may be given: of its DeviceClass, and matching."""
+    return tuple(
+        other
+        for other in node_class.devices
+        if other is not device
+        and (other.claim, other.device_class) == (Claim.DRA, device.device_class)
+        and answer(selectors, other).outcome is Outcome.MATCH
+    )
 
 
 def attribute(device: Device, name: str) -> Attribute | None:

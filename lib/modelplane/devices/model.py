@@ -37,9 +37,34 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
+class CounterSet:
+    """What each of `count` equal physical devices of a node has to share out: sorted (counter, quantity) pairs."""
+
+    name: str
+    count: int
+    counters: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What one device of a kind takes from one counter set.
+
+    `amounts` are sorted (counter, quantity) pairs that it takes wherever it is. `placements` are the places where it
+    can be, each the counters it takes whole; a kind without placements can be made `alike` times of one set.
+    """
+
+    counter_set: str
+    amounts: tuple[tuple[str, str], ...] = ()
+    placements: tuple[tuple[str, ...], ...] = ()
+    alike: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """One kind of device of one node, `count` of them, all alike.
 
+    `draws` are what it takes from the counter sets of its class; then it is a part of a physical device (or the
+    whole of one that can be parted), and `count` says how many of it fit on a node that holds nothing else.
     `attributes` and `capacity` are sorted (name, value) pairs, so that the device is hashable and its hash is its
     content; a name without a domain belongs to the driver's domain. Capacity values are the text of a Kubernetes
     quantity.
@@ -54,6 +79,7 @@ class Device:
     attributes: tuple[tuple[str, Attribute], ...] = ()
     capacity: tuple[tuple[str, str], ...] = ()
     allow_multiple_allocations: bool = False
+    draws: tuple[Draw, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +114,4 @@ class NodeClass:
     cost_per_node_hour: str | None = None
     currency: str = "USD"
     attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    counter_sets: tuple[CounterSet, ...] = ()

@@ -20,13 +20,22 @@ _AMD = "gpu.amd.com"
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One accelerator: the word in its product name, and its memory by name and as published."""
+    """One accelerator: the word in its product name, and its memory by name and as published.
+
+    `profile` is that of a MIG slice, empty for a whole accelerator.
+    """
 
     driver: str
     word: str
     architecture: str
     nominal_gigabytes: int
     publishes: str
+    profile: str = ""
+
+    @property
+    def title(self) -> str:
+        """How people call it."""
+        return f"{self.word} {self.profile}".rstrip()
 
 
 PRODUCTS: tuple[Product, ...] = (
@@ -39,6 +48,13 @@ PRODUCTS: tuple[Product, ...] = (
     Product(_NVIDIA, "H200", "Hopper", 141, "143771Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 180, "183359Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 192, "183359Mi"),
+    Product(_NVIDIA, "H100", "Hopper", 10, "9984Mi", "1g.10gb"),
+    Product(_NVIDIA, "H100", "Hopper", 10, "9984Mi", "1g.10gb+me"),
+    Product(_NVIDIA, "H100", "Hopper", 20, "20096Mi", "1g.20gb"),
+    Product(_NVIDIA, "H100", "Hopper", 20, "20096Mi", "2g.20gb"),
+    Product(_NVIDIA, "H100", "Hopper", 40, "40448Mi", "3g.40gb"),
+    Product(_NVIDIA, "H100", "Hopper", 40, "40448Mi", "4g.40gb"),
+    Product(_NVIDIA, "H100", "Hopper", 80, "81152Mi", "7g.80gb"),
     Product(_AMD, "MI300X", "", 192, "196592Mi"),
 )
 
@@ -68,7 +84,7 @@ def nominal_memory(device: Device) -> Nominal | None:
     )
     if not suspects or any(amount == Quantity.parse(product.publishes) for product in suspects):
         return None
-    return Nominal(suspects[0].word, declared, suspects[0].publishes)
+    return Nominal(suspects[0].title, declared, suspects[0].publishes)
 
 
 def _is_nominal(amount: Quantity, gigabytes: int) -> bool:
@@ -78,6 +94,9 @@ def _is_nominal(amount: Quantity, gigabytes: int) -> bool:
 def _may_be(product: Product, device: Device) -> bool:
     attributes = dict(device.attributes)
     name, architecture = attributes.get("productName"), attributes.get("architecture")
+    profile = attributes.get("profile")
+    if product.profile != ("" if profile is None else profile.value):
+        return False
     if name is not None:
         return product.word in str(name.value).replace("_", " ").replace("-", " ").split()
     return architecture is None or architecture.value == product.architecture

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 
-from modelplane.devices.model import Device, NodeClass
+from modelplane import names
+from modelplane.devices import matching
+from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass
 from modelplane.placement.plan import DeviceAssignment, PlacedReplica, PlacedRole
 from modelplane.units import Quantity
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
@@ -57,13 +60,15 @@ def _bound(spec: RoleSpec, placed: PlacedRole, node_class: NodeClass) -> BoundRo
         spec=spec,
         pool=placed.pool,
         devices=tuple(
-            _resolved(assignment, devices[assignment.device], selectors[assignment.request])
+            _resolved(assignment, devices[assignment.device], selectors[assignment.request], node_class)
             for assignment in placed.devices
         ),
     )
 
 
-def _resolved(assignment: DeviceAssignment, device: Device, selectors: tuple[str, ...]) -> ResolvedRequest:
+def _resolved(
+    assignment: DeviceAssignment, device: Device, selectors: tuple[str, ...], node_class: NodeClass
+) -> ResolvedRequest:
     return ResolvedRequest(
         name=assignment.request,
         device=device.name,
@@ -72,6 +77,58 @@ def _resolved(assignment: DeviceAssignment, device: Device, selectors: tuple[str
         count=assignment.count,
         device_class=device.device_class,
         resource_name=device.resource_name,
-        selectors=selectors,
+        selectors=(*selectors, *_pins(selectors, device, node_class)),
         memory_bytes=published_memory(device),
     )
+
+
+def _pins(selectors: tuple[str, ...], device: Device, node_class: NodeClass) -> tuple[str, ...]:
+    """Return the selectors that keep the claim on the device it is counted as.
+
+    The author's own are what several kinds of one DeviceClass satisfy (slices of any size, say), and a cluster would
+    take whichever it comes to first, while the ledger counts the chosen one. They come last, so that they are asked
+    only of devices the others let pass. Nothing where no published value tells the kinds apart.
+    """
+    if device.claim is not Claim.DRA:
+        return ()
+    left = matching.rivals(selectors, device, node_class)
+    found: list[str] = []
+    for differs_from, text in _marks(device):
+        rest = tuple(other for other in left if not differs_from(other))
+        if len(rest) < len(left):
+            found.append(text)
+            left = rest
+    return tuple(found)
+
+
+def _marks(device: Device) -> Iterator[tuple[Callable[[Device], bool], str]]:
+    """Yield what tells the device from others, as a test and in the words of a selector."""
+    for name, value in device.attributes:
+        if value.kind in (AttributeKind.STRING, AttributeKind.INT) and not name.startswith(f"{names.GROUP}/"):
+            differs = _differs(name, value)
+            yield differs, f"{_path('attributes', device, name)} == {json.dumps(value.value)}"
+    for name, text in device.capacity:
+        yield _has_other(name, text), f'{_path("capacity", device, name)}.compareTo(quantity("{text}")) == 0'
+
+
+def _differs(name: str, value: Attribute) -> Callable[[Device], bool]:
+    def differs(other: Device) -> bool:
+        has = matching.attribute(other, name)
+        return has is not None and has.kind is value.kind and has != value
+
+    return differs
+
+
+def _has_other(name: str, text: str) -> Callable[[Device], bool]:
+    amount = Quantity.parse(text)
+
+    def has_other(other: Device) -> bool:
+        has = dict(other.capacity).get(name)
+        return has is not None and Quantity.parse(has) != amount
+
+    return has_other
+
+
+def _path(field: str, device: Device, name: str) -> str:
+    domain, slash, own = name.rpartition("/")
+    return f'device.{field}["{domain if slash else device.driver}"]["{own}"]'

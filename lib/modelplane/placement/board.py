@@ -51,6 +51,7 @@ class Board:
         self.replicas_in: tuple[Counter[str], ...] = tuple(Counter() for _ in intent.spread)
         self.refused_on: dict[str, str] = {}
         """Clusters that refuse a replica of this deployment as things stand, and why."""
+        self._refused_pools: dict[str, frozenset[str]] = {}
         self._lots: dict[str, tuple[Lot, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
         self._extra: dict[str, list[Holding]] = {}
@@ -96,6 +97,9 @@ class Board:
                 for index, (pool, _) in enumerate(self.lots(name)):
                     if pool.name == holding.pool:
                         states[index] = ledger.with_holding(states[index], holding)
+            for index, (pool, _) in enumerate(self.lots(name)):
+                if self.is_refused(name, pool.name):
+                    states[index] = ledger.closed(states[index])
             found = self._ledgers[name] = tuple(states)
         return found
 
@@ -164,8 +168,8 @@ class Board:
 
     def counted_out(self, name: str) -> Refusal | None:
         """Return why counts forbid one more replica on the cluster, None when they do not."""
-        if name in self.refused_on:
-            return Refusal(Reason.REFUSED_BY_CLUSTER, self.refused_on[name], "refused by cluster")
+        if name in self.refused_on and all(self.is_refused(name, pool.name) for pool, _ in self.lots(name)):
+            return self.refusal(name)
         limit = self.intent.max_replicas_per_cluster
         if limit and self.objects_on[name] >= limit:
             detail = f"it has {self.objects_on[name]} of at most {limit} replicas per cluster"
@@ -181,11 +185,31 @@ class Board:
         board = Board(Fleet((world.cluster,)), world.demand, world.intent)
         board.replicas_on, board.objects_on = Counter(self.replicas_on), Counter(self.objects_on)
         board.replicas_in = tuple(Counter(counter) for counter in self.replicas_in)
-        board.refused_on = {} if world.pardoned else dict(self.refused_on)
+        if not world.pardoned:
+            board.refused_on, board._refused_pools = dict(self.refused_on), dict(self._refused_pools)
         board.occupy(name, self._extra.get(name, ()))
         return board
 
+    def is_refused(self, name: str, pool: str) -> bool:
+        """Return whether the cluster refuses an own replica that stands on the pool, so that no more is sent there."""
+        return pool in self._refused_pools.get(name, ())
+
+    def refusal(self, name: str) -> Refusal:
+        """Return the cluster's words over an own replica that it refuses."""
+        return Refusal(Reason.REFUSED_BY_CLUSTER, self.refused_on[name], "refused by cluster")
+
     # --- changing ------------------------------------------------------------------------------------------------
+
+    def refuse(self, replica: CurrentReplica, why: str) -> None:
+        """Note that its cluster refuses an own replica: nothing more is sent to its pools meanwhile.
+
+        Other pools of the cluster stay open, and to them the replica may go.
+        """
+        name = replica.cluster
+        pools = frozenset(holding.pool for holding in replica.holdings)
+        self.refused_on[name] = f"{replica.name}: {why}"
+        self._refused_pools[name] = self._refused_pools.get(name, frozenset()) | pools
+        self._ledgers.pop(name, None)
 
     def occupy(self, name: str, holdings: Iterable[Holding]) -> None:
         """Put holdings that the cluster has not published on its ledgers."""

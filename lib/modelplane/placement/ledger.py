@@ -197,7 +197,7 @@ def released(ledger: Ledger, holdings: Iterable[Holding]) -> Ledger:
     for holding in holdings:
         vector, span = ledger.dimensions.charge(holding.shape), holding.nodes_per_worker
         size = ledger.dimensions.size(holding.shape)
-        found = next((i for i in ledger.items if i.vector == vector and _span(i) == span), None)
+        found = next((i for i in ledger.items if i.vector == vector and packing.span(i) == span), None)
         if found is None or found.pods < holding.pods or size is None:
             continue
         rest = [item for item in ledger.items if item is not found]
@@ -214,10 +214,12 @@ def closed(ledger: Ledger) -> Ledger:
 
 
 def fits(ledger: Ledger) -> Answer:
-    """Return whether all that is held has a place and stays within the quota."""
+    """Return whether all that is held has a place, in whatever order it came, and stays within the quota."""
     if ledger.exceeded_quota is not None:
         return Answer.TOO_MUCH
-    return ledger.packing.answer
+    if not ledger.packing.fits:
+        return ledger.packing.answer
+    return _in_any_order(ledger.dimensions.capacity, ledger.nodes, ledger.items)
 
 
 def fits_more(ledger: Ledger, shape: PodShape, after: Ledger) -> Answer:
@@ -258,18 +260,18 @@ def _merged(items: tuple[Item, ...], more: Item, nodes_per_worker: int) -> tuple
     """Return the items with `more` among them; pods of one size merge when their gangs have the same span."""
     merged = []
     for item in items:
-        if item.vector == more.vector and _span(item) == nodes_per_worker == _span(more):
+        if item.vector == more.vector and packing.span(item) == nodes_per_worker == packing.span(more):
             more = Item(item.vector, item.pods + more.pods, item.per_node + more.per_node)
         else:
             merged.append(item)
     return tuple(sorted((*merged, more)))
 
 
-def _span(item: Item) -> int:
-    """Return the pods per gang, 0 where the pods do not make whole gangs."""
-    return 0 if item.pods % item.per_node else item.pods // item.per_node
-
-
 @lru_cache(maxsize=65536)
 def _packed(capacity: Vector, nodes: int, items: tuple[Item, ...]) -> Packing:
     return packing.pack(capacity, nodes, items)
+
+
+@lru_cache(maxsize=65536)
+def _in_any_order(capacity: Vector, nodes: int, items: tuple[Item, ...]) -> Answer:
+    return packing.in_any_order(capacity, nodes, items)

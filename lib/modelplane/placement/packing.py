@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from itertools import pairwise
-from math import lcm
+from itertools import islice, pairwise, permutations
+from math import factorial, lcm
 from typing import TypeAlias
 
 Vector: TypeAlias = tuple[int, ...]
@@ -25,12 +25,21 @@ SEARCH_STEPS = 4000
 """Nodes of the search tree that may be visited before the answer is "undecided"; a few tens of milliseconds."""
 
 
+ORDERS = 24
+"""Orders in which pods may have come that are looked at where several dimensions decide."""
+
+
 class Answer(Enum):
-    """Whether the items fit. UNDECIDED: the search was cut off; a caller must treat it as a no and say so."""
+    """Whether the items fit.
+
+    UNDECIDED: the search was cut off. UNSURE: they fit in some arrangement, and a cluster that packs as pods come may
+    end in another. A caller must treat both as a no and say so.
+    """
 
     FITS = "fits"
     TOO_MUCH = "too much"
     UNDECIDED = "undecided"
+    UNSURE = "unsure"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,6 +69,11 @@ def gang(vector: Vector, pods: int, nodes_per_worker: int) -> Item:
     return Item(vector, pods, max(1, pods // max(1, nodes_per_worker)))
 
 
+def span(item: Item) -> int:
+    """Return the pods of one gang, 0 where they do not make whole gangs."""
+    return 0 if item.pods % item.per_node else item.pods // item.per_node
+
+
 def pack(capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARCH_STEPS) -> Packing:
     """Return whether `nodes` equal nodes of `capacity` carry all items.
 
@@ -76,6 +90,79 @@ def pack(capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARC
     if _greedy_is_exact(capacity, wanted, kept):
         return Packing(Answer.TOO_MUCH)
     return _Search(capacity, wanted, steps).run(nodes)
+
+
+def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item]) -> Answer:
+    """Return FITS when the items find their places in whatever order their shapes come, UNSURE when they may not.
+
+    For items that fit when packed as well as can be. A cluster's scheduler puts each pod where it stands well at that
+    moment and never moves it. Where one dimension decides, that is as good as any plan. Where several do (devices of
+    two kinds, or devices and memory), pods of one shape can use up what those of another need on the same node; and
+    full nodes beside one that is half empty are too few for a gang.
+    Cost: `ORDERS` packings; all orders of up to four shapes, and of more a sample that has each of them last.
+    """
+    wanted = sorted((item for item in items if item.pods > 0), reverse=True)
+    if not any(_shares_nodes(item, capacity) for item in wanted):
+        kept = _deciding_dimensions(capacity, wanted)
+        if len(wanted) < 2 or len(kept) < 2:
+            return Answer.FITS
+    sure = all(_all_find_places(capacity, nodes, order) for order in _orders(wanted))
+    return Answer.FITS if sure else Answer.UNSURE
+
+
+def _shares_nodes(item: Item, capacity: Vector) -> bool:
+    """Return whether the item is of gangs of which several can stand on the same nodes."""
+    return span(item) > 1 and _times(capacity, item.vector, 2) > 1
+
+
+def _orders(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    if factorial(len(items)) <= ORDERS:
+        yield from permutations(items)
+        return
+    for shift in islice(range(len(items)), ORDERS // 2):
+        turned = (*items[shift:], *items[:shift])
+        yield turned
+        yield turned[::-1]
+
+
+def _all_find_places(capacity: Vector, nodes: int, items: Iterable[Item]) -> bool:
+    """Return whether pods find a place when they come shape by shape and gang by gang, into the fullest nodes first."""
+    weights = _weights(capacity)
+    histogram: dict[Vector, int] = {capacity: nodes}
+    for item in items:
+        size = max(1, span(item))
+        left = item.pods // size
+        while left:
+            fullest = sorted(histogram, key=lambda free: (_fullness(free, weights), free))
+            taken = _one_gang(histogram, fullest, item.vector, size)
+            if taken is None:
+                return False
+            # The nodes just used are the fullest now, so the next gangs come to them too, while they have room.
+            times = min(left, *(_times(profile, item.vector, left) for profile in taken))
+            for profile, count in taken.items():
+                _move(histogram, profile, _minus(profile, item.vector, times), count)
+            left -= times
+    return True
+
+
+def _one_gang(
+    histogram: dict[Vector, int], fullest: Sequence[Vector], vector: Vector, missing: int
+) -> dict[Vector, int] | None:
+    """Return the nodes, by what they have left, that take a pod of one gang each; None when they are too few."""
+    taken = {}
+    for profile in fullest:
+        if missing and _times(profile, vector, 1):
+            taken[profile] = min(missing, histogram[profile])
+            missing -= taken[profile]
+    return None if missing else taken
+
+
+def _move(histogram: dict[Vector, int], before: Vector, after: Vector, nodes: int) -> None:
+    """Change what some nodes have left."""
+    histogram[before] -= nodes
+    if not histogram[before]:
+        del histogram[before]
+    histogram[after] = histogram.get(after, 0) + nodes
 
 
 def fewest_nodes(capacity: Vector, item: Item) -> int:

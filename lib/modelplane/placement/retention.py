@@ -109,7 +109,7 @@ def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) 
         elif admission is Admission.REFUSED:
             roll.refused[replica.name] = replica
             note = board.clusters[replica.cluster].refused[f"{board.intent.namespace}/{replica.name}"]
-            board.refused_on[replica.cluster] = f"{replica.name}: {note.message or note.reason}"
+            board.refuse(replica, note.message or note.reason)
         else:
             if admission is Admission.PENDING:
                 board.occupy(replica.cluster, replica.holdings)

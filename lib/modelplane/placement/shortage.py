@@ -66,6 +66,8 @@ def short(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -> Refusal:
     for found in (_too_large(state, shape), _too_few_nodes(state, role), _quota(after)):
         if found is not None:
             return found
+    if ledger.fits(after) is Answer.UNSURE:
+        return _unsure(after, role, shape)
     if state.over_committed:
         detail = f"more is admitted than its {state.nodes} nodes carry; nothing is added until that is over"
         return Refusal(Reason.INSUFFICIENT_DEVICES, detail, _DEVICES)
@@ -77,6 +79,17 @@ def short(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -> Refusal:
         detail = f"want {role.pods} whole nodes, has {state.nodes - state.opened} of {state.nodes} free"
         return Refusal(Reason.INSUFFICIENT_NODES, detail, _NODES)
     return Refusal(Reason.INSUFFICIENT_DEVICES, _devices_detail(state, after, role, shape), _DEVICES)
+
+
+def _unsure(after: Ledger, role: Pods, shape: PodShape) -> Refusal:
+    """Return that only some arrangements of the pool's pods leave room; it counts as what is short then."""
+    parts = [f"{count} {name}" for name, count in shape.devices]
+    parts += [text for text in (_resources(shape.cpu_millis, shape.memory_bytes),) if text]
+    detail = (
+        f"want {_counted(role.pods, ('pod', 'pods'))} x {' + '.join(parts)}, which fit beside the pods of other shapes "
+        f"only if those stood on the {after.nodes} nodes in the right way"
+    )
+    return Refusal(Reason.INSUFFICIENT_NODES, detail, "room depends on where pods stand")
 
 
 def _devices_detail(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -> str:

@@ -10,6 +10,7 @@ from modelplane.placement.model import Pool
 from modelplane.placement.plan import ClusterVerdict, PoolVerdict, Reason
 
 _NEAREST = (
+    Reason.REFUSED_BY_CLUSTER,
     Reason.INSUFFICIENT_NODE_RESOURCES,
     Reason.INSUFFICIENT_DEVICES,
     Reason.INSUFFICIENT_NODES,
@@ -66,6 +67,8 @@ class Judge:
             return Refusal(Reason.NO_MATCHING_DEVICE, detail, "no InferenceClass")
         number = board.table.number(pool.node_class)
         match = board.table.matches(number)[role]
+        if match.miss is None and board.is_refused(name, pool.name):
+            return board.refusal(name)
         if match.miss is None and state is None:
             state = board.published(name, pool)
         key = (number, None if match.miss is not None else state, role)

@@ -23,6 +23,7 @@ ENGINE = "engine"
 SHM_VOLUME = "dshm"
 SHM_PATH = "/dev/shm"  # noqa: S108 - the container's own shared memory, not a shared temporary folder
 
+_NODE = "kubernetes.io/hostname"
 _ACCELERATOR_TAINTS = ("nvidia.com/gpu", "amd.com/gpu")
 _SHM_GIB_PER_DEVICE = 8
 _HANDLERS = frozenset({"httpGet", "tcpSocket", "exec", "grpc"})
@@ -37,11 +38,16 @@ _PROBE_PERIOD_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """How a pod learns its place in a gang: text that the kubelet or the gang's controller fills in."""
+    """How a pod learns its place in a gang: text that the kubelet or the gang's controller fills in.
+
+    `label` is the key that the gang's controller writes on its pods, with a value that tells one gang of a role from
+    another.
+    """
 
     leader_address: str
     rank: str
     world_size: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,7 @@ def pod_spec(bound: BoundRole, facts: ClusterFacts, pod: EnginePod) -> dict[str,
         volumes=volumes,
         nodeSelector=dict(facts.pool_node_selector.get(bound.pool) or {names.LABEL_POOL: bound.pool}),
         tolerations=_tolerations(facts.pool_taints.get(bound.pool, ())),
-        affinity=_packing(bound.pool),
+        affinity=_affinity(bound, pod.gang),
     )
     spec.setdefault("terminationGracePeriodSeconds", 60)
     if pod.devices.pod_claims:
@@ -237,17 +243,28 @@ def _tolerations(taints: Sequence[tuple[str, str, str]]) -> list[Json]:
     return tolerations
 
 
-def _packing(pool: str) -> dict[str, Json]:
-    """Return a preference for nodes of the pool that are in use already, whoever uses them, so that whole nodes
-    stay whole."""
-    term = {
-        "labelSelector": {"matchLabels": {names.LABEL_POOL: pool}},
+def _affinity(bound: BoundRole, gang: Gang | None) -> dict[str, Json]:
+    """Return where the pod stands beside others, so that the nodes are used as the ledger counts them.
+
+    It prefers nodes of the pool that are in use already, whoever uses them, so that whole nodes stay whole. Pods of
+    one gang stand on different nodes: a worker spans as many nodes as its topology says.
+    """
+    in_use = {
+        "labelSelector": {"matchLabels": {names.LABEL_POOL: bound.pool}},
         "namespaceSelector": {},
-        "topologyKey": "kubernetes.io/hostname",
+        "topologyKey": _NODE,
     }
-    return {
-        "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}
+    affinity: dict[str, Json] = {
+        "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": in_use}]}
     }
+    if gang is not None:
+        same_gang = {
+            "labelSelector": {"matchLabels": {names.LABEL_ROLE: str(bound.spec.role)}},
+            "matchLabelKeys": [names.LABEL_REPLICA, gang.label],
+            "topologyKey": _NODE,
+        }
+        affinity["podAntiAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same_gang]}
+    return affinity
 
 
 def members(topology: Topology) -> tuple[Member, ...]:

@@ -16,6 +16,8 @@ from tests.support import kubeapi
 Document = dict[str, Any]
 
 CLUSTER_LABEL = "conformance.modelplane.ai/cluster"
+# What LeaderWorkerSet v0.8.0 writes on the pods of a group.
+GROUP_LABEL = "leaderworkerset.sigs.k8s.io/group-index"
 
 
 def device_classes(classes: list[Document]) -> Iterator[Document]:
@@ -108,10 +110,11 @@ def pods(service: Document, where: str) -> Iterator[Document]:
         for group in range(part["replicas"]):
             for rank in range(size if "worker" in part else 1):
                 template = part["template"] if rank == 0 else part["worker"]
-                yield _pod(service, f"{role}-{group}-{rank}", template, where)
+                yield _pod(service, (role, group, rank), template, where)
 
 
-def _pod(service: Document, suffix: str, template: Document, where: str) -> Document:
+def _pod(service: Document, place: tuple[str, int, int], template: Document, where: str) -> Document:
+    role, group, rank = place
     spec = copy.deepcopy(template)
     spec["nodeSelector"] = {**spec.get("nodeSelector", {}), CLUSTER_LABEL: where}
     meta = service["metadata"]
@@ -119,9 +122,19 @@ def _pod(service: Document, suffix: str, template: Document, where: str) -> Docu
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": f"{meta['name']}-{suffix}",
+            "name": f"{meta['name']}-{role}-{group}-{rank}",
             "namespace": meta["namespace"],
-            "labels": {**service["spec"].get("labels", {}), "conformance.modelplane.ai/replica": meta["name"]},
+            "labels": {
+                **_labels(service, role),
+                GROUP_LABEL: str(group),
+                "conformance.modelplane.ai/replica": meta["name"],
+            },
         },
         "spec": spec,
     }
+
+
+def _labels(service: Document, role: str) -> dict[str, str]:
+    """Return the labels of a role's pods. Source: KServe v0.20.0, which takes them from the role's own `labels`."""
+    part = service["spec"]["prefill"] if role == "prefill" else service["spec"]
+    return dict(part.get("labels", {}))

@@ -7,6 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from modelplane_cli.planning import decision, explanation
+from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.world.store import Store
 from tests.conformance.scheduler import fleets, hardware, refusals
 from tests.support import controlplane, installation, kubeapi, rendered
 
@@ -15,6 +18,7 @@ Document = dict[str, Any]
 OURS = "modelplane.ai/v1alpha1"
 BOUND_SECONDS = 240
 THREADS = 8
+DEPENDS = "only if those stood"
 REPLICA = "conformance.modelplane.ai/replica"
 
 
@@ -55,7 +59,7 @@ def case(seed: int) -> Case:
             if kubeapi.condition(document, "Admitted").get("status") == "True":
                 made.replicas.append(document)
         elif document["kind"] == "ModelDeployment" and document["status"].get("unscheduledReplicas"):
-            made.refused.extend(_refused(made, document))
+            made.refused.extend(_refused(made, document, _unsure(settled.store, document)))
     return made
 
 
@@ -64,10 +68,23 @@ def where(seed: int, cluster: str) -> str:
     return f"s{seed}-{cluster}"
 
 
-def _refused(made: Case, deployment: Document) -> Iterator[Document]:
+def _unsure(store: Store, deployment: Document) -> set[tuple[str, str]]:
+    """Return the pools, by cluster and name, whose room depends on where pods happen to stand.
+
+    We promise nothing there, and the scheduler may be lucky.
+    """
+    meta = deployment["metadata"]
+    decided = decision.of(store, Deployment(meta["namespace"], meta["name"]))
+    verdicts = explanation.deployment(decided).verdicts
+    return {(one.cluster, pool.pool) for one in verdicts for pool in one.pools if DEPENDS in pool.detail}
+
+
+def _refused(made: Case, deployment: Document, unsure: set[tuple[str, str]]) -> Iterator[Document]:
     classes = made.of("InferenceClass")
     for name, cluster in sorted(made.of("InferenceCluster").items()):
         for pool in cluster["spec"]["nodePools"]:
+            if (name, pool["name"]) in unsure:
+                continue
             manifests = refusals.forced(deployment, cluster, pool, classes[pool["className"]])
             for one in manifests or ():
                 yield {**one, "where": where(made.seed, name)}

@@ -129,3 +129,29 @@ def test_many_nodes_do_not_exhaust_the_stack() -> None:
     items = [Item((5,), 2000, 2000), Item((3,), 2001, 2001)]
     assert packing.pack((8,), 2000, items).answer is Answer.TOO_MUCH
     assert packing.pack((8,), 3000, [Item((4,), 3000, 3000), Item((3,), 3000, 3000)]).fits
+
+
+@pytest.mark.parametrize(
+    ("reason", "capacity", "nodes", "items", "want"),
+    [
+        ("nothing", (8, 4), 2, [], Answer.FITS),
+        ("one shape alone packs itself", (8, 4), 2, [Item((1, 2), 4, 4)], Answer.FITS),
+        ("devices decide, whatever comes first", (8, 64), 2, [Item((2, 4), 4, 4), Item((1, 8), 8, 8)], Answer.FITS),
+        # Seen with the real scheduler: the first four take all devices of one node, whose other devices then lie idle.
+        ("two kinds of device", (8, 4), 2, [Item((2, 0), 4, 4), Item((1, 2), 4, 4)], Answer.UNSURE),
+        ("the same with one node more", (8, 4), 3, [Item((2, 0), 4, 4), Item((1, 2), 4, 4)], Answer.FITS),
+        ("devices and memory", (8, 512), 2, [Item((1, 100), 8, 8), Item((1, 24), 4, 4)], Answer.FITS),
+        # The single pods fill one node of two; a gang wants two with room.
+        ("a gang", (8,), 2, [packing.gang((4,), 2, 2), Item((1,), 8, 8)], Answer.UNSURE),
+        ("a gang and one node more", (8,), 3, [packing.gang((4,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
+        # Two gangs fill two nodes, and the third finds one.
+        ("three gangs on three nodes", (8,), 3, [packing.gang((4,), 6, 2)], Answer.UNSURE),
+        ("three gangs on four nodes", (8,), 4, [packing.gang((4,), 6, 2)], Answer.FITS),
+        ("a gang of whole nodes", (8,), 3, [packing.gang((8,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
+        ("cpu and memory", (64, 512), 2, [Item((4, 100), 8, 8), Item((16, 24), 4, 4)], Answer.UNSURE),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_in_any_order(reason: str, capacity: tuple[int, ...], nodes: int, items: list[Item], want: Answer) -> None:
+    assert packing.pack(capacity, nodes, items).fits, "only what packs is asked about"
+    assert packing.in_any_order(capacity, nodes, items) is want, reason

@@ -428,6 +428,14 @@ def test_a_refused_replica_is_proposed_elsewhere_under_a_new_name() -> None:
     assert [one.name for one in result.shed] == [f"{DEPLOYMENT}-0"]
 
 
+def test_a_refused_replica_goes_to_another_pool_of_the_same_cluster() -> None:
+    two = cluster("a", pool(4), pool(4, name="other"), refused=refusing().refused)
+    result = plan(fleet(two), have=current(replica(0, "a", ready=False)))
+    (placed,) = result.composed
+    assert (placed.name, placed.roles[0].pool) == (f"{DEPLOYMENT}-1", "other")
+    assert [one.name for one in result.shed] == [f"{DEPLOYMENT}-0"]
+
+
 def test_a_refused_replica_with_nowhere_to_go_waits_where_it_is_and_counts_as_missing() -> None:
     result = plan(fleet(refusing()), have=current(replica(0, "a", ready=False)))
     (waiting,) = result.composed

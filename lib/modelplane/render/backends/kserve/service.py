@@ -37,6 +37,8 @@ _MODEL_ROUTING = "serving.kserve.io/model-based-routing-enabled"
 _SIDECAR_IMAGE = "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0"
 _API_PATHS = ("/v1/completions", "/v1/chat/completions", "/v1/responses", "/v1/messages")
 _DRAIN_SECONDS = 15
+# LeaderWorkerSet v0.8.0 numbers the gangs of a set with it.
+_GANG_LABEL = "leaderworkerset.sigs.k8s.io/group-index"
 
 # Ready alone does not speak of presets in v0.20, and it may speak of an older generation.
 _SERVICE_READY = (
@@ -219,7 +221,7 @@ def _parallelism(topology: Topology) -> dict[str, Json]:
 def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, member: Member) -> dict[str, Json]:
     engine, role = rendering.engine, bound.spec
     command = _command(rendering, bound, member)
-    gang = pods.Gang("$(LWS_LEADER_ADDRESS)", "$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)")
+    gang = pods.Gang("$(LWS_LEADER_ADDRESS)", "$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)", _GANG_LABEL)
     spec = pods.pod_spec(
         bound,
         rendering.facts,

@@ -1,0 +1,272 @@
+"""Which parts of its physical devices one node can hold at the same time.
+
+A partitionable device draws from the counters of one physical device, and where a part lies decides what it draws: a
+MIG slice takes particular memory slices of its GPU. So the parts of a node are not a matter of sums. Physical devices
+are alike and independent, so what one of them can hold is found once (`loads`), and a node is so many of them.
+
+Exact or `Undecided`, never a guess. Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import TypeAlias
+
+from modelplane.devices.amounts import nano
+from modelplane.devices.model import CounterSet, Device, Draw, NodeClass
+from modelplane.units import Quantity
+
+Vector: TypeAlias = tuple[int, ...]
+
+STATES_MAX = 50_000
+"""Ways to part one physical device that are looked at."""
+STEPS_MAX = 20_000
+"""Physical devices that are filled while one node is looked at."""
+
+
+class Undecided(Exception):
+    """The search was cut off; whoever asked must take it as a no and say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A way to be on a physical device: what it draws, in nano per counter, and how many devices can be there so."""
+
+    draws: Vector
+    alike: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """`units` equal physical devices and the kinds of device they can be parted into.
+
+    `kinds` are positions in the class's devices. `counters` are (set, counter) with `capacity` in nano, of one unit.
+    """
+
+    units: int
+    kinds: Vector
+    counters: tuple[tuple[str, str], ...]
+    capacity: Vector
+    places: tuple[tuple[Place, ...], ...]
+
+    def least(self, kind: int) -> Vector:
+        """Return what a device of the kind (a position in `kinds`) draws at least, wherever it is."""
+        return tuple(min(column) for column in zip(*(place.draws for place in self.places[kind]), strict=True))
+
+
+@lru_cache(maxsize=1024)
+def families(counter_sets: tuple[CounterSet, ...], devices: tuple[Device, ...]) -> tuple[Family, ...]:
+    """Return the families of a class: counter sets that some device draws from together belong to one.
+
+    Draws from unknown sets or counters, and more than there is, make a kind that can be nowhere.
+    """
+    sets = {one.name: one for one in counter_sets}
+    group = {name: name for name in sets}
+    for device in devices:
+        drawn = [group[draw.counter_set] for draw in device.draws if draw.counter_set in sets]
+        group = {name: drawn[0] if one in drawn else one for name, one in group.items()} if drawn else group
+    found = []
+    for head in dict.fromkeys(group.values()):
+        members = [sets[name] for name, one in group.items() if one == head]
+        kinds = [i for i, device in enumerate(devices) if any(group.get(d.counter_set) == head for d in device.draws)]
+        if kinds:
+            found.append(_family(members, kinds, devices))
+    return tuple(found)
+
+
+def of(node_class: NodeClass) -> tuple[Family, ...]:
+    """Return the families of a class."""
+    return families(node_class.counter_sets, node_class.devices)
+
+
+def _family(members: list[CounterSet], kinds: list[int], devices: tuple[Device, ...]) -> Family:
+    amounts = {(one.name, counter): _nano(text) for one in members for counter, text in one.counters}
+    counters = tuple(amounts)
+    return Family(
+        units=min(one.count for one in members),
+        kinds=tuple(kinds),
+        counters=counters,
+        capacity=tuple(amounts.values()),
+        places=tuple(tuple(_places(devices[kind].draws, amounts)) for kind in kinds),
+    )
+
+
+def _nano(text: str) -> int:
+    return nano(Quantity.parse(text))
+
+
+def _places(draws: tuple[Draw, ...], amounts: dict[tuple[str, str], int]) -> Iterator[Place]:
+    """Yield the places of a kind, one per combination of a placement in each set it draws from."""
+    alike = min((draw.alike for draw in draws), default=1)
+    found: dict[Vector, int] = {}
+    for chosen in product(*[draw.placements or ((),) for draw in draws]):
+        taken: dict[tuple[str, str], int] = {}
+        for draw, whole in zip(draws, chosen, strict=True):
+            for counter, text in draw.amounts:
+                taken[draw.counter_set, counter] = _nano(text)
+            for counter in whole:
+                taken[draw.counter_set, counter] = amounts.get((draw.counter_set, counter), 1)
+        if all(amount <= amounts.get(counter, 0) for counter, amount in taken.items()):
+            vector = tuple(taken.get(counter, 0) for counter in amounts)
+            found[vector] = found.get(vector, 0) + alike
+    yield from (Place(vector, count) for vector, count in found.items())
+
+
+@lru_cache(maxsize=4096)
+def loads(family: Family, kinds: Vector) -> tuple[Vector, ...]:
+    """Return the fullest loads of one unit, counts of the kinds (positions in the family) given.
+
+    Raises: Undecided.
+    """
+    states: dict[Vector, set[Vector]] = {family.capacity: {()}}
+    for kind in kinds:
+        after: dict[Vector, set[Vector]] = {}
+        for free, counts in states.items():
+            for left, number in _filled(free, family.places[kind]):
+                after.setdefault(left, set()).update((*count, number) for count in counts)
+        states = after
+        if sum(map(len, states.values())) > STATES_MAX:
+            raise Undecided
+    return _fullest({count for counts in states.values() for count in counts})
+
+
+def _filled(free: Vector, places: tuple[Place, ...]) -> set[tuple[Vector, int]]:
+    """Return every way to put devices of one kind at their places: what is then free, and how many they are."""
+    found = {(free, 0)}
+    for place in places:
+        for left, number in tuple(found):
+            for times in range(1, place.alike + 1):
+                rest = tuple(have - times * draw for have, draw in zip(left, place.draws, strict=True))
+                if min(rest, default=0) < 0:
+                    break
+                found.add((rest, number + times))
+        if len(found) > STATES_MAX:
+            raise Undecided
+    return found
+
+
+def _fullest(counts: set[Vector]) -> tuple[Vector, ...]:
+    """Return the counts that no other covers, the largest first."""
+    kept: list[Vector] = []
+    for count in sorted(counts, key=lambda one: (sum(one), one), reverse=True):
+        if not any(all(mine <= other for mine, other in zip(count, one, strict=True)) for one in kept):
+            kept.append(count)
+    return tuple(kept)
+
+
+@lru_cache(maxsize=65536)
+def holds(family: Family, wanted: Vector) -> bool:
+    """Return whether a node holds so many devices of each kind of the family at once.
+
+    Cost: once per distinct question and process. Raises: Undecided.
+    """
+    kinds = tuple(kind for kind, number in enumerate(wanted) if number)
+    if not kinds:
+        return True
+    able = loads(family, kinds)
+    numbers = tuple(wanted[kind] for kind in kinds)
+    if any(number > family.units * max(load[i] for load in able) for i, number in enumerate(numbers)):
+        return False
+    return len(kinds) == 1 or _Filling(able).fits(numbers, family.units)
+
+
+class _Filling:
+    """The search over units.
+
+    Some unit carries a device of the rarest kind that is left, and it is no loss if that unit is as full as can be.
+    """
+
+    def __init__(self, able: tuple[Vector, ...]) -> None:
+        self._able = able
+        most = [max(load[kind] for load in able) for kind in range(len(able[0]))]
+        self._rarest = sorted(range(len(most)), key=lambda kind: (most[kind], kind))
+        self._most = most
+        self._failed: set[tuple[Vector, int]] = set()
+        self._steps = STEPS_MAX
+
+    def fits(self, left: Vector, units: int) -> bool:
+        """Return whether `left` fits into `units` empty units.
+
+        Raises: Undecided.
+        """
+        first = next((kind for kind in self._rarest if left[kind]), None)
+        if first is None:
+            return True
+        if any(number > units * most for number, most in zip(left, self._most, strict=True)):
+            return False
+        if (left, units) in self._failed:
+            return False
+        self._steps -= 1
+        if self._steps < 0:
+            raise Undecided
+        for load in self._able:
+            if load[first]:
+                rest = tuple(max(0, number - more) for number, more in zip(left, load, strict=True))
+                if self.fits(rest, units - 1):
+                    return True
+        self._failed.add((left, units))
+        return False
+
+
+def most(family: Family, kind: int) -> int:
+    """Return how many devices of one kind (a position in the family) a node holds that holds nothing else.
+
+    Raises: Undecided.
+    """
+    return family.units * max(load[0] for load in loads(family, (kind,)))
+
+
+def most_at_once(family: Family) -> int:
+    """Return how many devices of any kinds a node holds at once.
+
+    Raises: Undecided.
+    """
+    return family.units * max(sum(load) for load in loads(family, tuple(range(len(family.kinds)))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """What a node of a class holds beside the sums: compared by identity, made once per class.
+
+    `node` are the amounts of an empty node, for as many leading dimensions as the rules speak of; `axes` are, per
+    family, the dimensions its kinds are counted in.
+    """
+
+    families: tuple[Family, ...]
+    axes: tuple[Vector, ...]
+    node: Vector
+
+    def matter(self, vectors: Iterable[Vector]) -> bool:
+        """Return whether the sums do not decide for pods of these sizes: two kinds of a family are among them."""
+        sizes = tuple(vectors)
+        return any(sum(any(size[axis] for size in sizes) for axis in axes) > 1 for axes in self.axes)
+
+    def allow(self, held: Vector) -> bool:
+        """Return whether a node can hold so much.
+
+        Raises: Undecided.
+        """
+        return all(
+            holds(family, tuple(held[axis] for axis in axes))
+            for family, axes in zip(self.families, self.axes, strict=True)
+        )
+
+    def times(self, free: Vector, vector: Vector, bound: int) -> int:
+        """Return how often, up to `bound`, a pod of size `vector` goes on a node with `free` left.
+
+        A pod that is charged a whole node stands alone, which the sums see to. Raises: Undecided.
+        """
+        if not any(vector[axis] for axes in self.axes for axis in axes) or vector[: len(self.node)] == self.node:
+            return bound
+        held = tuple(have - left for have, left in zip(self.node, free, strict=False))
+        low, high = 0, bound
+        while low < high:
+            middle = (low + high + 1) // 2 if high < bound else high
+            if self.allow(tuple(one + middle * more for one, more in zip(held, vector, strict=False))):
+                low = middle
+            else:
+                high = middle - 1
+        return low
