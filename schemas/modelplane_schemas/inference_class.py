@@ -14,36 +14,6 @@ class Attributes(Wire):
     version: str | None = Field(None, description="Semantic version, for example 9.0.0.")
 
 
-class Capacity(Wire):
-    value: int | str = Field(..., description="A Kubernetes quantity, for example 143771Mi.")
-
-
-class Device(Wire):
-    name: str = Field(..., description="Name of the device inside the class, for example gpu.")
-    driver: str = Field(
-        ...,
-        description="DRA driver that publishes it, for example gpu.nvidia.com. Attributes without a domain belong to it.",
-    )
-    claim: Literal["DRA", "Synthetic", "DevicePlugin"] | None = Field(
-        "DRA",
-        description="How it reaches a pod. DRA renders a ResourceClaim; DevicePlugin renders a resource limit; Synthetic is matched by selectors and never claimed or counted.",
-    )
-    device_class_name: str | None = Field(
-        None, alias="deviceClassName", description="DeviceClass on the clusters that its claims name. Required for DRA."
-    )
-    resource_name: str | None = Field(
-        None, alias="resourceName", description="Extended resource of the device plugin. Required for DevicePlugin."
-    )
-    count: int | None = Field(1, description="How many of it one node has.")
-    attributes: dict[str, Attributes] | None = Field(
-        None,
-        description='Attributes as the driver publishes them. A key is a name of letters, digits and "_", or domain/name; without a domain it belongs to the driver. Each has exactly one of string, int, bool and version.',
-    )
-    capacity: dict[str, Capacity] | None = Field(
-        None, description="Capacities as the driver publishes them, not the nominal size. Keys as for attributes."
-    )
-
-
 class Node(Wire):
     """
     What pods may use of one node (allocatable). What is given is checked when replicas are placed.
@@ -145,12 +115,87 @@ class Provisioning(Wire):
     aks: Aks | None = Field(None, description="Node pool of Azure Kubernetes Service.")
 
 
+class Status(Wire):
+    """
+    Findings about the class.
+    """
+
+    devices: int | None = Field(None, description="Devices of one node that can be claimed.")
+    warnings: list[str] | None = Field(
+        None, description="What looks wrong and does not stop the class from being used."
+    )
+
+
+class Counters(Wire):
+    value: int | str = Field(..., description="A Kubernetes quantity, for example 143771Mi.")
+
+
+class SharedCounter(Wire):
+    name: str = Field(..., description="Name that consumesCounters refers to, for example gpu.")
+    count: int | None = Field(1, description="How many such physical devices one node has.")
+    counters: dict[str, Counters] = Field(..., description="Amounts by counter name, as the driver publishes them.")
+
+
+class ConsumesCounter(Wire):
+    counter_set: str = Field(
+        ...,
+        alias="counterSet",
+        description="Entry of sharedCounters. With neither counters nor placements the device takes all of it.",
+    )
+    counters: dict[str, Counters] | None = Field(
+        None, description="Amounts by counter name, as the driver publishes them."
+    )
+    placements: list[list[str]] | None = Field(
+        None,
+        description="Where on the physical device it can be: one list per place, of the counters that it takes whole there. For a MIG slice these are the memory slices it covers, for example [memory-slice-0, memory-slice-1]. The driver publishes one device per place.",
+    )
+
+
+class Device(Wire):
+    name: str = Field(..., description="Name of the device inside the class, for example gpu.")
+    driver: str = Field(
+        ...,
+        description="DRA driver that publishes it, for example gpu.nvidia.com. Attributes without a domain belong to it.",
+    )
+    claim: Literal["DRA", "Synthetic", "DevicePlugin"] | None = Field(
+        "DRA",
+        description="How it reaches a pod. DRA renders a ResourceClaim; DevicePlugin renders a resource limit; Synthetic is matched by selectors and never claimed or counted.",
+    )
+    device_class_name: str | None = Field(
+        None, alias="deviceClassName", description="DeviceClass on the clusters that its claims name. Required for DRA."
+    )
+    resource_name: str | None = Field(
+        None, alias="resourceName", description="Extended resource of the device plugin. Required for DevicePlugin."
+    )
+    count: int | None = Field(
+        1,
+        description="How many of it one node has. With consumesCounters: how many of it one physical device can be parted into at each placement, which is 1 for all that drivers publish today.",
+    )
+    consumes_counters: list[ConsumesCounter] | None = Field(
+        None,
+        alias="consumesCounters",
+        description="What one such device takes of a physical device, as in ResourceSlices. Devices that take from the same physical device exclude each other by it: a whole GPU and its MIG slices, or slices in the same place.",
+    )
+    attributes: dict[str, Attributes] | None = Field(
+        None,
+        description='Attributes as the driver publishes them. A key is a name of letters, digits and "_", or domain/name; without a domain it belongs to the driver. Each has exactly one of string, int, bool and version.',
+    )
+    capacity: dict[str, Counters] | None = Field(
+        None, description="Capacities as the driver publishes them, not the nominal size. Keys as for attributes."
+    )
+
+
 class Spec(Wire):
     """
     The hardware of one node.
     """
 
     description: str | None = Field(None, description="One sentence for people.")
+    shared_counters: list[SharedCounter] | None = Field(
+        None,
+        alias="sharedCounters",
+        description="What physical devices of ONE node have to share out among the devices they can be parted into, in the terms of ResourceSlices (sharedCounters). One entry describes count equal physical devices, for example eight GPUs that can be parted by MIG.",
+    )
     devices: list[Device] = Field(..., description="The devices of ONE node, one entry per kind.")
     node: Node | None = Field(
         None,
@@ -164,17 +209,6 @@ class Spec(Wire):
         None, description="Price, used to choose between places that fit equally well, and in reports."
     )
     provisioning: Provisioning | None = Field(None, description="How a cloud makes a node of this class.")
-
-
-class Status(Wire):
-    """
-    Findings about the class.
-    """
-
-    devices: int | None = Field(None, description="Devices of one node that can be claimed.")
-    warnings: list[str] | None = Field(
-        None, description="What looks wrong and does not stop the class from being used."
-    )
 
 
 class InferenceClass(Wire):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from modelplane.devices.allocation import Inventory
@@ -18,7 +21,7 @@ from modelplane.devices.claims import (
     Toleration,
     Use,
 )
-from modelplane.devices.model import Attribute, AttributeKind, Device
+from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass
 from modelplane.devices.slices import (
     Counters,
     DeviceId,
@@ -186,3 +189,51 @@ def node_selector(selector: Json) -> NodeSelector | None:
 
 def _requirements(entries: Json) -> tuple[Requirement, ...]:
     return tuple(Requirement(one["key"], one["operator"], tuple(one.get("values", []))) for one in entries or [])
+
+
+def of_class(node_class: NodeClass, node: str = "node-1") -> tuple[Slice, ...]:
+    """Return what the drivers of one node of the class publish, physical device by physical device.
+
+    The devices of one kind stand together, the physical devices of one kind of counter set likewise.
+    """
+    found = []
+    for driver in dict.fromkeys(device.driver for device in node_class.devices):
+        offers = tuple(
+            offer for device in node_class.devices if device.driver == driver for offer in _offers(device, node_class)
+        )
+        drawn = {draw.set_name for offer in offers for draw in offer.draws}
+        sets = tuple(one for one in _sets(node_class) if one.set_name in drawn)
+        reach = Reach(node)
+        found.append(Slice(f"{driver}-devices", driver, node, offers, (), 1, 1 + bool(sets), reach))
+        if sets:
+            found.append(Slice(f"{driver}-counters", driver, node, (), sets, 1, 2, reach))
+    return tuple(found)
+
+
+def _sets(node_class: NodeClass) -> Iterator[Counters]:
+    for one in node_class.counter_sets:
+        amounts = tuple((name, Quantity.parse(text)) for name, text in one.counters)
+        yield from (Counters(f"{one.name}-{unit}", amounts) for unit in range(one.count))
+
+
+def _offers(device: Device, node_class: NodeClass) -> Iterator[Offer]:
+    kind = replace(device, name="", count=1, draws=())
+    if not device.draws:
+        yield from (Offer(f"{device.name}-{number}", kind) for number in range(device.count))
+        return
+    sets = {one.name: one for one in node_class.counter_sets}
+    for unit in range(sets[device.draws[0].counter_set].count):
+        for place, chosen in enumerate(product(*[draw.placements or ((),) for draw in device.draws])):
+            draws = tuple(
+                _drawn(draw, whole, unit, sets[draw.counter_set])
+                for draw, whole in zip(device.draws, chosen, strict=True)
+            )
+            for alike in range(device.draws[0].alike):
+                yield Offer(f"{device.name}-{unit}-{place}-{alike}", kind, draws=draws)
+
+
+def _drawn(draw: Draw, whole: tuple[str, ...], unit: int, counter_set: CounterSet) -> Counters:
+    amounts = {name: Quantity.parse(text) for name, text in draw.amounts}
+    has = dict(counter_set.counters)
+    amounts |= {name: Quantity.parse(has[name]) for name in whole}
+    return Counters(f"{draw.counter_set}-{unit}", tuple(sorted(amounts.items())))

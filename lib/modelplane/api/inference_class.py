@@ -141,9 +141,7 @@ def _device(entry: Field, counter_sets: tuple[CounterSet, ...]) -> Device:
         attributes=tuple(
             (name, _attribute(entry.at("attributes", name))) for name in sorted(entry.at("attributes").members())
         ),
-        capacity=tuple(
-            (name, _amount(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())
-        ),
+        capacity=tuple((name, _amount(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())),
         draws=_draws(entry, counter_sets),
     )
 

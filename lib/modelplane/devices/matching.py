@@ -2,8 +2,9 @@
 
 The search follows the allocator of Kubernetes: requests in order, devices by driver and then in the order they are
 listed, selectors in order up to the first that is false, nothing evaluated before it is reached, and a CEL error that
-is reached ends the whole claim. Parts of one physical device exclude each other (`partitions`). What is decided here and not there is the DeviceClass of each request: it is that of
-the device it is bound to, and a DeviceClass is taken to select exactly the devices that name it.
+is reached ends the whole claim. Parts of one physical device exclude each other (`partitions`). What is decided here
+and not there is the DeviceClass of each request: it is that of the device it is bound to, and a DeviceClass is taken
+to select exactly the devices that name it.
 
 Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: one request is served by
 one kind of device, where the allocator may mix kinds of one DeviceClass; such a node is refused, never over-promised.

@@ -4,15 +4,20 @@ A partitionable device draws from the counters of one physical device, and where
 MIG slice takes particular memory slices of its GPU. So the parts of a node are not a matter of sums. Physical devices
 are alike and independent, so what one of them can hold is found once (`loads`), and a node is so many of them.
 
+A cluster moves nothing: a device is put at the first place that is free when its pod comes, and may lie in the way of
+a later one. So there are two questions: whether devices can be held together at all (`holds`), and whether they are
+however their kinds come (`holds_as_they_come`).
+
 Exact or `Undecided`, never a guess. Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import permutations, product
+from math import factorial
 from typing import TypeAlias
 
 from modelplane.devices.amounts import nano
@@ -25,6 +30,8 @@ STATES_MAX = 50_000
 """Ways to part one physical device that are looked at."""
 STEPS_MAX = 20_000
 """Physical devices that are filled while one node is looked at."""
+ORDERS = 24
+"""Orders in which kinds may have come that are looked at."""
 
 
 class Undecided(Exception):
@@ -211,6 +218,45 @@ class _Filling:
         return False
 
 
+@lru_cache(maxsize=65536)
+def holds_as_they_come(family: Family, wanted: Vector) -> bool:
+    """Return whether a node holds so many devices of each kind in whatever order the kinds come.
+
+    Each device goes to the first unit and the first of its places that is free, as listed, which is the allocator's
+    order. Cost: `ORDERS` orders; all of up to four kinds, and of more a sample that has each of them last. Raises:
+    Undecided.
+    """
+    kinds = [kind for kind, number in enumerate(wanted) if number]
+    return holds(family, wanted) and all(_all_find_places(family, wanted, order) for order in _orders(kinds))
+
+
+def _orders(kinds: list[int]) -> Iterator[tuple[int, ...]]:
+    if factorial(len(kinds)) <= ORDERS:
+        yield from permutations(kinds)
+        return
+    for shift in range(min(len(kinds), ORDERS // 2)):
+        turned = (*kinds[shift:], *kinds[:shift])
+        yield turned
+        yield turned[::-1]
+
+
+def _all_find_places(family: Family, wanted: Vector, order: tuple[int, ...]) -> bool:
+    free = [family.capacity] * family.units
+    for kind in order:
+        missing = wanted[kind]
+        for unit in range(family.units):
+            for place in family.places[kind] if missing else ():
+                for _ in range(min(missing, place.alike)):
+                    rest = tuple(have - draw for have, draw in zip(free[unit], place.draws, strict=True))
+                    if min(rest, default=0) < 0:
+                        break
+                    free[unit] = rest
+                    missing -= 1
+        if missing:
+            return False
+    return True
+
+
 def most(family: Family, kind: int) -> int:
     """Return how many devices of one kind (a position in the family) a node holds that holds nothing else.
 
@@ -238,19 +284,26 @@ class Rules:
     families: tuple[Family, ...]
     axes: tuple[Vector, ...]
     node: Vector
+    as_they_come: bool = False
+    """Whether a node must hold what it is given in whatever order it comes."""
 
     def matter(self, vectors: Iterable[Vector]) -> bool:
         """Return whether the sums do not decide for pods of these sizes: two kinds of a family are among them."""
         sizes = tuple(vectors)
         return any(sum(any(size[axis] for size in sizes) for axis in axes) > 1 for axes in self.axes)
 
+    def speak_of(self, axis: int) -> bool:
+        """Return whether the dimension is one of a device that shares counters with others."""
+        return any(axis in axes for axes in self.axes)
+
     def allow(self, held: Vector) -> bool:
         """Return whether a node can hold so much.
 
         Raises: Undecided.
         """
+        asked = holds_as_they_come if self.as_they_come else holds
         return all(
-            holds(family, tuple(held[axis] for axis in axes))
+            asked(family, tuple(held[axis] for axis in axes))
             for family, axes in zip(self.families, self.axes, strict=True)
         )
 
@@ -270,3 +323,9 @@ class Rules:
             else:
                 high = middle - 1
         return low
+
+
+@lru_cache(maxsize=4096)
+def as_they_come(rules: Rules) -> Rules:
+    """Return the rules for pods that come in any order and are never moved."""
+    return replace(rules, as_they_come=True)

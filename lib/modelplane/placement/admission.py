@@ -88,7 +88,7 @@ class _Book:
         """Return the reason and message why the holding does not fit the pool, None when it does."""
         unknown = [name for name, _ in holding.shape.devices if name not in state.dimensions.names]
         if unknown:
-            known = ", ".join(state.dimensions.names) or "none"
+            known = ", ".join(state.dimensions.devices) or "none"
             message = f"{pool.name}: class {pool.class_name} has no device {', '.join(unknown)} (it has {known})"
             return (Reason.NO_MATCHING_DEVICE, message)
         if not state.dimensions.carries(holding.shape):
@@ -130,14 +130,6 @@ class _Book:
         """
         if pool.node_class is None:
             return ()
-        free = []
-        used = dict(zip(state.dimensions.names, state.used, strict=True))
-        for device in pool.node_class.devices:
-            if device.claim is Claim.SYNTHETIC:
-                continue
-            if self._accounting is Accounting.NODE:
-                left = device.count * (pool.nodes.present - state.opened)
-            else:
-                left = device.count * pool.nodes.present - used[device.name]
-            free.append((device.name, max(0, left)))
-        return tuple(sorted(free))
+        absent = pool.nodes.usable - pool.nodes.present
+        counted = (device.name for device in pool.node_class.devices if device.claim is not Claim.SYNTHETIC)
+        return tuple(sorted((name, state.free(name, absent)) for name in counted))

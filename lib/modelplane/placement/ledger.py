@@ -11,12 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from modelplane.devices import partitions
 from modelplane.devices.model import Claim, NodeClass
+from modelplane.devices.partitions import Rules, Undecided
 from modelplane.placement import packing
 from modelplane.placement.model import Accounting, Allocation, Holding, PodShape, Pool
 from modelplane.placement.packing import Answer, Item, Packing, Vector
 
 # No device can be called so: device names are DNS labels.
+_NOT_A_DEVICE = "/"
 CPU = "node/cpu"
 MEMORY = "node/memory"
 
@@ -43,6 +46,9 @@ class Dimensions:
     names: tuple[str, ...]
     node: Vector
     accounting: Accounting
+    draws: tuple[tuple[Vector, Vector], ...] = ()
+    """Per counted device what one takes at least of the counters it shares with others, as (axes, amounts)."""
+    node_rules: Rules | None = None
     _sized: dict[PodShape, Sized] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What was measured before; a memory of a pure function and no part of the value."""
 
@@ -50,6 +56,16 @@ class Dimensions:
     def capacity(self) -> Vector:
         """Return what one node offers in the terms pods are charged in."""
         return (1,) if self.accounting is Accounting.NODE else self.node
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Return the names that are devices."""
+        return tuple(name for name in self.names if _NOT_A_DEVICE not in name)
+
+    @property
+    def rules(self) -> Rules | None:
+        """Return what a node holds beside the sums, in the terms pods are charged in."""
+        return None if self.accounting is Accounting.NODE else self.node_rules
 
     def charge(self, shape: PodShape) -> Vector:
         """Return what one pod takes of a node; a whole node if the shape cannot be true for this class."""
@@ -74,21 +90,56 @@ class Dimensions:
         if any(name not in self.names for name, _ in shape.devices):
             return Sized(None, self.capacity, carried=False)
         wanted = {**dict(shape.devices), CPU: shape.cpu_millis, MEMORY: shape.memory_bytes}
-        size = tuple(wanted.get(name, 0) for name in self.names)
-        carried = all(want <= have for want, have in zip(size, self.node, strict=True))
+        amounts = [wanted.get(name, 0) for name in self.names]
+        for number, (axes, least) in zip(tuple(amounts), self.draws, strict=False):
+            for axis, amount in zip(axes, least, strict=True):
+                amounts[axis] += number * amount
+        size = tuple(amounts)
+        carried = all(want <= have for want, have in zip(size, self.node, strict=True)) and self._allows(size)
         whole = self.accounting is Accounting.NODE or not carried
         return Sized(size, self.capacity if whole else size, carried=carried)
+
+    def _allows(self, size: Vector) -> bool:
+        try:
+            return self.node_rules is None or self.node_rules.allow(size)
+        except Undecided:
+            return False
 
 
 @lru_cache(maxsize=4096)
 def dimensions(node_class: NodeClass, accounting: Accounting) -> Dimensions:
-    """Return what is counted on a node of the class; Synthetic devices are matched and never counted."""
-    counted = [(device.name, device.count) for device in node_class.devices if device.claim is not Claim.SYNTHETIC]
+    """Return what is counted on a node of the class; Synthetic devices are matched and never counted.
+
+    Counters that devices share are counted by the least a device draws: a bound, beside which the rules decide.
+    """
+    kinds = [i for i, device in enumerate(node_class.devices) if device.claim is not Claim.SYNTHETIC]
+    counted = [(node_class.devices[i].name, node_class.devices[i].count) for i in kinds]
+    rules = None
+    draws: list[dict[int, int]] = []
+    families = partitions.of(node_class)
+    if families:
+        axes = tuple(tuple(kinds.index(kind) for kind in family.kinds) for family in families)
+        rules = Rules(families, axes, tuple(amount for _, amount in counted))
+        draws = _count_counters(counted, rules)
     if node_class.cpu_millis is not None:
         counted.append((CPU, node_class.cpu_millis))
     if node_class.memory_bytes is not None:
         counted.append((MEMORY, node_class.memory_bytes))
-    return Dimensions(tuple(name for name, _ in counted), tuple(amount for _, amount in counted), accounting)
+    names, amounts = tuple(name for name, _ in counted), tuple(amount for _, amount in counted)
+    return Dimensions(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
+
+
+def _count_counters(counted: list[tuple[str, int]], rules: Rules) -> list[dict[int, int]]:
+    """Add to `counted` the shared counters that some device always draws from; return the draws by axis per device."""
+    draws: list[dict[int, int]] = [{} for _ in counted]
+    for family, axes in zip(rules.families, rules.axes, strict=True):
+        least = [family.least(kind) for kind in range(len(axes))]
+        for column, (set_name, counter) in enumerate(family.counters):
+            if any(row[column] for row in least):
+                for axis, row in zip(axes, least, strict=True):
+                    draws[axis][len(counted)] = row[column]
+                counted.append((f"{set_name}{_NOT_A_DEVICE}{counter}", family.units * family.capacity[column]))
+    return draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +172,7 @@ class Ledger:
     @property
     def packing(self) -> Packing:
         """Return how what is held can stand on the nodes. Cost: one packing per distinct state and process."""
-        return _packed(self.dimensions.capacity, self.nodes, self.items)
+        return _packed(self.dimensions.capacity, self.nodes, self.items, self.dimensions.rules)
 
     @property
     def over_committed(self) -> bool:
@@ -139,7 +190,7 @@ class Ledger:
         """Return the devices of all kinds that nothing holds; 0 when over-committed."""
         rows = zip(self.dimensions.names, self.dimensions.node, self.used, strict=True)
         nodes = self.nodes
-        return sum([max(0, have * nodes - used) for name, have, used in rows if name not in (CPU, MEMORY)])
+        return sum([max(0, have * nodes - used) for name, have, used in rows if _NOT_A_DEVICE not in name])
 
     @property
     def exceeded_quota(self) -> str | None:
@@ -152,7 +203,38 @@ class Ledger:
     def room(self, shape: PodShape, per_node: int) -> int:
         """Return how many pods of the shape still fit as all is packed now, at most `per_node` on a node."""
         packed = self.packing
-        return packing.room(packed.free, self.dimensions.charge(shape), per_node) if packed.fits else 0
+        if not packed.fits:
+            return 0
+        return packing.room(packed.free, self.dimensions.charge(shape), per_node, self.dimensions.rules)
+
+    def free(self, device: str, absent: int) -> int:
+        """Return how many more devices of one name, and no others, can be claimed as all is packed now.
+
+        `absent` nodes of the pool are not there yet and do not count; empty ones are taken to be those. Whole nodes
+        only where pods are charged whole nodes.
+        """
+        what = self.dimensions
+        axis = what.names.index(device)
+        if what.accounting is Accounting.NODE:
+            return max(0, what.node[axis] * (self.nodes - absent - self.opened))
+        if what.rules is None or not what.rules.speak_of(axis):
+            return max(0, what.node[axis] * (self.nodes - absent) - self.used[axis])
+        if not self.packing.fits:
+            return 0
+        nodes = dict(self.packing.free)
+        nodes[what.capacity] = max(0, nodes.get(what.capacity, 0) - absent)
+        one = what.charge(PodShape(((device, 1),)))
+        return packing.room(tuple(nodes.items()), one, what.node[axis], what.rules)
+
+    def overdrawn(self) -> tuple[str, int, int] | None:
+        """Return the first shared counter that is short by the sums: its name, what the nodes have and what is drawn.
+
+        Units: nano.
+        """
+        for name, have, used in zip(self.dimensions.names, self.dimensions.node, self.used, strict=True):
+            if _NOT_A_DEVICE in name and name not in (CPU, MEMORY) and used > have * self.nodes:
+                return name, have * self.nodes, used
+        return None
 
     def without(self, *names: str) -> Ledger:
         """Return the ledger as if the named dimensions were not counted; used to find what is short."""
@@ -163,6 +245,7 @@ class Ledger:
             tuple(self.dimensions.names[i] for i in keep),
             tuple(self.dimensions.node[i] for i in keep),
             self.dimensions.accounting,
+            node_rules=self.dimensions.node_rules,
         )
         items = tuple(Item(tuple(item.vector[i] for i in keep), item.pods, item.per_node) for item in self.items)
         return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), tuple(self.quota[i] for i in keep))
@@ -219,7 +302,8 @@ def fits(ledger: Ledger) -> Answer:
         return Answer.TOO_MUCH
     if not ledger.packing.fits:
         return ledger.packing.answer
-    return _in_any_order(ledger.dimensions.capacity, ledger.nodes, ledger.items)
+    what = ledger.dimensions
+    return _in_any_order(what.capacity, ledger.nodes, ledger.items, what.rules)
 
 
 def fits_more(ledger: Ledger, shape: PodShape, after: Ledger) -> Answer:
@@ -239,7 +323,7 @@ def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:
         if size is None:
             unknown = sorted(name for name, _ in entry.shape.devices if name not in what.names)
             found.append(f"{entry.pods} pods hold {', '.join(unknown)}, which class {node_class.name} does not have")
-        elif any(want > have for want, have in zip(size, what.node, strict=True)):
+        elif not what.carries(entry.shape):
             found.append(f"{entry.pods} pods hold more than one node of class {node_class.name} has")
         if entry.pods < 0:
             found.append(f"an allocation counts {entry.pods} pods")
@@ -268,10 +352,10 @@ def _merged(items: tuple[Item, ...], more: Item, nodes_per_worker: int) -> tuple
 
 
 @lru_cache(maxsize=65536)
-def _packed(capacity: Vector, nodes: int, items: tuple[Item, ...]) -> Packing:
-    return packing.pack(capacity, nodes, items)
+def _packed(capacity: Vector, nodes: int, items: tuple[Item, ...], rules: Rules | None) -> Packing:
+    return packing.pack(capacity, nodes, items, rules=rules)
 
 
 @lru_cache(maxsize=65536)
-def _in_any_order(capacity: Vector, nodes: int, items: tuple[Item, ...]) -> Answer:
-    return packing.in_any_order(capacity, nodes, items)
+def _in_any_order(capacity: Vector, nodes: int, items: tuple[Item, ...], rules: Rules | None) -> Answer:
+    return packing.in_any_order(capacity, nodes, items, rules)

@@ -6,6 +6,9 @@ A gang of n pods needs n different nodes. Whole workers need not be followed one
 stand on nodes that carry c_1, c_2, ... of their pods if and only if every c_j <= w (deal the pods out node by node,
 gang by gang, in turn). So a gang is an ordinary item with an upper bound per node, and nothing else in this module
 knows about gangs.
+
+Parts of one physical device exclude each other in ways that sums do not say: `rules` has the last word over what a
+node can hold, and is asked only where it can say something else than the sums.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ from functools import lru_cache
 from itertools import islice, pairwise, permutations
 from math import factorial, lcm
 from typing import TypeAlias
+
+from modelplane.devices import partitions
+from modelplane.devices.partitions import Rules, Undecided
 
 Vector: TypeAlias = tuple[int, ...]
 Histogram: TypeAlias = tuple[tuple[Vector, int], ...]
@@ -74,7 +80,9 @@ def span(item: Item) -> int:
     return 0 if item.pods % item.per_node else item.pods // item.per_node
 
 
-def pack(capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARCH_STEPS) -> Packing:
+def pack(
+    capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARCH_STEPS, rules: Rules | None = None
+) -> Packing:
     """Return whether `nodes` equal nodes of `capacity` carry all items.
 
     Shape: depends on the multiset of items only. Best-fit decreasing first; its "no" is final where one dimension
@@ -83,16 +91,25 @@ def pack(capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARC
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
     if not all(_fits_alone(item, capacity, nodes) for item in wanted) or _exceeds_bounds(capacity, nodes, wanted):
         return Packing(Answer.TOO_MUCH)
-    greedy = _best_fit_decreasing(capacity, nodes, wanted)
-    if greedy is not None:
-        return Packing(Answer.FITS, greedy)
-    kept = _deciding_dimensions(capacity, wanted)
-    if _greedy_is_exact(capacity, wanted, kept):
-        return Packing(Answer.TOO_MUCH)
-    return _Search(capacity, wanted, steps).run(nodes)
+    rules = _asked(rules, wanted)
+    try:
+        greedy = _best_fit_decreasing(capacity, nodes, wanted, rules)
+        if greedy is not None:
+            return Packing(Answer.FITS, greedy)
+        kept = _deciding_dimensions(capacity, wanted)
+        if rules is None and _greedy_is_exact(capacity, wanted, kept):
+            return Packing(Answer.TOO_MUCH)
+        return _Search(capacity, wanted, steps, rules).run(nodes)
+    except Undecided:
+        return Packing(Answer.UNDECIDED)
 
 
-def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item]) -> Answer:
+def _asked(rules: Rules | None, items: Sequence[Item]) -> Rules | None:
+    """Return the rules where they can say something else than the sums."""
+    return rules if rules is not None and rules.matter(item.vector for item in items) else None
+
+
+def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item], rules: Rules | None = None) -> Answer:
     """Return FITS when the items find their places in whatever order their shapes come, UNSURE when they may not.
 
     For items that fit when packed as well as can be. A cluster's scheduler puts each pod where it stands well at that
@@ -106,7 +123,12 @@ def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item]) -> Answer:
         kept = _deciding_dimensions(capacity, wanted)
         if len(wanted) < 2 or len(kept) < 2:
             return Answer.FITS
-    sure = all(_all_find_places(capacity, nodes, order) for order in _orders(wanted))
+    rules = _asked(rules, wanted)
+    rules = None if rules is None else partitions.as_they_come(rules)
+    try:
+        sure = all(_all_find_places(capacity, nodes, order, rules) for order in _orders(wanted))
+    except Undecided:
+        return Answer.UNDECIDED
     return Answer.FITS if sure else Answer.UNSURE
 
 
@@ -125,7 +147,7 @@ def _orders(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
         yield turned[::-1]
 
 
-def _all_find_places(capacity: Vector, nodes: int, items: Iterable[Item]) -> bool:
+def _all_find_places(capacity: Vector, nodes: int, items: Iterable[Item], rules: Rules | None) -> bool:
     """Return whether pods find a place when they come shape by shape and gang by gang, into the fullest nodes first."""
     weights = _weights(capacity)
     histogram: dict[Vector, int] = {capacity: nodes}
@@ -134,11 +156,11 @@ def _all_find_places(capacity: Vector, nodes: int, items: Iterable[Item]) -> boo
         left = item.pods // size
         while left:
             fullest = sorted(histogram, key=lambda free: (_fullness(free, weights), free))
-            taken = _one_gang(histogram, fullest, item.vector, size)
+            taken = _one_gang(histogram, fullest, item.vector, size, rules)
             if taken is None:
                 return False
             # The nodes just used are the fullest now, so the next gangs come to them too, while they have room.
-            times = min(left, *(_times(profile, item.vector, left) for profile in taken))
+            times = min(left, *(_times(profile, item.vector, left, rules) for profile in taken))
             for profile, count in taken.items():
                 _move(histogram, profile, _minus(profile, item.vector, times), count)
             left -= times
@@ -146,12 +168,12 @@ def _all_find_places(capacity: Vector, nodes: int, items: Iterable[Item]) -> boo
 
 
 def _one_gang(
-    histogram: dict[Vector, int], fullest: Sequence[Vector], vector: Vector, missing: int
+    histogram: dict[Vector, int], fullest: Sequence[Vector], vector: Vector, missing: int, rules: Rules | None
 ) -> dict[Vector, int] | None:
     """Return the nodes, by what they have left, that take a pod of one gang each; None when they are too few."""
     taken = {}
     for profile in fullest:
-        if missing and _times(profile, vector, 1):
+        if missing and _times(profile, vector, 1, rules):
             taken[profile] = min(missing, histogram[profile])
             missing -= taken[profile]
     return None if missing else taken
@@ -171,9 +193,15 @@ def fewest_nodes(capacity: Vector, item: Item) -> int:
     return -(-item.pods // most)
 
 
-def room(free: Histogram, vector: Vector, per_node: int) -> int:
-    """Return how many pods of `vector` still fit into nodes with `free`, at most `per_node` on each."""
-    return sum(nodes * min(per_node, _times(left, vector, per_node)) for left, nodes in free)
+def room(free: Histogram, vector: Vector, per_node: int, rules: Rules | None = None) -> int:
+    """Return how many pods of `vector` still fit into nodes with `free`, at most `per_node` on each.
+
+    0 where that is not decided within the search bound.
+    """
+    try:
+        return sum(nodes * min(per_node, _times(left, vector, per_node, rules)) for left, nodes in free)
+    except Undecided:
+        return 0
 
 
 def _fits_alone(item: Item, capacity: Vector, nodes: int) -> bool:
@@ -182,11 +210,11 @@ def _fits_alone(item: Item, capacity: Vector, nodes: int) -> bool:
     )
 
 
-def _times(free: Vector, vector: Vector, most: int) -> int:
+def _times(free: Vector, vector: Vector, most: int, rules: Rules | None = None) -> int:
     for have, size in zip(free, vector, strict=True):
         if size:
             most = min(most, have // size)
-    return most
+    return most if rules is None or most <= 0 else rules.times(free, vector, most)
 
 
 def _minus(free: Vector, vector: Vector, times: int) -> Vector:
@@ -210,14 +238,14 @@ def _fullness(vector: Vector, weights: Vector) -> tuple[int, int]:
     return (largest, total)
 
 
-def _best_fit_decreasing(capacity: Vector, nodes: int, items: Sequence[Item]) -> Histogram | None:
+def _best_fit_decreasing(capacity: Vector, nodes: int, items: Sequence[Item], rules: Rules | None) -> Histogram | None:
     """Return the histogram after the largest items went first into the fullest nodes, None if one found no place."""
     weights = _weights(capacity)
     histogram: dict[Vector, int] = {capacity: nodes}
     for item in sorted(items, key=lambda i: (_fullness(i.vector, weights), i), reverse=True):
         left = item.pods
         for profile in sorted(histogram, key=lambda free: (_fullness(free, weights), free)):
-            most = _times(profile, item.vector, item.per_node)
+            most = _times(profile, item.vector, item.per_node, rules)
             if not most:
                 continue
             left = _fill(histogram, profile, item.vector, most, left)
@@ -305,8 +333,9 @@ class _Search:
     failed is remembered by the pods that were left.
     """
 
-    def __init__(self, capacity: Vector, items: Sequence[Item], steps: int) -> None:
+    def __init__(self, capacity: Vector, items: Sequence[Item], steps: int, rules: Rules | None) -> None:
         self._capacity = capacity
+        self._rules = rules
         weights = _weights(capacity)
         self._items = sorted(items, key=lambda i: (_fullness(i.vector, weights), i), reverse=True)
         self._steps = steps
@@ -378,7 +407,7 @@ class _Search:
         first = next(index for index, pods in enumerate(left) if pods)
         zeros = (0,) * first
         item = self._items[first]
-        most = _times(self._capacity, item.vector, min(item.per_node, left[first]))
+        most = _times(self._capacity, item.vector, min(item.per_node, left[first]), self._rules)
         for times in range(most, 0, -1):
             free = _minus(self._capacity, item.vector, times)
             for tail in self._tails(left, first + 1, free):
@@ -391,7 +420,7 @@ class _Search:
             yield ()
             return
         item = self._items[index]
-        most = _times(free, item.vector, min(item.per_node, left[index]))
+        most = _times(free, item.vector, min(item.per_node, left[index]), self._rules)
         for times in range(most, -1, -1):
             for tail in self._tails(left, index + 1, _minus(free, item.vector, times)):
                 yield (times, *tail)
@@ -401,6 +430,6 @@ class _Search:
         for item, times in zip(self._items, pattern, strict=True):
             free = _minus(free, item.vector, times)
         return not any(
-            times < min(item.per_node, pods) and _times(free, item.vector, 1)
+            times < min(item.per_node, pods) and _times(free, item.vector, 1, self._rules)
             for item, pods, times in zip(self._items, left, pattern, strict=True)
         )

@@ -100,7 +100,24 @@ def _devices_detail(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -
     vector = state.dimensions.charge(shape)
     alone = any(2 * want > have for want, have in zip(vector, state.dimensions.capacity, strict=True))
     unit = ("node", "nodes") if alone or role.nodes_per_worker > 1 else ("pod", "pods")
-    return f"want {_counted(role.pods, unit)} x {what}, has {_counted(room, unit)} x {what} free"
+    return f"want {_counted(role.pods, unit)} x {what}, has {_counted(room, unit)} x {what} free{_parts(after)}"
+
+
+def _parts(after: Ledger) -> str:
+    """Return what parts of physical devices lack, empty where the pool's devices are whole."""
+    short = after.overdrawn()
+    if short is not None:
+        name, has, drawn = short
+        return f" (its {after.nodes} nodes have {_shared(has)} of {name} to share out, {_shared(drawn)} would be drawn)"
+    rules = after.dimensions.rules
+    if rules is not None and rules.matter(item.vector for item in after.items):
+        return " (devices that lie on the same place of a physical device exclude each other)"
+    return ""
+
+
+def _shared(nano: int) -> str:
+    whole = nano // 10**9
+    return amount(whole) if whole % (1 << 20) == 0 else str(whole)
 
 
 def _counted(number: int, unit: tuple[str, str]) -> str:

@@ -50,6 +50,14 @@ ACCEPTED: tuple[Fine, ...] = (
         "ModelDeployment",
         ((("spec", "replicas"), None), ((*_ENGINE, "args"), None), ((*_WORKERS, "topology"), None)),
     ),
+    Fine(
+        "parted-devices",
+        "InferenceClass",
+        (
+            (("spec", "sharedCounters"), [{"name": "gpu", "counters": {"memory-slice-0": {"value": 1}}}]),
+            (("spec", "devices", 0, "consumesCounters"), [{"counterSet": "gpu", "placements": [["memory-slice-0"]]}]),
+        ),
+    ),
     Fine("whole-float", "ModelDeployment", ((("spec", "replicas"), 2.0),)),
     Fine(
         "integer-quantity", "ModelDeployment", (((*_ENGINE, "resources"), {"limits": {"cpu": 16, "memory": "64Gi"}}),)

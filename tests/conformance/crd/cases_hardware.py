@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from modelplane.api.structural import Cause
 from tests.conformance.crd.case import Case, dotted, one
-from tests.conformance.crd.documents import GONE, VALID
+from tests.conformance.crd.documents import GONE, VALID, Path
+
+Json = Any
 
 _DEVICE = ("spec", "devices", 0)
 _POOL = ("spec", "nodePools", 0)
+_SETS = ("spec", "sharedCounters")
+_TAKES = (*_DEVICE, "consumesCounters")
+_SET: Json = {"name": "gpu", "count": 8, "counters": {"memory": {"value": "80Gi"}, "memory-slice-0": {"value": 1}}}
+_PART: Json = {"counterSet": "gpu", "counters": {"memory": {"value": "10Gi"}}, "placements": [["memory-slice-0"]]}
+
+
+def parted(name: str, sets: Json, takes: Json, at: Path, says: str | Cause) -> Case:
+    """Return a case of a class whose first device draws from counters."""
+    return Case(name, "InferenceClass", ((_SETS, sets), (_TAKES, takes)), dotted(at), says)
+
 
 CLASS: tuple[Case, ...] = (
     one("class-no-devices", "InferenceClass", ("spec", "devices"), [], Cause.INVALID),
@@ -36,6 +50,52 @@ CLASS: tuple[Case, ...] = (
     ),
     one("class-claim", "InferenceClass", (*_DEVICE, "claim"), "Dra", Cause.NOT_SUPPORTED),
     one("class-driver", "InferenceClass", (*_DEVICE, "driver"), "GPU", Cause.INVALID),
+    parted(
+        "class-unknown-counter-set",
+        [_SET],
+        [_PART, {**_PART, "counterSet": "nic"}],
+        ("spec",),
+        "every counterSet in devices[].consumesCounters must be the name of an entry of sharedCounters",
+    ),
+    parted(
+        "class-counter-set-unused",
+        [_SET, {**_SET, "name": "nic"}],
+        [_PART],
+        ("spec",),
+        "every entry of sharedCounters must be named by some devices[].consumesCounters",
+    ),
+    Case(
+        "class-parted-synthetic",
+        "InferenceClass",
+        ((_SETS, [_SET]), (_TAKES, [_PART]), ((*_DEVICE, "claim"), "Synthetic")),
+        dotted(_DEVICE),
+        'consumesCounters goes with "claim: DRA" only',
+    ),
+    parted(
+        "class-counter-name",
+        [{**_SET, "counters": {"memorySlice0": {"value": 1}}}],
+        [_PART],
+        (*_SETS, 0, "counters"),
+        "counter names must be lower-case letters, digits",
+    ),
+    parted("class-counters-none", [{**_SET, "counters": {}}], [_PART], (*_SETS, 0, "counters"), Cause.INVALID),
+    parted("class-counter-set-count", [{**_SET, "count": 65}], [_PART], (*_SETS, 0, "count"), Cause.INVALID),
+    parted("class-counter-set-twice", [_SET, _SET], [_PART], (*_SETS, 1), Cause.DUPLICATE),
+    parted("class-draws-twice", [_SET], [_PART, _PART], (*_TAKES, 1), Cause.DUPLICATE),
+    parted(
+        "class-placement-twice",
+        [_SET],
+        [{**_PART, "placements": [["memory-slice-0", "memory-slice-0"]]}],
+        (*_TAKES, 0, "placements", 0, 1),
+        Cause.DUPLICATE,
+    ),
+    parted(
+        "class-placement-empty",
+        [_SET],
+        [{**_PART, "placements": [[]]}],
+        (*_TAKES, 0, "placements", 0),
+        Cause.INVALID,
+    ),
     one("class-count-zero", "InferenceClass", (*_DEVICE, "count"), 0, Cause.INVALID),
     one(
         "class-attribute-none",

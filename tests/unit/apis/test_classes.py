@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from modelplane.api import inference_class as decoder
 from modelplane.devices.published import PRODUCTS
 from modelplane.units import Quantity
 from modelplane_functions.compose import inference_class
@@ -48,9 +49,9 @@ def test_function_accepts_without_a_warning(document: Json) -> None:
 
 @pytest.mark.parametrize("document", classes(), ids=name_of)
 def test_memory_is_what_the_driver_publishes(document: Json) -> None:
-    (device,) = document["spec"]["devices"]
-    published = {product.publishes for product in PRODUCTS if product.driver == device["driver"]}
-    assert device["capacity"]["memory"]["value"] in published
+    for device in document["spec"]["devices"]:
+        published = {product.publishes for product in PRODUCTS if product.driver == device["driver"]}
+        assert device["capacity"]["memory"]["value"] in published
 
 
 @pytest.mark.parametrize("document", [d for d in classes() if "provisioning" in d["spec"]], ids=name_of)
@@ -71,3 +72,18 @@ def test_every_accelerator_is_there(accelerator: str) -> None:
 @pytest.mark.parametrize("provider", ["GKE", "EKS", "AKS"])
 def test_every_cloud_is_there(provider: str) -> None:
     assert any(d["spec"].get("provisioning", {}).get("provider") == provider for d in classes())
+
+
+def test_slices_of_a_gpu_are_declared_as_the_driver_publishes_them() -> None:
+    """Seven 1g, four of 20 GB, three 2g, two 3g: the instances `nvidia-smi mig -lgip` counts, of each of eight GPUs."""
+    (document,) = (one for one in classes() if name_of(one) == "h100-8x-mig")
+    assert {device.name: device.count for device in decoder.decode(document).devices} == {
+        "gpu": 8,
+        "mig-1g-10gb": 8 * 7,
+        "mig-1g-10gb-me": 8,
+        "mig-1g-20gb": 8 * 4,
+        "mig-2g-20gb": 8 * 3,
+        "mig-3g-40gb": 8 * 2,
+        "mig-4g-40gb": 8,
+        "mig-7g-80gb": 8,
+    }
