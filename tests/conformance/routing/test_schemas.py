@@ -5,7 +5,6 @@ The definitions are read from the Go module that the translator is built from, s
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from modelplane.api import structural
 from modelplane.api.structural import Kind
 from tests.conformance.routing import fleet
 from tests.conformance.routing.test_translation import CASES
+from tests.conformance.tools import workshop
 from tests.support import live, routing
 
 Json = Any
@@ -29,11 +29,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def kinds() -> Mapping[tuple[str, str], Kind]:
     """Return the kinds of both groups by apiVersion and kind."""
     live.needs("routing", "go")
-    module = Path(__file__).parent / "egctl"
-    command = ["go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", "github.com/envoyproxy/gateway"]
-    subprocess.run(["go", "mod", "download", "github.com/envoyproxy/gateway"], cwd=module, check=True, timeout=600)
-    listed = subprocess.run(command, cwd=module, check=True, capture_output=True, text=True, timeout=600)
-    folder = Path(listed.stdout.strip()) / _CRDS
+    folder = workshop.source("envoy-gateway", "github.com/envoyproxy/gateway") / _CRDS
     found: dict[tuple[str, str], Kind] = {}
     for path in (folder / "gatewayapi-crds.yaml", *sorted((folder / "generated").glob("*.yaml"))):
         for document in yaml.load_all(path.read_text(), Loader=_LOADER):

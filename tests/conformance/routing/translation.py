@@ -13,12 +13,9 @@ from typing import Any
 
 import yaml
 
-from tests.support import gobinaries
+from tests.conformance.tools import workshop
 
 Json = Any
-VERSION = "v1.9.0"
-_MODULE = Path(__file__).parent / "egctl"
-_PACKAGE = "github.com/envoyproxy/gateway/cmd/egctl"
 _TRANSLATE = [
     "experimental",
     "translate",
@@ -61,26 +58,14 @@ class Translation:
 
 
 def translate(documents: Iterable[Json], folder: Path) -> Translation:
-    """Return what the translator says about `documents`. Raises: AssertionError with its own words."""
-    program = gobinaries.build(_MODULE, _PACKAGE, f"egctl-{VERSION}")
+    """Return what the translator says about `documents`. Raises: AssertionError with its own words; Missing."""
+    program = workshop.program("egctl")
     given = folder / "objects.yaml"
     given.write_text("---\n".join(yaml.safe_dump(document, sort_keys=False) for document in documents))
     done = subprocess.run(
         [
             str(program),
-            *[
-                "x",
-                "translate",
-                "--from",
-                "gateway-api",
-                "--to",
-                "gateway-api,xds",
-                "--type",
-                "all",
-                "-o",
-                "yaml",
-                "-f",
-            ],
+            *_TRANSLATE,
             str(given),
         ],
         stdin=subprocess.DEVNULL,

@@ -67,6 +67,10 @@ MODULES = (
         (Program("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes/cmd/provider"),),
     ),
     Module("lws", (Program("lws", "sigs.k8s.io/lws/cmd"),)),
+    Module(
+        "envoy-gateway",
+        tuple(Program(name, f"github.com/envoyproxy/gateway/cmd/{name}") for name in ("egctl", "envoy-gateway")),
+    ),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
 )
 
