@@ -54,6 +54,8 @@ class Board:
         self._refused_pools: dict[str, frozenset[str]] = {}
         self._lots: dict[str, tuple[Lot, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
+        self._unsolved: set[str] = set()
+        """Clusters that have no seats left: nothing that is put down later opens any."""
         self._extra: dict[str, list[Holding]] = {}
         self._states: dict[tuple[object, ...], Ledger] = {}
         self._barred: dict[str, Refusal | None] = {}
@@ -152,8 +154,13 @@ class Board:
 
     def solve(self, name: str) -> Solution | None:
         """Return the best seats for one more replica on the cluster, None when there are none."""
+        if name in self._unsolved:
+            return None
         rows = zip(self.lots(name), self.ledgers(name), strict=True)
-        return self.table.solve(tuple([(number, state) for (_, number), state in rows]))
+        found = self.table.solve(tuple([(number, state) for (_, number), state in rows]))
+        if found is None:
+            self._unsolved.add(name)
+        return found
 
     def solve_without(self, replica: CurrentReplica, pools: frozenset[str] | None = None) -> Solution | None:
         """Return the best seats on the replica's cluster as if its own were free; only on `pools` when given."""

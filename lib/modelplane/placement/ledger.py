@@ -254,17 +254,22 @@ class Ledger:
 def of(pool: Pool, what: Dimensions) -> Ledger:
     """Return the ledger of a pool of nodes counted as `what`, as its cluster published it."""
     bounds = dict(pool.quota)
-    quota = tuple(bounds.get(name) for name in what.names)
-    empty = Ledger(what, max(0, pool.nodes.usable), used=(0,) * len(what.names), quota=quota)
-    return with_allocations(empty, pool.allocations)
-
-
-def with_allocations(ledger: Ledger, allocations: Iterable[Allocation]) -> Ledger:
-    """Return the ledger with the allocations on it."""
-    for entry in allocations:
-        if entry.pods > 0:
-            ledger = ledger.plus(entry.shape, entry.pods, entry.nodes_per_worker)
-    return ledger
+    quota = tuple([bounds.get(name) for name in what.names])
+    used = [0] * len(what.names)
+    items: list[Item] = []
+    gangs: dict[tuple[Vector, int], int] = {}
+    for entry in pool.allocations:
+        if entry.pods <= 0:
+            continue
+        sized, span = what.sized(entry.shape), entry.nodes_per_worker
+        if span > 0 and entry.pods % span == 0:
+            gangs[sized.charge, span] = gangs.get((sized.charge, span), 0) + entry.pods
+        else:
+            items.append(packing.gang(sized.charge, entry.pods, span))
+        if sized.size is not None:
+            used = [have + entry.pods * more for have, more in zip(used, sized.size, strict=True)]
+    items += [packing.gang(vector, pods, span) for (vector, span), pods in gangs.items()]
+    return Ledger(what, max(0, pool.nodes.usable), tuple(sorted(items)), tuple(used), quota)
 
 
 def with_holding(ledger: Ledger, holding: Holding) -> Ledger:
