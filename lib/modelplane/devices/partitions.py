@@ -61,7 +61,9 @@ class Family:
 
     def least(self, kind: int) -> Vector:
         """Return what a device of the kind (a position in `kinds`) draws at least, wherever it is."""
-        return tuple(min(column) for column in zip(*(place.draws for place in self.places[kind]), strict=True))
+        nothing = (0,) * len(self.counters)
+        columns = zip(*(place.draws for place in self.places[kind] or (Place(nothing, 0),)), strict=True)
+        return tuple(min(column) for column in columns)
 
 
 @lru_cache(maxsize=1024)
@@ -273,6 +275,16 @@ def most_at_once(family: Family) -> int:
     return family.units * max(sum(load) for load in loads(family, tuple(range(len(family.kinds)))))
 
 
+@lru_cache(maxsize=4096)
+def lies_in_its_own_way(family: Family, kind: int) -> bool:
+    """Return whether fewer devices of one kind alone find a place one after the other than could be held.
+
+    Raises: Undecided.
+    """
+    alone = tuple(most(family, kind) if one == kind else 0 for one in range(len(family.kinds)))
+    return not _all_find_places(family, alone, (kind,))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """What a node of a class holds beside the sums: compared by identity, made once per class.
@@ -288,9 +300,16 @@ class Rules:
     """Whether a node must hold what it is given in whatever order it comes."""
 
     def matter(self, vectors: Iterable[Vector]) -> bool:
-        """Return whether the sums do not decide for pods of these sizes: two kinds of a family are among them."""
+        """Return whether the sums do not decide for pods of these sizes.
+
+        Two kinds of a family are among them, or one that can lie in its own way.
+        """
         sizes = tuple(vectors)
-        return any(sum(any(size[axis] for size in sizes) for axis in axes) > 1 for axes in self.axes)
+        for family, axes in zip(self.families, self.axes, strict=True):
+            met = [kind for kind, axis in enumerate(axes) if any(size[axis] for size in sizes)]
+            if len(met) > 1 or (met and lies_in_its_own_way(family, met[0])):
+                return True
+        return False
 
     def speak_of(self, axis: int) -> bool:
         """Return whether the dimension is one of a device that shares counters with others."""

@@ -91,8 +91,8 @@ def pack(
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
     if not all(_fits_alone(item, capacity, nodes) for item in wanted) or _exceeds_bounds(capacity, nodes, wanted):
         return Packing(Answer.TOO_MUCH)
-    rules = _asked(rules, wanted)
     try:
+        rules = _asked(rules, wanted)
         greedy = _best_fit_decreasing(capacity, nodes, wanted, rules)
         if greedy is not None:
             return Packing(Answer.FITS, greedy)
@@ -119,11 +119,14 @@ def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item], rules: Rul
     Cost: `ORDERS` packings; all orders of up to four shapes, and of more a sample that has each of them last.
     """
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
-    if not any(_shares_nodes(item, capacity) for item in wanted):
+    try:
+        rules = _asked(rules, wanted)
+    except Undecided:
+        return Answer.UNDECIDED
+    if rules is None and not any(_shares_nodes(item, capacity) for item in wanted):
         kept = _deciding_dimensions(capacity, wanted)
         if len(wanted) < 2 or len(kept) < 2:
             return Answer.FITS
-    rules = _asked(rules, wanted)
     rules = None if rules is None else partitions.as_they_come(rules)
     try:
         sure = all(_all_find_places(capacity, nodes, order, rules) for order in _orders(wanted))

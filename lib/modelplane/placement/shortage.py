@@ -108,10 +108,11 @@ def _parts(after: Ledger) -> str:
     short = after.overdrawn()
     if short is not None:
         name, has, drawn = short
-        return f" (its {after.nodes} nodes have {_shared(has)} of {name} to share out, {_shared(drawn)} would be drawn)"
+        nodes = _counted(after.nodes, ("node has", "nodes have"))
+        return f" (its {nodes} {_shared(has)} of {name} to share out, {_shared(drawn)} would be drawn)"
     rules = after.dimensions.rules
     if rules is not None and rules.matter(item.vector for item in after.items):
-        return " (devices that lie on the same place of a physical device exclude each other)"
+        return " (in sum there is enough, but its physical devices cannot be parted so)"
     return ""
 
 

@@ -21,15 +21,14 @@ from modelplane_cli.world.store import Store
 
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
-    """Devices of one kind in a pool; `used` above `total` means that more was admitted than there is now."""
+    """Devices of one kind in a pool; `used` above `total` means that more was admitted than there is now.
+
+    `free` is how many more of it can be claimed. It is less than what nothing holds where devices share a physical one.
+    """
 
     total: int
     used: int
-
-    @property
-    def free(self) -> int:
-        """Return the devices that nothing holds."""
-        return max(0, self.total - self.used)
+    free: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,4 +124,4 @@ def _devices(cluster: Cluster, node_class: NodeClass, present: int, state: Ledge
         taken = used[device.name]
         if cluster.accounting is Accounting.NODE:
             taken = max(taken, device.count * state.opened)
-        yield device.name, DeviceUse(device.count * present, taken)
+        yield device.name, DeviceUse(device.count * present, taken, state.free(device.name, state.nodes - present))

@@ -71,6 +71,73 @@ def problems(seed: int, count: int, minor: int = LATEST) -> Iterator[Json]:
         yield _Maker(seed, number, minor).problem()
 
 
+def parted(seed: int, count: int) -> Iterator[Json]:
+    """Yield `count` problems of physical devices that are parted as by MIG, some of their parts in use."""
+    for number in range(count):
+        yield _parted(random.Random(seed * 1_000_033 + number), f"parted-{seed}-{number}")  # noqa: S311 - as above
+
+
+def _parted(draw: random.Random, name: str) -> Json:
+    units, wide = draw.choice([1, 1, 2, 3]), draw.choice([4, 7, 8])
+    kinds = [_kind_of_part(draw, number, wide) for number in range(draw.randint(1, 4))]
+    devices = [_part_of(kind, unit, start) for unit in range(units) for kind in kinds for start in kind["starts"]]
+    if draw.random() < 0.3:
+        draw.shuffle(devices)
+    has = {"a": {"value": str(draw.choice([4, 7, 9]))}, **{f"slice-{i}": {"value": "1"} for i in range(wide)}}
+    sets = [{"name": f"gpu-{unit}", "counters": has} for unit in range(units)]
+    pool = {"name": NODE, "generation": 1, "resourceSliceCount": 2}
+    spec = {"driver": DRIVERS[0], "pool": pool, "nodeName": NODE}
+    used = [[DRIVERS[0], NODE, one["name"]] for one in devices if draw.random() < 0.08]
+    wanted = [(draw.choice(kinds)["model"], draw.choice([1, 1, 1, 2, 3])) for _ in range(draw.randint(1, 5))]
+    cut = draw.randint(0, len(wanted))
+    return {
+        "id": name,
+        "kind": "allocation",
+        "node": {"metadata": {"name": NODE, "labels": {}}},
+        "slices": [
+            {"metadata": {"name": "devices"}, "spec": {**spec, "devices": devices}},
+            {"metadata": {"name": "counters"}, "spec": {**spec, "sharedCounters": sets}},
+        ],
+        "classes": [{"metadata": {"name": "any"}, "spec": {"selectors": []}}],
+        "claims": [_claim_for_parts(f"claim-{i}", some) for i, some in enumerate((wanted[:cut], wanted[cut:])) if some],
+        "allocated": {"devices": used, "shared": []},
+    }
+
+
+def _kind_of_part(draw: random.Random, number: int, wide: int) -> Json:
+    size = draw.choice([1, 1, 2, 2, 3, 4])
+    starts = draw.sample(range(wide - size + 1), draw.randint(1, min(4, wide - size + 1)))
+    return {"model": f"m{number}", "size": size, "starts": starts, "a": draw.choice([0, 1, 1, 2, 3, 4])}
+
+
+def _part_of(kind: Json, unit: int, start: int) -> Json:
+    counters = {f"slice-{i}": {"value": "1"} for i in range(start, start + kind["size"])}
+    if kind["a"]:
+        counters["a"] = {"value": str(kind["a"])}
+    return {
+        "name": f"gpu-{unit}-{kind['model']}-{start}",
+        "attributes": {"model": {"string": kind["model"]}},
+        "capacity": {},
+        "consumesCounters": [{"counterSet": f"gpu-{unit}", "counters": counters}],
+    }
+
+
+def _claim_for_parts(name: str, wanted: list[tuple[str, int]]) -> Json:
+    requests = [
+        {
+            "name": f"r{i}",
+            "exactly": {
+                "deviceClassName": "any",
+                "allocationMode": "ExactCount",
+                "count": count,
+                "selectors": [{"cel": {"expression": f'{GPU}.model == "{model}"'}}],
+            },
+        }
+        for i, (model, count) in enumerate(wanted)
+    ]
+    return {"metadata": {"name": name, "namespace": "ns"}, "spec": {"devices": {"requests": requests}}}
+
+
 class _Maker:
     """One problem: which features it has, then its parts."""
 

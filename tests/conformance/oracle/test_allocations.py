@@ -1,14 +1,14 @@
 """Our allocations against Kubernetes' own allocator: recorded answers always, fresh ones where Go is at hand.
 
-MODELPLANE_ALLOCATIONS is the number of fresh problems (default 3000), MODELPLANE_ORACLE_SEED where they start
-(default 7).
+MODELPLANE_ALLOCATIONS is the number of fresh problems of each generator (default 3000), MODELPLANE_ORACLE_SEED where
+they start (default 7).
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -76,10 +76,11 @@ def test_the_record_is_what_the_allocator_answers_today() -> None:
 
 @needs_go
 @pytest.mark.slow
-def test_fresh_problems_are_allocated_alike() -> None:
+@pytest.mark.parametrize("generate", [allocation_problems.problems, allocation_problems.parted])
+def test_fresh_problems_are_allocated_alike(generate: Callable[[int, int], Iterator[Json]]) -> None:
     seed = int(os.environ.get("MODELPLANE_ORACLE_SEED", "7"))
     count = int(os.environ.get("MODELPLANE_ALLOCATIONS", "3000"))
-    problems = list(allocation_problems.problems(seed, count))
+    problems = list(generate(seed, count))
     pairs = [
         (problem, allocation_answers.facts(reply))
         for problem, reply in zip(problems, program.ask(problems), strict=True)

@@ -191,3 +191,101 @@ def test_broken_amount_of_the_node_is_refused() -> None:
     except InvalidInput:
         pytest.fail("the author's mistake must become a condition")
     assert "spec.node.memory" in condition(outcome, "Accepted").message
+
+
+SET: Json = {"name": "gpu", "count": 2, "counters": {"memory": {"value": "80Gi"}, "slice-0": {"value": "1"}}}
+
+
+def parted_class(sets: Json, *devices: Json) -> Outcome:
+    resource = inference_class_of(*devices)
+    resource["spec"]["sharedCounters"] = sets
+    return inference_class.compose(Observed(resource))
+
+
+def taking(*takes: Json, **changes: Json) -> Json:
+    return device(name="part", consumesCounters=list(takes), count=1, **changes)
+
+
+def test_parts_of_one_physical_device_are_claimable_as_often_as_they_fit() -> None:
+    """Two devices with one place for a slice each, and their whole: two can be held at once, not four."""
+    whole = device(name="whole", consumesCounters=[{"counterSet": "gpu"}], count=1)
+    part = taking({"counterSet": "gpu", "counters": {"memory": {"value": "10Gi"}}, "placements": [["slice-0"]]})
+    outcome = parted_class([SET], whole, part, device(name="apart", count=3))
+    assert outcome.status == {"devices": 2 + 3}
+    assert condition(outcome, "Accepted").message == "5 claimable devices on a node"
+
+
+@pytest.mark.parametrize(
+    ("sets", "takes", "changes", "says"),
+    [
+        pytest.param(
+            [SET],
+            [{"counterSet": "gpus"}],
+            {},
+            'consumesCounters[0].counterSet: there is no counter set "gpus" in spec.sharedCounters; there is gpu',
+            id="unknown-set",
+        ),
+        pytest.param(
+            [SET],
+            [{"counterSet": "gpu", "counters": {"cores": {"value": "1"}}}],
+            {},
+            'counters.cores: counter set gpu has no counter "cores"; it has memory, slice-0',
+            id="unknown-counter",
+        ),
+        pytest.param(
+            [SET],
+            [{"counterSet": "gpu", "placements": [["slice-0"], ["slice-1"]]}],
+            {},
+            'placements[1][0]: counter set gpu has no counter "slice-1"',
+            id="unknown-counter-of-a-place",
+        ),
+        pytest.param(
+            [SET],
+            [{"counterSet": "gpu", "counters": {"memory": {"value": "81Gi"}}}],
+            {},
+            "counters.memory: takes 81Gi, and counter set gpu has 80Gi of it: no device could ever be allocated",
+            id="more-than-there-is",
+        ),
+        pytest.param(
+            [SET],
+            [{"counterSet": "gpu", "counters": {"memory": {"value": "10GB"}}}],
+            {},
+            "consumesCounters[0].counters.memory.value",
+            id="unknown-unit",
+        ),
+        pytest.param([SET], [{"counterSet": "gpu"}] * 2, {}, "names a counter set twice", id="set-twice"),
+        pytest.param(
+            [SET, {**SET, "name": "nic", "count": 4}],
+            [{"counterSet": "gpu"}, {"counterSet": "nic"}],
+            {},
+            "draws from counter sets of different count (gpu 2, nic 4)",
+            id="sets-of-different-count",
+        ),
+        pytest.param(
+            [SET], [{"counterSet": "gpu"}], {"claim": "Synthetic"}, 'goes with "claim: DRA" only', id="not-claimed"
+        ),
+        pytest.param([{**SET, "count": 0}], [{"counterSet": "gpu"}], {}, "must be at least 1, is 0", id="no-device"),
+        pytest.param(
+            [{"name": "gpu", "counters": {f"c{i}": {"value": "1"} for i in range(32)}}],
+            [{"counterSet": "gpu", "placements": [[f"c{i}"] for i in range(32)]}],
+            {},
+            "spec.sharedCounters: can be shared out in too many ways to be counted; list fewer devices or",
+            id="too-many-ways",
+        ),
+    ],
+)
+def test_counters_that_cannot_be_are_refused(sets: Json, takes: list[Json], changes: Json, says: str) -> None:
+    outcome = parted_class(sets, taking(*takes, **changes))
+    assert says in condition(outcome, "Accepted").message
+    assert outcome.fatal is not None and says in outcome.fatal
+
+
+@pytest.mark.parametrize(
+    ("profile", "declared", "publishes"),
+    [("1g.10gb", "10Gi", "9984Mi"), ("3g.40gb", "40Gi", "40448Mi"), ("7g.80gb", "80G", "81152Mi")],
+)
+def test_nominal_memory_of_a_slice_is_a_warning(profile: str, declared: str, publishes: str) -> None:
+    attributes = {"productName": {"string": "NVIDIA H100 80GB HBM3"}, "profile": {"string": profile}}
+    outcome = composed(device(attributes=attributes, capacity={"memory": {"value": declared}}))
+    memory = condition(outcome, "MemoryAsPublished")
+    assert f"publishes {publishes} for H100 {profile}, so write {publishes}" in memory.message
