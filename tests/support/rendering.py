@@ -17,7 +17,7 @@ Json = Any
 Object = dict[str, Json]
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ("quickstart", "frontier", "disaggregated", "moe", "canary", "simple", "autoscaling")
+EXAMPLES = ("quickstart", "frontier", "disaggregated", "moe", "mig", "canary", "simple", "autoscaling")
 
 
 @functools.cache
