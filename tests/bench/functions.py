@@ -58,7 +58,11 @@ def _row(name: str, composite: Json, store: list[Json], target: object) -> str:
 
 def _replicas(cluster: Json, count: int) -> list[Json]:
     """Return the ModelReplicas that a deployment proposes when `cluster` is all there is."""
-    required = {model_deployment.CLUSTERS: (cluster,), model_deployment.CLASSES: (fleet.inference_class(),)}
+    required = {
+        model_deployment.CLUSTERS: (cluster,),
+        model_deployment.CLASSES: (fleet.inference_class(),),
+        model_deployment.NAMESAKES: (),
+    }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=count), {}, required))
     return [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]
 

@@ -74,15 +74,21 @@ class Fleet:
     # --- one reconcile each ---------------------------------------------------------------------------------------
 
     def reconcile_deployment(self, name: str, *, fresh: bool = False) -> None:
-        """Run the deployment's function; its own children are its cache's newest, clusters as old as may be."""
+        """Run the deployment's function; replicas are its cache's newest, clusters as old as may be.
+
+        Children and the replicas it asks for come from one informer. A child that it dropped is forgotten at once,
+        though its object is there until its finalizers are done.
+        """
         composite = self.deployments[name]
         seen = {
             f"replica-{key}": one
             for key, one in self.replicas.items()
             if one["metadata"]["labels"][names.LABEL_DEPLOYMENT] == name
+            and not one["metadata"].get("deletionTimestamp")
         }
         endpoints = self.children.setdefault(f"endpoints/{name}", {})
-        store = self.snapshot(f"d/{name}", fresh=fresh)
+        old = self.snapshot(f"d/{name}", fresh=fresh)
+        store = [*(one for one in old if one["kind"] != "ModelReplica"), *self.replicas.values()]
         outcome = self._settled(model_deployment.compose, composite, {**seen, **endpoints}, store)
         for key in sorted(seen.keys() - outcome.children.keys()):
             self._delete(key.removeprefix("replica-"))
@@ -99,8 +105,7 @@ class Fleet:
 
     def _apply_replica(self, name: str, resource: Json) -> None:
         there = self.replicas.get(name)
-        if there is not None and there["metadata"].get("deletionTimestamp"):
-            return
+        assert there is None or not there["metadata"].get("deletionTimestamp"), f"{name} is written while it is going"
         metadata = {**resource["metadata"], "namespace": NAMESPACE, "uid": f"uid-{name}"}
         if there is None:
             # Servers count in seconds, so several of them are born at the same time.

@@ -1,7 +1,8 @@
 """ModelDeployment: where its replicas go.
 
 Reads: the InferenceClusters that match its labels, each cluster that holds one of its replicas by name, and the
-InferenceClasses. Its own ModelReplicas and ModelEndpoints come as observed children.
+InferenceClasses. Its own ModelReplicas and ModelEndpoints come as observed children; the ModelReplicas that carry its
+label are read for their names alone.
 Emits: a ModelReplica per placement, and a ModelEndpoint per replica that serves.
 Reports: replicas, placements and what could not be placed, with reasons and the closest miss; conditions
 ReplicasScheduled, ReplicasReady, BackendSelected.
@@ -54,6 +55,7 @@ Json: TypeAlias = Any
 
 CLUSTERS = "clusters"
 CLASSES = "classes"
+NAMESAKES = "replicas"
 _CLUSTER = "cluster/"
 _REPLICA = "replica-"
 _ENDPOINT = "endpoint-"
@@ -113,6 +115,14 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
     needed = {
         CLUSTERS: Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels),
         CLASSES: Requirement(names.API_VERSION, inference_class.KIND),
+        # Crossplane forgets a child when it deletes it, and the object lives on until its finalizers are done. A new
+        # replica of its name would be written into it.
+        NAMESAKES: Requirement(
+            names.API_VERSION,
+            replica.KIND,
+            namespace=observed.namespace,
+            labels={names.LABEL_DEPLOYMENT: observed.name},
+        ),
     }
     for resource in _replicas(observed).values():
         cluster = str(resource["spec"]["clusterName"])
@@ -218,7 +228,7 @@ def _current(observed: Observed, workload: Workload) -> Current:
     living = {name: child for name, child in replicas.items() if not child["metadata"].get("deletionTimestamp")}
     return Current(
         replicas=tuple(_current_replica(child, workload) for child in living.values()),
-        taken_names=frozenset(replicas),
+        taken_names=frozenset(replicas) | {str(one["metadata"]["name"]) for one in observed.required[NAMESAKES]},
     )
 
 

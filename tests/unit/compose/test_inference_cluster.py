@@ -19,7 +19,11 @@ Json = Any
 
 def replicas_of(deployment: Json, cluster: Json) -> list[Json]:
     """Return the ModelReplicas a deployment proposes when `cluster` is all there is."""
-    required = {model_deployment.CLUSTERS: (cluster,), model_deployment.CLASSES: (fleet.inference_class(),)}
+    required = {
+        model_deployment.CLUSTERS: (cluster,),
+        model_deployment.CLASSES: (fleet.inference_class(),),
+        model_deployment.NAMESAKES: (),
+    }
     outcome = model_deployment.compose(Observed(deployment, {}, required))
     found = [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]
     for number, replica in enumerate(sorted(found, key=lambda r: r["metadata"]["name"])):

@@ -126,8 +126,23 @@ def test_scaling_to_zero_drains_endpoints_then_removes_them_then_the_replicas() 
 
 def test_requirements_are_declared_before_anything_else_is_decided() -> None:
     outcome = model_deployment.compose(Observed(fleet.model_deployment()))
-    assert sorted(outcome.requirements) == ["classes", "clusters"]
+    assert sorted(outcome.requirements) == ["classes", "clusters", "replicas"]
     assert not outcome.children
+
+
+def test_a_name_is_not_given_again_while_its_object_is_still_going() -> None:
+    """Crossplane forgets a child when it deletes it, so the object is seen by its label alone."""
+    going = {"metadata": {"name": "llama-0", "namespace": "ml-team", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    required = {
+        model_deployment.CLUSTERS: (fleet.inference_cluster("a"),),
+        model_deployment.CLASSES: (fleet.inference_class(),),
+        model_deployment.NAMESAKES: (going,),
+    }
+    outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=1), {}, required))
+    assert [name for name in outcome.children if name.startswith("replica-")] == ["replica-llama-1"]
+    asked = outcome.requirements[model_deployment.NAMESAKES]
+    assert (asked.kind, asked.namespace) == ("ModelReplica", "ml-team")
+    assert dict(asked.labels) == {"modelplane.ai/deployment": "llama"}
 
 
 def test_a_deployment_that_fits_nowhere_says_why_and_what_would_help() -> None:
