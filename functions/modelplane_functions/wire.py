@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from crossplane.function import response as sdk_response
@@ -33,6 +34,8 @@ from modelplane_functions.exchange import (
 
 # A double holds every integer up to here and no further.
 EXACT_INTEGER_MAX = 2**53
+# With as many resources as are remembered at most, some tens of megabytes.
+REMEMBERED_BYTES = 8192
 
 _READY = {Ready.TRUE: fnv1.READY_TRUE, Ready.FALSE: fnv1.READY_FALSE, None: fnv1.READY_UNSPECIFIED}
 _TRUTH = {
@@ -75,16 +78,18 @@ def subject(request: fnv1.RunFunctionRequest) -> Subject:
 def decode(request: fnv1.RunFunctionRequest) -> Observed:
     """Return what a composer sees of a request.
 
-    Shape: connection details, credentials, context and the desired state of earlier steps stay behind.
-    Cost: about 0.13 s per MB of request.
+    Shape: connection details, credentials, context and the desired state of earlier steps stay behind. Resources are
+    shared between calls and never changed.
+    Cost: about 0.13 s per MB of request that was not seen before, a tenth of that for what was.
     """
     return Observed(
         composite=_decode_struct(request.observed.composite.resource),
         children={
-            key: _decode_struct(request.observed.resources[key].resource) for key in sorted(request.observed.resources)
+            key: _decode_resource(request.observed.resources[key].resource)
+            for key in sorted(request.observed.resources)
         },
         required={
-            key: tuple(_decode_struct(item.resource) for item in request.required_resources[key].items)
+            key: tuple([_decode_resource(item.resource) for item in request.required_resources[key].items])
             for key in sorted(request.required_resources)
         },
     )
@@ -125,6 +130,20 @@ def largest_children(response: fnv1.RunFunctionResponse, *, count: int) -> tuple
 
 def _text(struct: struct_pb2.Struct, key: str) -> str:
     return struct.fields[key].string_value if key in struct.fields else ""
+
+
+def _decode_resource(struct: struct_pb2.Struct) -> dict[str, Json]:
+    """Return a resource as plain data. Every deployment reads every cluster, so most have been seen before.
+
+    The key is all that the resource says, so the answer depends on the request alone.
+    """
+    text = struct.SerializeToString(deterministic=True)
+    return _remembered(text) if len(text) <= REMEMBERED_BYTES else _decode_struct(struct)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(text: bytes) -> dict[str, Json]:
+    return _decode_struct(struct_pb2.Struct.FromString(text))
 
 
 def _decode_struct(struct: struct_pb2.Struct) -> dict[str, Json]:
