@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import signal
 import time
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 from modelplane.api import catalogue
 from tests.e2e import machine, steady
 from tests.e2e.machine import Machine, Say
-from tests.e2e.view import NAMESPACE, OURS, View
+from tests.e2e.view import KSERVE, NAMESPACE, OURS, View
 from tests.support import installation, kubeapi
 
 Document = dict[str, Any]
@@ -184,20 +185,31 @@ class Story:
         for name in names:
             self.say(f"  {name}: {self.view.says('ModelDeployment', name, 'ReplicasScheduled')}")
         time.sleep(HOLD_SECONDS)
-        services = self.machine.planes["eks-eu"].api.all_of("serving.kserve.io/v1alpha2", "LLMInferenceService")
+        services = self.machine.planes["eks-eu"].api.all_of(*KSERVE)
         racing = sorted(one["metadata"]["name"] for one in services if one["metadata"]["name"].startswith("race-"))
         assert len(racing) == 1, f"booked twice: {racing}"
+        told = [self.view.says("ModelDeployment", name, "ReplicasScheduled") for name in names]
+        assert sum("eks-eu" in one and "1 node x 8 gpu" in one for one in told) == 1, f"nobody is told why: {told}"
         for name in names:
             self.api.delete(self._whole_node(name))
-        self._until(lambda: not any(self.view.replicas(name) for name in names), "the racers gone")
+        self._until(lambda: not any("race-" in one for one in self._present()), "the racers gone")
 
     def workload_down(self) -> None:
         """A workload cluster whose API server stops loses nothing, and is taken up again when it is back."""
         plane = self.machine.planes["eks-eu"]
         plane.apiserver.stop()
         self._hold()
+        unreachable = partial(self.view.says, "InferenceCluster", "eks-eu", "ClusterReady")
+        self._until(lambda: "False/Unreachable" in unreachable(), "the cluster's status to say so", show=self._why)
+        self.say(f"  eks-eu: {unreachable()[:160]}")
+        there = [name for name, one in self.view.replicas(DEPLOYMENT).items() if one["spec"]["clusterName"] == "eks-eu"]
+        stale = [partial(self.view.says, "ModelReplica", name, "StatusStale") for name in there]
+        self._until(lambda: all("True/" in ask() for ask in stale), "its replicas' status to say so", show=self._why)
+        self.say(f"  {there[0]}: {stale[0]()[:160]}")
+        self._hold()
         plane.apiserver.start()
         plane.await_ready()
+        self._until(lambda: "True/" in unreachable(), "the cluster's status to say that it is back", show=self._why)
         # Ready comes before the definitions' storage is: lists are answered with 429 for some seconds more.
         self._until(self.view.running, "the cluster's lists")
         self._serve(2)
@@ -206,10 +218,11 @@ class Story:
     def restarts(self) -> None:
         """The function server and Crossplane restart; nothing is lost, and a change made meanwhile is carried out."""
         fleet = self.machine.fleet
+        self._scale(4)
+        time.sleep(GLANCE_SECONDS)  # they are at work on it now
         for name in (machine.FUNCTION, "crossplane"):
-            fleet.others[name].stop()
+            fleet.others[name].stop(signal.SIGKILL)
         self._scale(3)
-        self._hold()
         for name in (machine.FUNCTION, "crossplane"):
             fleet.others[name].start()
         self._serve(3)
@@ -255,6 +268,12 @@ class Story:
             group and all(pod["spec"].get("nodeName") and pod["status"].get("resourceClaimStatuses") for pod in group)
             for group in pods
         )
+
+    def _present(self) -> list[str]:
+        """Return the names of all replicas and of what they run, also of those on their way out."""
+        services = [plane.api.all_of(*KSERVE) for plane in self.machine.workloads.values()]
+        objects = [*self.view.ours("ModelReplica"), *(one for found in services for one in found)]
+        return [one["metadata"]["name"] for one in objects]
 
     def _serve(self, count: int) -> None:
         self._until(lambda: len(self.view.serving(DEPLOYMENT)) == count, f"{count} serving replicas", show=self._why)

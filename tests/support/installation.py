@@ -133,6 +133,7 @@ def provider_kubernetes(plane: controlplane.Plane) -> controlplane.Process:
     return plane.program(
         "provider-kubernetes",
         "--enable-watches",
+        "--poll=1m",
         f"--health-probe-bind-addr=127.0.0.1:{port}",
         environment={"TLS_SERVER_CERTS_DIR": str(certificates)},
     )
