@@ -113,9 +113,9 @@ def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item], rules: Rul
     """Return FITS when the items find their places in whatever order their shapes come, UNSURE when they may not.
 
     For items that fit when packed as well as can be. A cluster's scheduler puts each pod where it stands well at that
-    moment and never moves it. Where one dimension decides, that is as good as any plan. Where several do (devices of
-    two kinds, or devices and memory), pods of one shape can use up what those of another need on the same node; and
-    full nodes beside one that is half empty are too few for a gang.
+    moment and never moves it. Where one dimension decides and sizes divide each other and the node, that is as good as
+    any plan. Where several do (devices of two kinds, or devices and memory), or sizes do not, pods of one shape can use
+    up what those of another need on the same node; and full nodes beside one that is half empty are too few for a gang.
     Cost: `ORDERS` packings; all orders of up to four shapes, and of more a sample that has each of them last.
     """
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
@@ -125,7 +125,7 @@ def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item], rules: Rul
         return Answer.UNDECIDED
     if rules is None and not any(_shares_nodes(item, capacity) for item in wanted):
         kept = _deciding_dimensions(capacity, wanted)
-        if len(wanted) < 2 or len(kept) < 2:
+        if len(wanted) < 2 or not kept or (len(kept) == 1 and _leaves_no_rest(capacity[kept[0]], wanted, kept[0])):
             return Answer.FITS
     rules = None if rules is None else partitions.as_they_come(rules)
     try:
@@ -133,6 +133,12 @@ def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item], rules: Rul
     except Undecided:
         return Answer.UNDECIDED
     return Answer.FITS if sure else Answer.UNSURE
+
+
+def _leaves_no_rest(have: int, items: Sequence[Item], axis: int) -> bool:
+    """Return whether sizes divide each other and the node, so that pods of one size leave whole places for another."""
+    sizes = sorted({item.vector[axis] for item in items if item.vector[axis]})
+    return not any(larger % smaller for smaller, larger in pairwise((*sizes, have)))
 
 
 def _shares_nodes(item: Item, capacity: Vector) -> bool:

@@ -136,6 +136,8 @@ def test_many_nodes_do_not_exhaust_the_stack() -> None:
     [
         ("nothing", (8, 4), 2, [], Answer.FITS),
         ("one shape alone packs itself", (8, 4), 2, [Item((1, 2), 4, 4)], Answer.FITS),
+        ("sizes that leave a rest", (3,), 2, [Item((1,), 2, 2), Item((2,), 2, 2)], Answer.UNSURE),
+        ("the same where they leave none", (4,), 2, [Item((1,), 2, 2), Item((2,), 3, 3)], Answer.FITS),
         ("devices decide, whatever comes first", (8, 64), 2, [Item((2, 4), 4, 4), Item((1, 8), 8, 8)], Answer.FITS),
         # Seen with the real scheduler: the first four take all devices of one node, whose other devices then lie idle.
         ("two kinds of device", (8, 4), 2, [Item((2, 0), 4, 4), Item((1, 2), 4, 4)], Answer.UNSURE),
