@@ -21,19 +21,23 @@ GROUP_LABEL = "leaderworkerset.sigs.k8s.io/group-index"
 
 
 def device_classes(classes: list[Document]) -> Iterator[Document]:
-    """Yield a DeviceClass for every driver that devices are claimed from."""
-    found = {
-        (device["deviceClassName"], device["driver"])
-        for one in classes
-        for device in one["spec"]["devices"]
-        if device.get("claim", "DRA") == "DRA"
-    }
-    for name, driver in sorted(found):
+    """Yield a DeviceClass for every driver, and type where its devices say one, that devices are claimed of."""
+    types: dict[tuple[str, str], set[str | None]] = {}
+    for one in classes:
+        for device in one["spec"]["devices"]:
+            if device.get("claim", "DRA") == "DRA":
+                kind = device.get("attributes", {}).get("type", {}).get("string")
+                types.setdefault((device["deviceClassName"], device["driver"]), set()).add(kind)
+    for (name, driver), kinds in sorted(types.items()):
+        expression = f'device.driver == "{driver}"'
+        (kind,) = kinds if len(kinds) == 1 else (None,)
+        if kind is not None:
+            expression += f' && device.attributes["{driver}"].type == "{kind}"'
         yield {
             "apiVersion": "resource.k8s.io/v1",
             "kind": "DeviceClass",
             "metadata": {"name": name},
-            "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]},
+            "spec": {"selectors": [{"cel": {"expression": expression}}]},
         }
 
 
@@ -45,7 +49,8 @@ def nodes(cluster: Document, classes: Mapping[str, Document], where: str) -> Ite
         for number in range(pool["nodeCount"]):
             name = f"{where}-{pool['name']}-{number}"
             yield _node(name, {**labels, CLUSTER_LABEL: where, "kubernetes.io/hostname": name}, spec)
-            yield from _slices(name, spec["devices"])
+            yield from _slices(name, [one for one in spec["devices"] if "consumesCounters" not in one])
+            yield from _parts(name, spec)
 
 
 def stand(api: kubeapi.Api, document: Document) -> None:
@@ -64,7 +69,7 @@ def _node(name: str, labels: dict[str, str], spec: Document) -> Document:
     amounts = {"cpu": given.get("cpu", "256"), "memory": given.get("memory", "2048Gi"), "pods": "200"}
     for device in spec["devices"]:
         if device.get("claim") == "DevicePlugin":
-            amounts[device["resourceName"]] = str(device["count"])
+            amounts[device["resourceName"]] = str(device.get("count", 1))
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -90,9 +95,46 @@ def _slices(node: str, devices: list[Document]) -> Iterator[Document]:
                 "driver": device["driver"],
                 "nodeName": node,
                 "pool": {"name": f"{node}-{device['name']}", "generation": 1, "resourceSliceCount": 1},
-                "devices": [{"name": f"{device['name']}-{n}", **published} for n in range(device["count"])],
+                "devices": [{"name": f"{device['name']}-{n}", **published} for n in range(device.get("count", 1))],
             },
         }
+
+
+def _parts(node: str, spec: Document) -> Iterator[Document]:
+    """Yield the slices of devices that share a physical one: a pool per driver, counter sets in slices of their own."""
+    parts = [one for one in spec["devices"] if "consumesCounters" in one]
+    sets = {one["name"]: one for one in spec.get("sharedCounters", [])}
+    counters = [
+        {"name": f"{name}-{unit}", "counters": one["counters"]}
+        for name, one in sets.items()
+        for unit in range(one.get("count", 1))
+    ]
+    for driver in sorted({one["driver"] for one in parts}):
+        devices = [made for one in parts if one["driver"] == driver for made in _published_parts(one, sets)]
+        # As the NVIDIA driver sorts them: physical device by physical device, by name.
+        devices.sort(key=lambda made: made["name"])
+        contents = [{"devices": devices[i : i + 64]} for i in range(0, len(devices), 64)]
+        contents += [{"sharedCounters": counters[i : i + 8]} for i in range(0, len(counters), 8)]
+        pool = {"name": f"{node}-parts", "generation": 1, "resourceSliceCount": len(contents)}
+        for number, content in enumerate(contents):
+            yield {
+                "apiVersion": "resource.k8s.io/v1",
+                "kind": "ResourceSlice",
+                "metadata": {"name": f"{node}-parts-{number:02}"},
+                "spec": {"driver": driver, "nodeName": node, "pool": pool, **content},
+            }
+
+
+def _published_parts(device: Document, sets: Mapping[str, Document]) -> Iterator[Document]:
+    published = {key: device[key] for key in ("attributes", "capacity") if device.get(key)}
+    (takes,) = device["consumesCounters"]
+    found = sets[takes["counterSet"]]
+    amounts = takes.get("counters") or ({} if "placements" in takes else found["counters"])
+    for unit in range(found.get("count", 1)):
+        for place, whole in enumerate(takes.get("placements", [[]])):
+            drawn = {**amounts, **{name: found["counters"][name] for name in whole}}
+            consumed = {"counterSet": f"{takes['counterSet']}-{unit}", "counters": drawn}
+            yield {"name": f"gpu-{unit}-{device['name']}-{place}", **published, "consumesCounters": [consumed]}
 
 
 def pods(service: Document, where: str) -> Iterator[Document]:

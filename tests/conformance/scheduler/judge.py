@@ -47,9 +47,9 @@ class Case:
         return [pod for pod in self.pods.values() if pod["metadata"]["labels"][REPLICA] == replica]
 
 
-def case(seed: int) -> Case:
+def case(seed: int, documents: list[Document] | None = None) -> Case:
     """Return a case with what we place and what we refuse. Cost: about a second, most of it rendering."""
-    made = Case(seed, fleets.documents(seed))
+    made = Case(seed, fleets.documents(seed) if documents is None else documents)
     settled = rendered.world(made.documents)
     assert not settled.settled.record.bugs, settled.settled.record.bugs
     for place, document in rendered.placed(settled):
