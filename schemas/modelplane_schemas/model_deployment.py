@@ -98,6 +98,13 @@ class ModelCacheRef(Wire):
     name: str = Field(..., description="Name of the ModelCache.")
 
 
+class Move(Wire):
+    replica: str | None = Field(None, description="The replica that goes.")
+    cluster: str | None = Field(None, description="Where it is.")
+    successor: str | None = Field(None, description="The replica that takes its place; absent until there is one.")
+    message: str | None = Field(None, description="Why it goes, and what it waits for.")
+
+
 class Role(Wire):
     role: str = Field(..., description="decode or prefill.")
     pool: str | None = Field(None, description="Node pool of the cluster.")
@@ -150,6 +157,14 @@ class Status(Wire):
     ready_replicas: int | None = Field(None, alias="readyReplicas", description="Replicas that serve.")
     unscheduled_replicas: int | None = Field(
         None, alias="unscheduledReplicas", description="Wanted replicas without a placement."
+    )
+    updated_replicas: int | None = Field(
+        None,
+        alias="updatedReplicas",
+        description="Replicas that hold a placement and are written as the deployment is now.",
+    )
+    moves: list[Move] | None = Field(
+        None, description="Replicas that shall go elsewhere or be written anew, one at a time, and what each waits for."
     )
     selector: str | None = Field(
         None, description="Label selector for the scale subresource. It matches no pod of the control plane."

@@ -59,6 +59,7 @@ NAMESAKES = "replicas"
 _CLUSTER = "cluster/"
 _REPLICA = "replica-"
 _ENDPOINT = "endpoint-"
+MOVES_TOLD = 3
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 
@@ -93,7 +94,7 @@ def compose(observed: Observed) -> Outcome:
             namespace=observed.namespace,
             deployment=observed.name,
             backend=facts.intent.backends[0],
-            ready=running,
+            seen=deployment_status.Seen(ready=running, outdated=_outdated(facts)),
         ),
         conditions=conditions,
         events=tuple(_events(plan)),
@@ -334,11 +335,15 @@ def _serves(child: Resource) -> bool:
 
 def _in_progress(facts: Facts, plan: Plan) -> bool:
     """Return whether a replica is still to be moved or written anew; the deployment is not ready before."""
-    outdated = {replica.name for replica in facts.current.replicas if replica.outdated}
+    outdated = _outdated(facts)
     present = {placed.name for placed in plan.replicas}
     return bool(plan.blocked) or any(
         placed.replaces in present or placed.rewrite or placed.name in outdated for placed in plan.composed
     )
+
+
+def _outdated(facts: Facts) -> frozenset[str]:
+    return frozenset(replica.name for replica in facts.current.replicas if replica.outdated)
 
 
 def _running(observed: Observed, plan: Plan) -> frozenset[str]:
@@ -373,11 +378,12 @@ def _scheduled(facts: Facts, plan: Plan) -> Condition:
 def _ready(plan: Plan, running: frozenset[str]) -> Condition:
     wanted = plan.wanted
     ready = min(wanted, sum(placed.name in running for placed in plan.composed if placed.holds_place))
+    moving = "".join(f"; {one.name} moves: {one.note}" for one in deployment_status.moves(plan)[:MOVES_TOLD])
     if ready == wanted:
-        return Condition("ReplicasReady", Truth.TRUE, "AllReady", f"{ready} of {wanted} replicas serve")
+        return Condition("ReplicasReady", Truth.TRUE, "AllReady", f"{ready} of {wanted} replicas serve{moving}")
     waiting = [placed.name for placed in plan.composed if placed.holds_place and placed.name not in running]
     names_ = ", ".join(waiting[:5]) + (f" and {len(waiting) - 5} more" if len(waiting) > 5 else "")
-    message = f"{ready} of {wanted} replicas serve"
+    message = f"{ready} of {wanted} replicas serve{moving}"
     return Condition(
         "ReplicasReady",
         Truth.FALSE,

@@ -6,10 +6,11 @@ Partial is never healthy: `ReplicasScheduled` is True only when every wanted rep
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.placement.plan import Admission, Closest, PlacedReplica, PlacedRole, Plan, Reason, Shortfall
+from modelplane.placement.plan import Admission, Closest, PlacedReplica, PlacedRole, Plan, Reason, Shortfall, State
 
 Json: TypeAlias = Any
 
@@ -23,24 +24,49 @@ _CONDITION_REASONS: Mapping[Reason, str] = {
 _ORDER = {reason: position for position, reason in enumerate(Reason)}
 
 
-def encode(
-    plan: Plan, *, namespace: str, deployment: str, backend: str | None, ready: Collection[str]
-) -> dict[str, Json]:
-    """Return the status in full; `ready` names the replicas that run with all their workers."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of the replicas beside the plan, by name.
+
+    `ready` run with all their workers; `outdated` are written as an earlier deployment said.
+    """
+
+    ready: Collection[str]
+    outdated: Collection[str]
+
+
+def encode(plan: Plan, *, namespace: str, deployment: str, backend: str | None, seen: Seen) -> dict[str, Json]:
+    """Return the status in full."""
     placed = [replica for replica in plan.composed if replica.holds_place]
+    ready = seen.ready
     status: dict[str, Json] = {
         "replicas": plan.placed,
         "readyReplicas": min(plan.wanted, sum(replica.name in ready for replica in placed)),
         "unscheduledReplicas": plan.wanted - plan.placed,
+        "updatedReplicas": sum(replica.rewrite or replica.name not in seen.outdated for replica in placed),
         "selector": names.scale_selector(namespace, deployment),
         "clusters": ",".join(sorted({replica.cluster for replica in placed})),
         "placements": [_placement(replica, is_ready=replica.name in ready) for replica in placed],
     }
     if backend is not None:
         status["backend"] = backend
+    moving = moves(plan)
+    if moving:
+        status["moves"] = [_move(replica, plan) for replica in moving]
     if plan.shortfall is not None:
         status["unschedulable"] = _unschedulable(plan.shortfall)
     return status
+
+
+def moves(plan: Plan) -> tuple[PlacedReplica, ...]:
+    """Return the replicas that hold a place and shall leave it, or be written anew there."""
+    return tuple(one for one in plan.composed if one.holds_place and one.note and one.state is State.RETAINED)
+
+
+def _move(replica: PlacedReplica, plan: Plan) -> dict[str, Json]:
+    move = {"replica": replica.name, "cluster": replica.cluster, "message": replica.note}
+    successor = next((one.name for one in plan.composed if one.replaces == replica.name), None)
+    return move if successor is None else {**move, "successor": successor}
 
 
 def scheduled_reason(plan: Plan) -> tuple[str, str]:

@@ -124,6 +124,39 @@ def test_scaling_to_zero_drains_endpoints_then_removes_them_then_the_replicas() 
     assert third.ready is Ready.TRUE
 
 
+def test_a_drain_in_progress_is_told() -> None:
+    running = Running()
+    assert running.compose().status["updatedReplicas"] == 2
+    assert "moves" not in running.compose().status
+    running.clusters[0]["spec"]["taints"] = [{"key": "drain", "effect": "NoExecute"}]
+    outcome = running.step()
+    (move,) = outcome.status["moves"]
+    assert (move["replica"], move["cluster"], move["successor"]) == ("llama-0", "a", "llama-2")
+    assert "drain" in move["message"]
+    assert "llama-2 is ready" in move["message"]
+    (ready,) = (one for one in outcome.conditions if one.type == "ReplicasReady")
+    assert "llama-0 moves: cluster a has the taint drain" in ready.message
+    assert outcome.ready is Ready.FALSE
+    for _ in range(6):
+        outcome = running.step()
+    assert "moves" not in outcome.status
+    assert outcome.ready is Ready.TRUE
+
+
+def test_an_edit_of_the_template_is_carried_out_one_by_one_and_counted() -> None:
+    running = Running()
+    container = running.deployment["spec"]["workers"]["template"]["spec"]["containers"][0]
+    container["args"] = ["--max-model-len=4096"]
+    counts = []
+    for _ in range(12):
+        status = running.step().status
+        counts.append(status["updatedReplicas"])
+        assert len([one for one in status.get("moves", []) if "successor" in one]) <= 1, "one at a time"
+        assert status["readyReplicas"] >= 1
+    assert counts[-1] == 2
+    assert sorted(set(counts)) == [1, 2], counts
+
+
 def test_requirements_are_declared_before_anything_else_is_decided() -> None:
     outcome = model_deployment.compose(Observed(fleet.model_deployment()))
     assert sorted(outcome.requirements) == ["classes", "clusters", "replicas"]
