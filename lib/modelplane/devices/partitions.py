@@ -14,10 +14,10 @@ Exact or `Undecided`, never a guess. Source: resource.k8s.io/v1 of Kubernetes 1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import permutations, product
-from math import factorial
+from math import factorial, gcd
 from typing import TypeAlias
 
 from modelplane.devices.amounts import nano
@@ -30,6 +30,8 @@ STATES_MAX = 50_000
 """Ways to part one physical device that are looked at."""
 STEPS_MAX = 20_000
 """Physical devices that are filled while one node is looked at."""
+MEMORY_MAX = 100_000
+"""Answers that are kept of one family."""
 ORDERS = 24
 """Orders in which kinds may have come that are looked at."""
 
@@ -40,10 +42,38 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A way to be on a physical device: what it draws, in nano per counter, and how many devices can be there so."""
+    """A way to be on a physical device: what it draws, in nano per counter, and how many devices can be there so.
+
+    `packed` are the draws as one number, see `_Fields`.
+    """
 
     draws: Vector
     alike: int
+    packed: int = 0
+
+
+class _Fields:
+    """Counters side by side in one number, each with a guard bit above it, so that one subtraction does for all.
+
+    A guard bit that is gone after a subtraction says that its counter was short.
+    """
+
+    def __init__(self, capacity: Vector, draws: list[Vector]) -> None:
+        self._units = [max(1, gcd(*column)) for column in zip(capacity, *draws, strict=True)]
+        self._shifts: list[int] = []
+        shift = 0
+        for amount, unit in zip(capacity, self._units, strict=True):
+            self._shifts.append(shift)
+            shift += (amount // unit).bit_length() + 1
+        self.guards = sum(
+            1 << shift + (amount // unit).bit_length()
+            for amount, unit, shift in zip(capacity, self._units, self._shifts, strict=True)
+        )
+
+    def packed(self, amounts: Vector) -> int:
+        """Return the amounts as one number; each at most the capacity."""
+        rows = zip(amounts, self._units, self._shifts, strict=True)
+        return sum((amount // unit) << shift for amount, unit, shift in rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +88,29 @@ class Family:
     counters: tuple[tuple[str, str], ...]
     capacity: Vector
     places: tuple[tuple[Place, ...], ...]
+    empty: int
+    """An empty unit, packed, with all guard bits."""
+    guards: int
+    _filled: dict[tuple[int, int, int], tuple[int, int]] = field(default_factory=dict, init=False, repr=False)
+    """What was filled before; a memory of a pure function and no part of the value."""
+
+    def fill(self, free: int, kind: int, missing: int) -> tuple[int, int]:
+        """Return what is left of a unit and of `missing` devices once they went to its places in turn."""
+        key = (free, kind, missing)
+        found = self._filled.get(key)
+        if found is not None:
+            return found
+        guards = self.guards
+        for place in self.places[kind]:
+            for _ in range(min(missing, place.alike)):
+                rest = free - place.packed
+                if rest & guards != guards:
+                    break
+                free, missing = rest, missing - 1
+        if len(self._filled) > MEMORY_MAX:
+            self._filled.clear()
+        self._filled[key] = (free, missing)
+        return free, missing
 
     def least(self, kind: int) -> Vector:
         """Return what a device of the kind (a position in `kinds`) draws at least, wherever it is."""
@@ -93,13 +146,19 @@ def of(node_class: NodeClass) -> tuple[Family, ...]:
 
 def _family(members: list[CounterSet], kinds: list[int], devices: tuple[Device, ...]) -> Family:
     amounts = {(one.name, counter): _nano(text) for one in members for counter, text in one.counters}
-    counters = tuple(amounts)
+    capacity = tuple(amounts.values())
+    places = [tuple(_places(devices[kind].draws, amounts)) for kind in kinds]
+    fields = _Fields(capacity, [place.draws for of_kind in places for place in of_kind])
     return Family(
         units=min(one.count for one in members),
         kinds=tuple(kinds),
-        counters=counters,
-        capacity=tuple(amounts.values()),
-        places=tuple(tuple(_places(devices[kind].draws, amounts)) for kind in kinds),
+        counters=tuple(amounts),
+        capacity=capacity,
+        places=tuple(
+            tuple(replace(place, packed=fields.packed(place.draws)) for place in of_kind) for of_kind in places
+        ),
+        empty=fields.packed(capacity) | fields.guards,
+        guards=fields.guards,
     )
 
 
@@ -130,11 +189,11 @@ def loads(family: Family, kinds: Vector) -> tuple[Vector, ...]:
 
     Raises: Undecided.
     """
-    states: dict[Vector, set[Vector]] = {family.capacity: {()}}
+    states: dict[int, set[Vector]] = {family.empty: {()}}
     for kind in kinds:
-        after: dict[Vector, set[Vector]] = {}
+        after: dict[int, set[Vector]] = {}
         for free, counts in states.items():
-            for left, number in _filled(free, family.places[kind]):
+            for left, number in _ways(free, family.places[kind], family.guards):
                 after.setdefault(left, set()).update((*count, number) for count in counts)
         states = after
         if sum(map(len, states.values())) > STATES_MAX:
@@ -142,14 +201,15 @@ def loads(family: Family, kinds: Vector) -> tuple[Vector, ...]:
     return _fullest({count for counts in states.values() for count in counts})
 
 
-def _filled(free: Vector, places: tuple[Place, ...]) -> set[tuple[Vector, int]]:
+def _ways(free: int, places: tuple[Place, ...], guards: int) -> set[tuple[int, int]]:
     """Return every way to put devices of one kind at their places: what is then free, and how many they are."""
     found = {(free, 0)}
     for place in places:
         for left, number in tuple(found):
+            rest = left
             for times in range(1, place.alike + 1):
-                rest = tuple(have - times * draw for have, draw in zip(left, place.draws, strict=True))
-                if min(rest, default=0) < 0:
+                rest -= place.packed
+                if rest & guards != guards:
                     break
                 found.add((rest, number + times))
         if len(found) > STATES_MAX:
@@ -176,10 +236,14 @@ def holds(family: Family, wanted: Vector) -> bool:
     if not kinds:
         return True
     able = loads(family, kinds)
-    numbers = tuple(wanted[kind] for kind in kinds)
-    if any(number > family.units * max(load[i] for load in able) for i, number in enumerate(numbers)):
-        return False
-    return len(kinds) == 1 or _Filling(able).fits(numbers, family.units)
+    if len(kinds) == 1:
+        return wanted[kinds[0]] <= family.units * able[0][0]
+    return _filling(family, kinds).fits(tuple(wanted[kind] for kind in kinds), family.units)
+
+
+@lru_cache(maxsize=1024)
+def _filling(family: Family, kinds: Vector) -> _Filling:
+    return _Filling(loads(family, kinds))
 
 
 class _Filling:
@@ -193,31 +257,40 @@ class _Filling:
         most = [max(load[kind] for load in able) for kind in range(len(able[0]))]
         self._rarest = sorted(range(len(most)), key=lambda kind: (most[kind], kind))
         self._most = most
-        self._failed: set[tuple[Vector, int]] = set()
-        self._steps = STEPS_MAX
+        self._known: dict[tuple[Vector, int], bool] = {}
 
-    def fits(self, left: Vector, units: int) -> bool:
-        """Return whether `left` fits into `units` empty units.
+    def fits(self, wanted: Vector, units: int) -> bool:
+        """Return whether `wanted` fits into `units` empty units.
 
         Raises: Undecided.
         """
+        if len(self._known) > MEMORY_MAX:
+            self._known.clear()
+        self._steps = STEPS_MAX
+        return self._fits(wanted, units)
+
+    def _fits(self, left: Vector, units: int) -> bool:
         first = next((kind for kind in self._rarest if left[kind]), None)
         if first is None:
             return True
         if any(number > units * most for number, most in zip(left, self._most, strict=True)):
             return False
-        if (left, units) in self._failed:
-            return False
+        key = (left, units)
+        known = self._known.get(key)
+        if known is not None:
+            return known
         self._steps -= 1
         if self._steps < 0:
             raise Undecided
+        found = False
         for load in self._able:
             if load[first]:
-                rest = tuple(max(0, number - more) for number, more in zip(left, load, strict=True))
-                if self.fits(rest, units - 1):
-                    return True
-        self._failed.add((left, units))
-        return False
+                rest = tuple([number - more if number > more else 0 for number, more in zip(left, load, strict=True)])
+                if self._fits(rest, units - 1):
+                    found = True
+                    break
+        self._known[key] = found
+        return found
 
 
 @lru_cache(maxsize=65536)
@@ -243,17 +316,13 @@ def _orders(kinds: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _all_find_places(family: Family, wanted: Vector, order: tuple[int, ...]) -> bool:
-    free = [family.capacity] * family.units
+    free = [family.empty] * family.units
     for kind in order:
         missing = wanted[kind]
         for unit in range(family.units):
-            for place in family.places[kind] if missing else ():
-                for _ in range(min(missing, place.alike)):
-                    rest = tuple(have - draw for have, draw in zip(free[unit], place.draws, strict=True))
-                    if min(rest, default=0) < 0:
-                        break
-                    free[unit] = rest
-                    missing -= 1
+            if not missing:
+                break
+            free[unit], missing = family.fill(free[unit], kind, missing)
         if missing:
             return False
     return True

@@ -130,16 +130,31 @@ def dimensions(node_class: NodeClass, accounting: Accounting) -> Dimensions:
 
 
 def _count_counters(counted: list[tuple[str, int]], rules: Rules) -> list[dict[int, int]]:
-    """Add to `counted` the shared counters that some device always draws from; return the draws by axis per device."""
+    """Add to `counted` the shared counters that can be short first; return the draws by axis per device."""
     draws: list[dict[int, int]] = [{} for _ in counted]
     for family, axes in zip(rules.families, rules.axes, strict=True):
         least = [family.least(kind) for kind in range(len(axes))]
-        for column, (set_name, counter) in enumerate(family.counters):
-            if any(row[column] for row in least):
-                for axis, row in zip(axes, least, strict=True):
-                    draws[axis][len(counted)] = row[column]
-                counted.append((f"{set_name}{_NOT_A_DEVICE}{counter}", family.units * family.capacity[column]))
+        for column in _first_to_run_out(family.capacity, least):
+            for axis, row in zip(axes, least, strict=True):
+                draws[axis][len(counted)] = row[column]
+            set_name, counter = family.counters[column]
+            counted.append((f"{set_name}{_NOT_A_DEVICE}{counter}", family.units * family.capacity[column]))
     return draws
+
+
+def _first_to_run_out(capacity: Vector, least: list[Vector]) -> list[int]:
+    """Return the counters of which some device draws a larger share than of every other; of equal ones the first."""
+    kept: list[int] = []
+    for column, have in enumerate(capacity):
+        rivals = [*kept, *range(column + 1, len(capacity))]
+        covered = any(
+            all(row[column] * capacity[rival] <= row[rival] * have for row in least)
+            and (rival < column or any(row[column] * capacity[rival] < row[rival] * have for row in least))
+            for rival in rivals
+        )
+        if have and not covered and any(row[column] for row in least):
+            kept.append(column)
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def test_a_refusal_names_the_counter_that_is_short() -> None:
         Reason.INSUFFICIENT_DEVICES,
         (
             "main: want 1 node x 2 mig-3g-40gb, has 0 nodes x 2 mig-3g-40gb free "
-            "(its 1 node has 8 of gpu/copy-engines to share out, 9 would be drawn)"
+            "(its 1 node has 7 of gpu/decoders to share out, 9 would be drawn)"
         ),
     )
 
