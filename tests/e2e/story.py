@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import copy
+import json
+import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from modelplane.api import catalogue
+from tests.conformance.tools import workshop
 from tests.e2e import machine, steady
 from tests.e2e.machine import Machine, Say
 from tests.e2e.view import KSERVE, NAMESPACE, OURS, View
@@ -107,6 +112,22 @@ class Story:
         self._until(lambda: self._is_true("ModelService", SERVICE, "Ready"), "the service ready", show=self._why)
         self.say(f"  url: {self.view.one('ModelService', SERVICE)['status'].get('url')}")
 
+    def command(self) -> None:
+        """The offline command, pointed at the live control plane, sees what is there and what a change would do."""
+        explained = self._modelplane("explain", f"md/{DEPLOYMENT}", "-n", NAMESPACE, "-o", "json")
+        assert {one["cluster"] for one in explained["clusters"]} == set(self.machine.workloads)
+        planned = self._modelplane("plan", "-o", "json")
+        assert planned["changes"] == [], planned["changes"]
+        (placed,) = (one for one in planned["deployments"] if one["name"] == DEPLOYMENT)
+        there = {name: one["spec"]["clusterName"] for name, one in self.view.replicas(DEPLOYMENT).items()}
+        assert {one["name"]: one["cluster"] for one in placed["replicas"]} == there
+        more = self.machine.fleet.folder / "more.yaml"
+        (model,) = machine.of("ModelDeployment")
+        more.write_text(json.dumps({**model, "spec": {**model["spec"], "replicas": 3}}))
+        changes = self._modelplane("plan", str(more), "-o", "json")["changes"]
+        self.say(f"  with a third replica: {changes}")
+        assert len(changes) == 1, changes
+
     def steady(self) -> None:
         """While nobody changes anything, nothing changes; what that costs is counted."""
         time.sleep(HOLD_SECONDS)
@@ -126,6 +147,16 @@ class Story:
         self._until(lambda: len(self.view.replicas(DEPLOYMENT)) == 2, "two replicas again")
         assert set(self.view.replicas(DEPLOYMENT)) == before, "scaling down did not return to the same set"
         self._until(lambda: len(self.view.routed(SERVICE)) == 2, "two backends in the route")
+
+    def calm(self) -> None:
+        """No watch of Crossplane took what happened so far for a loop: its circuit breaker is closed everywhere."""
+        open_ = [
+            f"{kind} {one['metadata']['name']}"
+            for kind in catalogue.kinds()
+            for one in self.view.ours(kind)
+            if kubeapi.condition(one, "Responsive").get("status") == "False"
+        ]
+        assert not open_, f"the circuit breaker is open for {open_}"
 
     def drain(self) -> None:
         """A NoExecute taint moves a replica, and its successor serves before it goes."""
@@ -269,6 +300,24 @@ class Story:
             for group in pods
         )
 
+    def _modelplane(self, *arguments: str) -> Any:
+        """Return what the command answers about the live control plane. Raises: AssertionError with its words."""
+        done = subprocess.run(
+            [sys.executable, "-m", "modelplane_cli", *arguments, "--context", "default"],
+            env={
+                **os.environ,
+                "KUBECONFIG": str(self.machine.fleet.kubeconfig),
+                "PATH": f"{workshop.program('kubectl').parent}:{os.environ['PATH']}",
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, f"modelplane {' '.join(arguments)}: {done.returncode}: {done.stderr}{done.stdout}"
+        return json.loads(done.stdout)
+
     def _present(self) -> list[str]:
         """Return the names of all replicas and of what they run, also of those on their way out."""
         services = [plane.api.all_of(*KSERVE) for plane in self.machine.workloads.values()]
@@ -333,8 +382,10 @@ STEPS: tuple[Step, ...] = (
     Story.admitted,
     Story.running,
     Story.routed,
+    Story.command,
     Story.steady,
     Story.scale,
+    Story.calm,
     Story.drain,
     Story.typo,
     Story.class_deleted,

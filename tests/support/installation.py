@@ -85,10 +85,6 @@ def crossplane_core(plane: controlplane.Plane) -> controlplane.Process:
         f"--namespace={CROSSPLANE_NAMESPACE}",
         # Port 0: the system chooses, so that several can run on one machine.
         "--metrics-port=0",
-        # With the default (100 tokens, one a second, two per event) the breaker opens on the ModelDeployment of the
-        # quickstart while it is scaled to four and back, and every later step waits five minutes for it to close.
-        "--circuit-breaker-burst=1000",
-        "--circuit-breaker-refill-rate=10",
         "--health-probe-port=0",
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from modelplane import names
 from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits
+from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import explanation_text, notes
 from modelplane_cli.planning import decision, explanation
@@ -53,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    sources.add(made)
     made.add_argument("subject", metavar="KIND/NAME", help="md/NAME or mr/NAME")
     made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", help="of the subject, and of documents that name none (default: default)")
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane explain`."""
     options = parser().parse_args(list(arguments))
     stage = Stage.empty()
-    objects = stage.objects(options.paths, options.namespace or "default")
+    objects = stage.objects(sources.read(options), options.namespace or "default")
     if objects is None:
         return exits.BAD_INPUT
     rehearsal = stage.rehearsal(objects)

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
+from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.output import notes, plan_text
 from modelplane_cli.planning import capacity, plan
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.plan import Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
-from modelplane_cli.world import assumption
+from modelplane_cli.world import assumption, documents
 from modelplane_cli.world.store import Key, controller_of
 
 _EPILOG = """\
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    sources.add(made)
     made.add_argument("--against", metavar="PATH", nargs="+", help="what there is now: the plan is the way from there")
     made.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: table")
     made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
@@ -56,19 +57,22 @@ def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane plan`."""
     options = parser().parse_args(list(arguments))
     stage = Stage.empty()
-    objects = stage.objects(options.paths, options.namespace)
-    there = objects if options.against is None else stage.objects(options.against, options.namespace)
+    wanted, live = sources.both(options)
+    objects = stage.objects(wanted, options.namespace)
+    against = live if options.against is None else documents.read(options.against)
+    is_change = options.against is not None or bool(options.paths and live.documents)
+    there = stage.objects(against, options.namespace) if is_change else objects
     if objects is None or there is None:
         return exits.BAD_INPUT
     rehearsal = stage.rehearsal(there)
-    acts: list[Act] = [] if options.against is None else [stage.settle(rehearsal)]
+    acts: list[Act] = [stage.settle(rehearsal)] if is_change else []
     before = capacity.pools(rehearsal.store)
-    if options.against is not None:
+    if is_change:
         _replace(rehearsal, there, objects)
     acts.append(stage.settle(rehearsal))
-    act = acts[0] if options.against is None else rehearsals.joined(acts)
+    act = rehearsals.joined(acts) if is_change else acts[0]
     made = plan.of(act, before)
-    _show(made, options, with_changes=bool(act.before) or options.against is not None)
+    _show(made, options, with_changes=bool(act.before) or is_change)
     for one in acts:
         notes.bugs(one.world)
     if any(one.world.settled.record.bugs for one in acts):

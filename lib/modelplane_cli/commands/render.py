@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from modelplane_cli import exits
+from modelplane_cli.commands import sources
 from modelplane_cli.output import by_cluster, manifests, notes, outline, progress, tree
-from modelplane_cli.world import checks, definitions, documents, offline, verdict
+from modelplane_cli.world import checks, definitions, offline, verdict
 from modelplane_cli.world.offline import Assume, World
 from modelplane_cli.world.pipeline import Function
 
@@ -43,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    sources.add(made)
     made.add_argument("-o", "--output", choices=("tree", "yaml", "json"), default="tree", help="default: tree")
     made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
     made.add_argument("--by-cluster", metavar="DIR", type=Path, help="write bare manifests, a folder per cluster")
@@ -59,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane render`."""
     options = parser().parse_args(list(arguments))
-    given = documents.read(options.paths)
+    given = sources.read(options)
     kinds = definitions.builtin()
     checked = checks.check(given.documents, kinds, options.namespace)
     problems = (*given.problems, *checked.problems)

@@ -10,6 +10,7 @@ from typing import Any
 
 from modelplane.errors import InvalidInput
 from modelplane_cli import exits
+from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import notes, simulation_text
 from modelplane_cli.planning import headroom, simulation
@@ -17,6 +18,7 @@ from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss,
 from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.seats import Deployment
 from modelplane_cli.planning.simulation import Simulation
+from modelplane_cli.world import documents
 
 _EPILOG = """\
 examples:
@@ -63,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    sources.add(made)
     for option, metavar, what in (
         ("--drain", "CLUSTER", "move all replicas off a cluster"),
         ("--lose", "CLUSTER", "lose a cluster for good"),
@@ -85,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
     if not options.happenings and not options.headroom:
         made.error("say what happens: --drain, --lose, --lose-label, --scale, --add or --headroom")
     stage = Stage.empty()
-    objects = stage.objects(options.paths, options.namespace)
+    objects = stage.objects(sources.read(options), options.namespace)
     if objects is None:
         return exits.BAD_INPUT
     rehearsal = stage.rehearsal(objects)
@@ -125,7 +127,7 @@ def _show(found: Simulation, room: Headroom | None, options: argparse.Namespace)
 def _happening(stage: Stage, options: argparse.Namespace, option: str, value: str) -> Happening:
     """Return what an option lets happen. Raises: InvalidInput when it cannot be understood."""
     if option == "--add":
-        objects = stage.objects([value], options.namespace)
+        objects = stage.objects(documents.read([value]), options.namespace)
         if objects is None:
             raise InvalidInput(f"--add {value}: nothing is added while its documents have problems")
         return Addition(value, objects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,9 +27,8 @@ class Stage:
         """Return a stage with the kinds as they are installed."""
         return cls(definitions.builtin(), progress.Progress())
 
-    def objects(self, paths: Sequence[str], namespace: str) -> Objects | None:
+    def objects(self, given: documents.Input, namespace: str) -> Objects | None:
         """Return what an API server would hold of the documents, None when it would refuse some; it is said why."""
-        given = documents.read(paths)
         checked = checks.check(given.documents, self.kinds, namespace)
         problems = (*given.problems, *checked.problems)
         notes.problems(problems)

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
-from modelplane_cli.world import advice, checks, definitions, documents
+from modelplane_cli.commands import sources
+from modelplane_cli.world import advice, checks, definitions
 from modelplane_cli.world.documents import Problem
 
 _EPILOG = """\
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("paths", metavar="PATH", nargs="+", help="file, directory (recursive) or - for standard input")
+    sources.add(made)
     made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
     return made
@@ -46,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane validate`."""
     options = parser().parse_args(list(arguments))
-    given = documents.read(options.paths)
+    given = sources.read(options)
     checked = checks.check(given.documents, definitions.builtin(), options.namespace)
     remarks = advice.advise(checked)
     problems = sorted((*given.problems, *checked.problems, *remarks), key=lambda problem: problem.order)

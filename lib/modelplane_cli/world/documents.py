@@ -91,6 +91,14 @@ class Input:
     problems: tuple[Problem, ...]
 
 
+def parsed(name: str, text: str) -> Input:
+    """Return the documents of a text that is at hand; `name` says where it is from."""
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    _parse(name, text, documents, problems)
+    return Input(tuple(documents), tuple(problems))
+
+
 def read(paths: Sequence[str]) -> Input:
     """Return the documents of `paths` (files, directories, `-`) in order of path and position."""
     documents: list[Document] = []
@@ -98,7 +106,7 @@ def read(paths: Sequence[str]) -> Input:
     for name in _unique(_files(paths, problems)):
         text = _text(name, problems)
         if text is not None:
-            _parse(name, text, documents, problems)
+            _parse(_shown(name), text, documents, problems)
     if not documents and not problems:
         where = ", ".join(paths)
         problems.append(
@@ -182,8 +190,8 @@ def _shown(name: str) -> str:
     return "<stdin>" if name == STDIN else os.path.normpath(name)
 
 
-def _parse(name: str, text: str, documents: list[Document], problems: list[Problem]) -> None:
-    shown, index = _shown(name), 0
+def _parse(shown: str, text: str, documents: list[Document], problems: list[Problem]) -> None:
+    index = 0
     try:
         for index, parsed in enumerate(yamltext.read(text), 1):
             whole = Document(parsed.value, shown, index, parsed.lines)
