@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from modelplane.cel import runtime
+from modelplane.cel import runtime, typesystem
 from modelplane.cel.checker import Checked
 from modelplane.cel.errors import CompileError, Err
 from modelplane.cel.runtime import TypeValue, Uint, Value
@@ -167,7 +167,8 @@ def identity(step: Step) -> int:
 def plan(checked: Checked, functions: Functions) -> Step:
     """Return the plan of an expression.
 
-    Raises: CompileError for a constant that does not convert or a constant pattern that is none.
+    Raises: CompileError for a constant that does not convert, a constant pattern that is none, or a variable that holds
+    a type.
     """
     return _Planner(checked, functions).plan(checked.root)
 
@@ -201,6 +202,9 @@ class _Planner:
     def _name(self, node: Node, name: str) -> Step:
         if node.id in self._checked.names:
             return Constant(node.id, TypeValue(self._checked.names[node.id]))
+        if self._checked.types[node.id].kind == typesystem.TYPE.kind:
+            # the original takes every name of this type for that of a type, a loop's own variables too
+            raise CompileError(f"reference to undefined type: {name}", node.offset)
         return Attribute(node.id, name=name)
 
     def _select(self, node: Select) -> Step:

@@ -281,7 +281,8 @@ def _refusal(expression: str, checked: checker.Checked, profile: Profile, cost: 
         except CompileError as error:
             return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
         return ""
-    functions = signatures.functions(profile.admission_minor)
+    # what a gate adds may be used from the moment it is on
+    functions = {*signatures.functions(profile.admission_minor), *(["includes"] if profile.list_attributes else [])}
     fields = profiles.fields(profile, profile.admission_minor)
     for node in tree.walk(checked.root):
         unknown = ""

@@ -1,3 +1,5 @@
+//go:build !before35
+
 package main
 
 import (
@@ -54,7 +56,7 @@ func allocation(raw []byte) map[string]any {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	enabled := features(asked.Minor)
-	selectors := dracel.NewCache(1000, dracel.Features{EnableConsumableCapacity: enabled.ConsumableCapacity})
+	selectors := dracel.NewCache(1000, gatesOfSelectors(enabled.ConsumableCapacity, false))
 	allocator, err := structured.NewAllocator(ctx, enabled, stateOf(asked.Allocated), listed(asked.Classes), asked.Slices, selectors)
 	if err != nil {
 		return map[string]any{"result": "abort", "error": err.Error()}

@@ -77,8 +77,7 @@ func answer(asked question, raw []byte) (reply map[string]any) {
 }
 
 func selector(asked question) map[string]any {
-	features := dracel.Features{EnableConsumableCapacity: true, EnableListTypeAttributes: asked.ListAttributes}
-	compiler := dracel.GetCompiler(features)
+	compiler := dracel.GetCompiler(gatesOfSelectors(true, asked.ListAttributes))
 	stored := compiler.CompileCELExpression(asked.Expression, dracel.Options{EnvType: ptr.To(environment.StoredExpressions)})
 	fresh := compiler.CompileCELExpression(asked.Expression, dracel.Options{EnvType: ptr.To(environment.NewExpressions)})
 	reply := map[string]any{}

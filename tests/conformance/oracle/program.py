@@ -1,8 +1,12 @@
-"""The oracle as a process: questions in, the answers of Kubernetes' own code out."""
+"""The oracle as a process: questions in, the answers of Kubernetes' own code out.
+
+The program is one; go.mod pins it to Kubernetes 1.36, and `versions/1.N.mod` to each other minor version that we know.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -10,7 +14,11 @@ from pathlib import Path
 from typing import Any
 
 MODULE = Path(__file__).parent
-BINARY = MODULE.parents[2] / ".cache" / "go-bin" / "selector-oracle"
+CACHE = MODULE.parents[2] / ".cache" / "go-bin"
+LATEST = 36
+MINORS = (34, 35, LATEST, 37)
+# Build tags for what a version does not have yet: lists among attributes, and an allocator like today's.
+TAGS = {34: "before36,before35", 35: "before36"}
 BUILD_SECONDS = 1800
 ASK_SECONDS = 600
 
@@ -20,28 +28,33 @@ def available() -> bool:
     return shutil.which("go") is not None
 
 
-def ask(questions: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one answer per question, in their order.
+def ask(questions: Iterable[dict[str, Any]], minor: int = LATEST) -> list[dict[str, Any]]:
+    """Return one answer of Kubernetes 1.`minor` per question, in their order.
 
     Raises: RuntimeError with the words of the compiler or of the program.
     """
-    _build()
     lines = "".join(json.dumps(question) + "\n" for question in questions)
-    done = subprocess.run([str(BINARY)], input=lines, capture_output=True, text=True, timeout=ASK_SECONDS, check=False)
+    done = subprocess.run(
+        [str(_built(minor))], input=lines, capture_output=True, text=True, timeout=ASK_SECONDS, check=False
+    )
     if done.returncode != 0:
-        raise RuntimeError(f"the oracle ended with {done.returncode}: {done.stderr[-2000:]}")
+        raise RuntimeError(f"the oracle of 1.{minor} ended with {done.returncode}: {done.stderr[-2000:]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def _build() -> None:
-    """Build the program; the compiler's own cache makes this cheap when nothing changed."""
+def _built(minor: int) -> Path:
+    """Return the program for a version, built; the compiler's own cache makes this cheap when nothing changed."""
+    binary = CACHE / ("selector-oracle" if minor == LATEST else f"selector-oracle-1.{minor}")
+    pinned = [] if minor == LATEST else [f"-modfile=versions/1.{minor}.mod"]
     done = subprocess.run(
-        ["go", "build", "-trimpath", "-o", str(BINARY), "."],
+        ["go", "build", "-trimpath", *pinned, f"-tags={TAGS.get(minor, '')}", "-o", str(binary), "."],
         cwd=MODULE,
+        env={**os.environ, "GOFLAGS": "-mod=readonly -buildvcs=false"},
         capture_output=True,
         text=True,
         timeout=BUILD_SECONDS,
         check=False,
     )
     if done.returncode != 0:
-        raise RuntimeError(f"go build ended with {done.returncode}: {done.stderr[-4000:]}")
+        raise RuntimeError(f"go build of the oracle of 1.{minor} ended with {done.returncode}: {done.stderr[-4000:]}")
+    return binary

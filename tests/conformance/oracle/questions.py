@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 DRIVER = "gpu.nvidia.com"
@@ -515,14 +515,18 @@ def selectors(seed: int, count: int, *, list_attributes: bool = False) -> Iterat
     """Yield questions about expressions, with or without the gate for attributes that are lists."""
     made = Expressions(seed)
     for index in range(count):
-        yield {
-            "id": f"{seed}-{index}",
-            "kind": "selector",
-            "expression": made.selector(),
-            "driver": DRIVER,
-            "device": DEVICE,
-            **({"listAttributes": True} if list_attributes else {}),
-        }
+        yield _selector(f"{seed}-{index}", made.selector(), list_attributes=list_attributes)
+
+
+def of_expressions(expressions: Iterable[str], *, list_attributes: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield one question per expression, about the same device as all others."""
+    for index, expression in enumerate(expressions):
+        yield _selector(f"x{index}", expression, list_attributes=list_attributes)
+
+
+def _selector(identifier: str, expression: str, *, list_attributes: bool) -> dict[str, Any]:
+    asked = {"id": identifier, "kind": "selector", "expression": expression, "driver": DRIVER, "device": DEVICE}
+    return {**asked, "listAttributes": True} if list_attributes else asked
 
 
 def quantities(seed: int, count: int) -> Iterator[dict[str, Any]]:

@@ -1,9 +1,8 @@
 """Write the recorded answers anew: `python -m tests.conformance.oracle.record`; fails when one of them changed.
 
 What is recorded are questions and the facts of the answers; the words of an error are left out. Of an allocation
-problem, which is long, its name and digest are recorded; the problem itself is made anew. The file of the
-module's own version (1.36) is written here; those of other versions came from the same program built against the
-modules of v0.34.0, v0.35.0 and v0.37.2 (allocations: v0.35.0 alone).
+problem, which is long, its name and digest are recorded; the problem itself is made anew. Each version of Kubernetes
+that we know answers for itself. Allocations are recorded for 1.35 and 1.36, the versions our allocator knows.
 """
 
 from __future__ import annotations
@@ -28,16 +27,54 @@ FOLDER = Path(__file__).parent / "recorded"
 RECORDED = FOLDER / "answers.jsonl"
 ALLOCATIONS = FOLDER / "allocations.jsonl"
 SEED = 20260
+ALLOCATING = (35, program.LATEST)
+
+# What tells the versions apart, and what chance seldom asks.
+TELLING = (
+    "device.allowMultipleAllocations",
+    "[1].sort() == [1]",
+    'device.driver.includes("x")',
+    "dyn(true)",
+    '"abc".startsWith(device.driver)',
+    'matches(device.driver, "g.*")',
+    'device.attributes["gpu.nvidia.com"].ecc',
+    '[device.attributes["gpu.nvidia.com"].ecc, dyn(1)].size() == 2',
+    'semver("v1", true).major() == 1',
+    "[1,2].exists(i, v, v > i)",
+    # A variable that holds a type is taken for the name of one, in every version.
+    "cel.bind(v, int, true)",
+    "[type(1)].exists(t, t == int)",
+    '{"a": int}.all(k, v, v == int)',
+    "[int][0] == int",
+)
+LISTED = (
+    'device.attributes["gpu.nvidia.com"].architecture.includes("Hopper")',
+    '[1, 2].includes(1) && !device.driver.includes("gpu")',
+)
 
 
-def asked() -> list[dict[str, Any]]:
-    """Return the questions that are recorded."""
+def answers_of(minor: int) -> Path:
+    """Return the file of a version's answers about selectors, quantities and versions."""
+    return RECORDED if minor == program.LATEST else FOLDER / f"answers-1.{minor}.jsonl"
+
+
+def allocations_file(minor: int) -> Path:
+    """Return the file of a version's allocations."""
+    return ALLOCATIONS if minor == program.LATEST else FOLDER / f"allocations-1.{minor}.jsonl"
+
+
+def asked(minor: int = program.LATEST) -> list[dict[str, Any]]:
+    """Return the questions that are recorded for a version: most for the one that go.mod pins."""
+    if minor != program.LATEST:
+        return [*questions.selectors(SEED + minor, 160), *questions.of_expressions(TELLING)]
     return list(
         itertools.chain(
             questions.selectors(SEED, 700),
             questions.selectors(SEED + 1, 100, list_attributes=True),
             questions.quantities(SEED, 400),
             questions.versions(SEED, 300),
+            questions.of_expressions(TELLING),
+            questions.of_expressions(LISTED, list_attributes=True),
         )
     )
 
@@ -70,13 +107,10 @@ def write(path: Path, chosen: list[dict[str, Any]], answers: list[dict[str, Any]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def allocations_of(minor: int) -> list[dict[str, Any]]:
-    """Return the recorded allocation problems of another version of Kubernetes."""
-    return list(allocation_problems.problems(SEED + minor, 300, minor))
-
-
-def allocations() -> list[dict[str, Any]]:
-    """Return the allocation problems that are recorded: those with a name, then some made up at random."""
+def allocations(minor: int = program.LATEST) -> list[dict[str, Any]]:
+    """Return the allocation problems that are recorded for a version; those with a name are the pinned one's."""
+    if minor != program.LATEST:
+        return list(allocation_problems.problems(SEED + minor, 300, minor))
     named = [problem for _, problem in allocation_situations.SITUATIONS]
     return [*named, *allocation_problems.problems(SEED, 400)]
 
@@ -107,13 +141,16 @@ def write_allocations(path: Path, chosen: list[dict[str, Any]], answers: list[di
 
 
 def main() -> int:
-    """Ask, write what was answered, and return 1 when that is not what was recorded before."""
-    files = (RECORDED, ALLOCATIONS)
-    before = [path.read_bytes() if path.exists() else b"" for path in files]
-    chosen, problems = asked(), allocations()
-    write(RECORDED, chosen, program.ask(chosen))
-    write_allocations(ALLOCATIONS, problems, program.ask(problems))
-    changed = [path.name for path, old in zip(files, before, strict=True) if path.read_bytes() != old]
+    """Ask each version, write what was answered, and return 1 when that is not what was recorded before."""
+    files = [*map(answers_of, program.MINORS), *map(allocations_file, ALLOCATING)]
+    before = {path: path.read_bytes() if path.exists() else b"" for path in files}
+    for minor in program.MINORS:
+        chosen = asked(minor)
+        write(answers_of(minor), chosen, program.ask(chosen, minor))
+    for minor in ALLOCATING:
+        problems = allocations(minor)
+        write_allocations(allocations_file(minor), problems, program.ask(problems, minor))
+    changed = [path.name for path in files if path.read_bytes() != before[path]]
     if changed:
         sys.stderr.write(f"Kubernetes answers otherwise than recorded: {', '.join(changed)}\n")
     return 1 if changed else 0

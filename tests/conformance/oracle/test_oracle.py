@@ -1,7 +1,7 @@
 """Our engine against Kubernetes' own code: recorded answers always, fresh ones where Go is at hand.
 
-MODELPLANE_ORACLE_QUESTIONS is the number of fresh questions (default 1500), MODELPLANE_ORACLE_SEED where they start
-(default 7).
+MODELPLANE_ORACLE_QUESTIONS is the number of fresh questions of each kind and version (default 1500),
+MODELPLANE_ORACLE_SEED where they start (default 7); `python -m tests.conformance.oracle.fuzz` asks many more.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.oracle import answers, program, questions, record
+from tests.conformance.oracle import answers, fuzz, program, questions, record
 
 needs_go = pytest.mark.skipif(not program.available(), reason="the oracle is a Go program and Go is not installed")
 
@@ -44,28 +44,23 @@ def test_the_record_covers_every_result() -> None:
 
 @needs_go
 @pytest.mark.slow
-def test_the_record_is_what_kubernetes_answers_today() -> None:
-    recorded = list(record.recorded())
-    fresh = program.ask(question for question, _ in recorded)
-    assert [record.facts(answer) for answer in fresh] == [answer for _, answer in recorded]
+@pytest.mark.parametrize("minor", program.MINORS)
+def test_the_record_is_what_kubernetes_answers_today(minor: int) -> None:
+    chosen = record.asked(minor)
+    fresh = zip(chosen, program.ask(chosen, minor), strict=True)
+    recorded = [(question["id"], answer) for question, answer in record.recorded(record.answers_of(minor))]
+    assert [(question["id"], record.facts(reply)) for question, reply in fresh if "panic" not in reply] == recorded
 
 
 @needs_go
 @pytest.mark.slow
-def test_fresh_questions_are_answered_alike() -> None:
+@pytest.mark.parametrize("minor", program.MINORS)
+def test_fresh_questions_are_answered_alike(minor: int) -> None:
     seed = int(os.environ.get("MODELPLANE_ORACLE_SEED", "7"))
     count = int(os.environ.get("MODELPLANE_ORACLE_QUESTIONS", "1500"))
-    asked = list(
-        itertools.chain(
-            questions.selectors(seed, count),
-            questions.selectors(seed + 1, count // 5, list_attributes=True),
-            questions.quantities(seed, count),
-            questions.versions(seed, count),
-        )
-    )
-    replies = program.ask(asked)
-    pairs = [
-        (question, record.facts(reply)) for question, reply in zip(asked, replies, strict=True) if "panic" not in reply
-    ]
-    assert len(pairs) > 0.99 * len(asked)
-    assert list(differences(pairs)) == []
+    asked = fuzz.expressions(seed, count, minor)
+    if minor == program.LATEST:
+        asked = itertools.chain(asked, questions.quantities(seed, count), questions.versions(seed, count))
+    for compared, unanswered, differences in fuzz.differing(asked, minor):
+        assert unanswered < 0.01 * compared
+        assert differences == []

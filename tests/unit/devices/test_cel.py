@@ -184,3 +184,31 @@ def test_a_rule_that_cannot_be_evaluated_says_which_and_why() -> None:
 def test_loading_the_engine_does_not_load_the_regular_expressions() -> None:
     code = "import sys; from modelplane.devices import cel; cel.compile('true'); sys.exit('re2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("minor", [34, 35, 36, 37])
+@pytest.mark.parametrize(
+    ("expression", "compiles"),
+    [
+        pytest.param("cel.bind(v, int, true)", False, id="bound-though-never-read"),
+        pytest.param("[type(1)].exists(t, t == int)", False, id="the-variable-of-a-loop"),
+        pytest.param("[int].all(t, true)", True, id="a-loop-that-does-not-read-it"),
+        pytest.param("cel.bind(v, [int], v[0] == int)", True, id="a-list-of-types-is-no-type"),
+        pytest.param("cel.bind(v, dyn(int), true)", True, id="dynamic"),
+        pytest.param("type(1) == int", True, id="the-name-of-a-type"),
+    ],
+)
+def test_a_variable_that_holds_a_type_is_refused_as_kubernetes_does(
+    expression: str, *, compiles: bool, minor: int
+) -> None:
+    if compiles:
+        assert cel.compile(expression, cel.Profile(minor), admit=False).evaluate(GPU).outcome is cel.Outcome.MATCH
+    else:
+        with pytest.raises(InvalidSelector, match="reference to undefined type"):
+            cel.compile(expression, cel.Profile(minor))
+
+
+def test_what_a_gate_adds_is_admitted_while_the_gate_is_on() -> None:
+    expression = f'{A}.architecture.includes("Hopper")'
+    assert cel.compile(expression, cel.Profile(36, list_attributes=True)).api_server_accepts
+    assert not cel.compile(expression, cel.Profile(36), admit=False).api_server_accepts
