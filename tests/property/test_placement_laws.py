@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 from dataclasses import replace
 
@@ -36,7 +37,11 @@ from modelplane.placement.plan import Admission, Plan, State
 from modelplane.workload.model import Role
 from tests.support import placements as given_
 
-LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+# `MODELPLANE_EXAMPLES=1000 hatch run test tests/property/test_placement_laws.py` is the long run: so many fleets per law.
+EXAMPLES = int(os.environ.get("MODELPLANE_EXAMPLES", "80"))
+LAW = settings(
+    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 # One device, two devices with cpu, a device that never matches, no class: enough to make every reason happen.
 BIG = given_.node_class(given_.gpu(8), name="big", cost_per_node_hour="10")
