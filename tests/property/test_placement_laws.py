@@ -37,7 +37,7 @@ from modelplane.placement.plan import Admission, Plan, State
 from modelplane.workload.model import Role
 from tests.support import placements as given_
 
-# `MODELPLANE_EXAMPLES=1000 hatch run test tests/property/test_placement_laws.py` is the long run: so many fleets per law.
+# Fleets per law; the long run is `MODELPLANE_EXAMPLES=1000 hatch run test tests/property/test_placement_laws.py`.
 EXAMPLES = int(os.environ.get("MODELPLANE_EXAMPLES", "80"))
 LAW = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
