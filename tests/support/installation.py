@@ -85,7 +85,7 @@ def crossplane_core(plane: controlplane.Plane) -> controlplane.Process:
         f"--namespace={CROSSPLANE_NAMESPACE}",
         # Port 0: the system chooses, so that several can run on one machine.
         "--metrics-port=0",
-        # As our README asks for. Seen with the defaults (100 tokens, one back a second, two for each change of a child):
+        # As our README asks for. Seen with the defaults (100 tokens, one back a second, two per change of a child):
         # scaling the quickstart to four and back opens the breaker of its ModelDeployment.
         "--circuit-breaker-burst=1000",
         "--circuit-breaker-refill-rate=10",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -80,10 +79,9 @@ def test_text_that_is_no_document_is_refused_with_its_line(text: str, message: s
 def test_an_alias_bomb_is_refused_before_it_costs_anything() -> None:
     levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    started = time.perf_counter()
+    # Ten to the twelfth values: a reader that made them would not come back.
     with pytest.raises(yamltext.TextError, match="aliases add more than"):
         list(yamltext.read("\n".join(levels)))
-    assert time.perf_counter() - started < 20  # ten to the twelfth values would take days
 
 
 def test_copies_of_an_anchor_do_not_share_state() -> None:
