@@ -66,6 +66,10 @@ class Overload:
     type_params: tuple[Type, ...] = ()
 
 
+# By overload, the version that no longer knows it.
+_WITHDRAWN: Final[Mapping[str, int]] = {"int64_to_duration": 37}
+
+
 @functools.cache
 def functions(minor: int) -> Mapping[str, tuple[Overload, ...]]:
     """Return the overloads by function name that the environment of Kubernetes 1.`minor` knows."""
@@ -76,7 +80,8 @@ def functions(minor: int) -> Mapping[str, tuple[Overload, ...]]:
             offered = int(line.rsplit(" ", 1)[1]) <= minor
         elif offered:
             name, overload = _overload(line)
-            found.setdefault(name, []).append(overload)
+            if minor < _WITHDRAWN.get(overload.id, minor + 1):
+                found.setdefault(name, []).append(overload)
     for name, prefix in _OPERATORS.items():
         found[name] = [_comparison(prefix, suffix) for suffix in _COMPARED]
     return {name: tuple(overloads) for name, overloads in found.items()}

@@ -46,6 +46,7 @@ TELLING = (
     "[type(1)].exists(t, t == int)",
     '{"a": int}.all(k, v, v == int)',
     "[int][0] == int",
+    'duration([1][0]) < duration("1s")',
 )
 LISTED = (
     'device.attributes["gpu.nvidia.com"].architecture.includes("Hopper")',

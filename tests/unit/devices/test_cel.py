@@ -212,3 +212,13 @@ def test_what_a_gate_adds_is_admitted_while_the_gate_is_on() -> None:
     expression = f'{A}.architecture.includes("Hopper")'
     assert cel.compile(expression, cel.Profile(36, list_attributes=True)).api_server_accepts
     assert not cel.compile(expression, cel.Profile(36), admit=False).api_server_accepts
+
+
+@pytest.mark.parametrize(("minor", "known"), [(34, True), (35, True), (36, True), (37, False)])
+def test_a_number_is_no_duration_any_more_in_1_37(minor: int, known: bool) -> None:  # noqa: FBT001 - a column of the table
+    expression = 'duration([1][0]) < duration("1s")'
+    if known:
+        assert cel.compile(expression, cel.Profile(minor), admit=False).evaluate(GPU).outcome is cel.Outcome.ABORT
+    else:
+        with pytest.raises(InvalidSelector, match="duration"):
+            cel.compile(expression, cel.Profile(minor), admit=False)
