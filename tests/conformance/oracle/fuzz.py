@@ -6,8 +6,8 @@ the others a quarter of them. Cost: four minutes with the numbers that are the d
 
 Three differences are known and stay among what is printed, because they are seldom met:
 
-- Up to 1.36, adding to a capacity of a device that is compared with itself in the same expression finds both equal; 1.37
-  finds the sum greater (`x.add(1).isGreaterThan(x)` for a capacity of 100Ti). We answer for all versions as 1.36 does.
+- Up to 1.36, a device's capacity that is added to and then compared with itself is found equal; 1.37 finds the sum
+  greater (`x.add(1).isGreaterThan(x)` for a capacity of 100Ti). We answer for all versions as 1.36 does.
 - Kubernetes writes 1000E as "1"; we write "1e21", which keeps the magnitude. No decision reads that text.
 - One allocation in a thousand of 1.35 has a node selector where ours has none; the devices are the same.
 """
