@@ -254,6 +254,7 @@ class Story:
         for name in (machine.FUNCTION, "crossplane"):
             fleet.others[name].stop(signal.SIGKILL)
         self._scale(3)
+        self._hold()
         for name in (machine.FUNCTION, "crossplane"):
             fleet.others[name].start()
         self._serve(3)
