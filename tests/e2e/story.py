@@ -265,6 +265,9 @@ class Story:
         """Delete what was applied: nothing remains on any cluster."""
         order = ("ModelService", "ModelDeployment", "InferenceGateway", "InferenceCluster", "InferenceClass")
         for kind in order:
+            if kind == "InferenceCluster":
+                # Last, as the README says: without it nobody can reach the cluster to take away what is still there.
+                self._until(lambda: not self.view.ours("ModelReplica"), "no replicas left", show=self._left)
             for document in machine.of(kind):
                 self.api.delete(document)
             for document in machine.of(kind):

@@ -409,7 +409,9 @@ def test_agrees_with_brute_force_on_small_fleets(fleet: Fleet, demand: Demand) -
     if possible and not plan.placed:
         assert plan.shortfall is not None
         words = ("only if those stood", "not beside each other")
-        assert any(word in verdict.detail for verdict in plan.shortfall.verdicts for word in words), plan
+        said = [verdict.detail for verdict in plan.shortfall.verdicts]
+        said += [pool.detail for verdict in plan.shortfall.verdicts for pool in verdict.pools]
+        assert any(word in detail for detail in said for word in words), said
 
 
 @LAW
