@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 import yaml
+from google.protobuf import json_format
 
-from tests.support import crossplane, functionserver, gobinaries, live
+from modelplane_functions import servicer
+from tests.support import crossplane, functionserver, gobinaries, live, requests
 
 Document = dict[str, Any]
 
@@ -145,6 +147,27 @@ def test_what_is_shown_is_what_crossplane_does(target: str, example: str) -> Non
         ]
         assert differing == [], name
         assert said(result.composite) == said(composite), name
+        assert asked_by_core(result) == asked_offline(composite, children, settled.others(composite)), name
+
+
+def asked_by_core(result: crossplane.Rendered) -> set[str]:
+    """Return what the core was asked for, one line per requirement."""
+    return {json.dumps(_selector(one), sort_keys=True) for one in result.requirements}
+
+
+def asked_offline(composite: Document, children: list[Document], others: list[Document]) -> set[str]:
+    """Return what the function asks for offline, over the same objects."""
+    keyed = {one["metadata"]["annotations"][crossplane.KEY_ANNOTATION]: one for one in children}
+    response, _ = requests.settle(servicer.answer, requests.request(composite, children=keyed), others)
+    asked = [json_format.MessageToDict(one) for one in response.requirements.resources.values()]
+    return {json.dumps(_selector(one), sort_keys=True) for one in asked}
+
+
+def _selector(one: Document) -> Document:
+    """Return a requirement without what says nothing: an empty name, no labels."""
+    labels = (one.get("matchLabels") or {}).get("labels") or {}
+    named = {key: one.get(key) for key in ("apiVersion", "kind", "namespace", "matchName") if one.get(key)}
+    return {**named, "labels": dict(sorted(labels.items()))}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
