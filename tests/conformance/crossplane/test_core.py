@@ -26,7 +26,7 @@ Document = dict[str, Any]
 
 SUITE = "crossplane-core"
 FUNCTION = "function-modelplane"
-EXAMPLES = ("quickstart", "frontier", "disaggregated", "moe", "canary", "simple")
+EXAMPLES = ("quickstart", "frontier", "disaggregated", "moe", "mig", "canary", "simple")
 # The core's in-memory client takes every kind for namespaced; these are not, and a namespaced composite must not
 # have them.
 CLUSTER_SCOPED = frozenset({"GatewayClass", "ClusterProviderConfig", "ClusterUsage", "Namespace", "ClusterRole"})
