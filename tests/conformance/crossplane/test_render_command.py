@@ -104,5 +104,5 @@ def test_replicas_go_to_different_clusters(render: Render) -> None:
 
 def test_the_cluster_admits(render: Render) -> None:
     whole, *_ = render("cluster")
-    assert whole["status"]["admitted"] == ["ml-team/qwen3-8b-0"]
+    assert whole["status"]["admitted"] == ["ml-team/chat-0"]
     assert whole["status"]["pools"][0]["free"] == {"gpu": 3}
