@@ -6,9 +6,9 @@ Kubernetes adds (those that need no evaluation; the others run when the program 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from modelplane.cel import tree, typesystem
 from modelplane.cel.errors import CompileError
@@ -41,25 +41,37 @@ TYPE_NAMES: Final[Mapping[str, Type]] = {
     "type": typesystem.TYPE,
     "uint": typesystem.UINT,
 }
+_RESOLVED_LIMIT: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What an environment declares: functions, variables, and the fields of its object types."""
+    """What an environment declares: functions, variables, and the fields of its object types.
+
+    `resolved` remembers what calls with closed types resolve to, which no expression around them can change: decided
+    once per environment. It stops growing at some thousand entries.
+    """
 
     functions: Mapping[str, tuple[Overload, ...]]
     variables: Mapping[str, Type]
     fields: Mapping[str, Mapping[str, Type]] = field(default_factory=dict)
+    resolved: dict[tuple[str, bool, tuple[Type, ...]], tuple[tuple[str, ...], Type]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A tree with its types, the overloads of its calls, and the types its type names stand for, by node id."""
+    """A tree with its types, the overloads of its calls, and the types its type names stand for, by node id.
+
+    `functions` holds the name of every function it calls, so that nobody walks the tree for one that is not there.
+    """
 
     root: Node
     types: Mapping[int, Type]
     overloads: Mapping[int, tuple[str, ...]]
     names: Mapping[int, str]
+    functions: Set[str]
 
     @property
     def result(self) -> Type:
@@ -75,9 +87,13 @@ def check(root: Node, declarations: Declarations) -> Checked:
     """
     checker = _Checker(declarations)
     checker.check(root)
-    types = {key: checker.substitutions.resolve(type_, free_is_dyn=True) for key, type_ in checker.types.items()}
-    checked = Checked(root, types, checker.overloads, checker.names)
-    _homogeneous(checked)
+    types = checker.types
+    for key, type_ in types.items():
+        if type_.is_open:
+            types[key] = checker.substitutions.resolve(type_, free_is_dyn=True)
+    checked = Checked(root, types, checker.overloads, checker.names, checker.functions)
+    if checker.has_aggregates:
+        _homogeneous(checked)
     return checked
 
 
@@ -86,6 +102,8 @@ class _Checker:
         self.types: dict[int, Type] = {}
         self.overloads: dict[int, tuple[str, ...]] = {}
         self.names: dict[int, str] = {}
+        self.functions: set[str] = set()
+        self.has_aggregates = False
         self.substitutions = typesystem.Substitutions()
         self._declarations = declarations
         self._scopes: list[dict[str, Type]] = []
@@ -93,27 +111,15 @@ class _Checker:
 
     def check(self, node: Node) -> Type:
         """Return the type of the node, remembered for later stages."""
-        match node:
-            case Literal():
-                type_ = _LITERALS[type(node.value)]
-            case Ident():
-                type_ = self._ident(node)
-            case Select():
-                type_ = self._select(node)
-            case Call():
-                type_ = self._call(node)
-            case ListNode():
-                type_ = self._list(node)
-            case MapNode():
-                type_ = self._map(node)
-            case Fold():
-                type_ = self._fold(node)
-            case Message():
-                raise CompileError(f"undeclared reference to '{node.name}' (in container '')", node.offset)
-            case _:
-                raise CompileError("unexpected expression", node.offset)
+        type_ = _CHECKS[type(node)](self, node)
         self.types[node.id] = type_
         return type_
+
+    def _literal(self, node: Literal) -> Type:
+        return _LITERALS[type(node.value)]
+
+    def _message(self, node: Message) -> Type:
+        raise CompileError(f"undeclared reference to '{node.name}' (in container '')", node.offset)
 
     # --- names
 
@@ -186,15 +192,29 @@ class _Checker:
         overloads = self._declarations.functions.get(node.function)
         if overloads is None:
             raise CompileError(f"undeclared reference to '{node.function}' (in container '')", node.offset)
+        self.functions.add(node.function)
         return self._resolve(node, overloads, types)
 
     def _resolve(self, node: Call, overloads: tuple[Overload, ...], types: list[Type]) -> Type:
         if node.function in ("_&&_", "_||_"):
             return self._logical(node, overloads[0], types)
+        key = (node.function, node.target is not None, tuple(types))
+        known = self._declarations.resolved.get(key)
+        if known is None:
+            known = self._matching(node, overloads, types)
+            closed = not (known[1].is_open or any(type_.is_open for type_ in types))
+            if closed and len(self._declarations.resolved) < _RESOLVED_LIMIT:
+                self._declarations.resolved[key] = known
+        self.overloads[node.id], result = known
+        return result
+
+    def _matching(self, node: Call, overloads: tuple[Overload, ...], types: list[Type]) -> tuple[tuple[str, ...], Type]:
+        """Return the overloads that take these types, and the type of the result."""
         found: list[str] = []
         result: Type | None = None
+        is_member = node.target is not None
         for overload in overloads:
-            if overload.member != (node.target is not None):
+            if overload.member != is_member or len(overload.params) != len(types):
                 continue
             params, overload_result = self._instantiated(overload)
             if not self.substitutions.assignable(types, params):
@@ -209,8 +229,7 @@ class _Checker:
             shown = [str(self.substitutions.resolve(type_, free_is_dyn=True)) for type_ in types]
             shape = f"{shown[0]}.({', '.join(shown[1:])})" if node.target is not None else f"({', '.join(shown)})"
             raise CompileError(f"found no matching overload for '{node.function}' applied to '{shape}'", node.offset)
-        self.overloads[node.id] = tuple(found)
-        return result
+        return tuple(found), result
 
     def _logical(self, node: Call, overload: Overload, types: list[Type]) -> Type:
         for arg, type_ in zip(node.args, types, strict=True):
@@ -236,6 +255,7 @@ class _Checker:
     # --- literals and comprehensions
 
     def _list(self, node: ListNode) -> Type:
+        self.has_aggregates = True
         element: Type | None = None
         for index, item in enumerate(node.elements):
             type_ = self._element(item, optional=index in node.optional)
@@ -243,6 +263,7 @@ class _Checker:
         return typesystem.list_of(self._new() if element is None else element)
 
     def _map(self, node: MapNode) -> Type:
+        self.has_aggregates = True
         key: Type | None = None
         value: Type | None = None
         for entry in node.entries:
@@ -303,10 +324,22 @@ class _Checker:
         )
 
 
+_CHECKS: Final[Mapping[type[Node], Callable[[_Checker, Any], Type]]] = {
+    Literal: _Checker._literal,
+    Ident: _Checker._ident,
+    Select: _Checker._select,
+    Call: _Checker._call,
+    ListNode: _Checker._list,
+    MapNode: _Checker._map,
+    Fold: _Checker._fold,
+    Message: _Checker._message,
+}
+
+
 def _replaced(type_: Type, fresh: Mapping[Type, Type]) -> Type:
     if type_.kind == "param":
         return fresh[type_]
-    if not type_.params:
+    if not type_.is_open:
         return type_
     return Type(type_.kind, type_.name, tuple(_replaced(part, fresh) for part in type_.params))
 

@@ -7,9 +7,10 @@ v0.36.2, the sizes of k8s.io/dynamic-resource-allocation v0.36.2. Numbers satura
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from modelplane.cel import estimate_calls, typesystem
 from modelplane.cel.checker import Checked
@@ -20,6 +21,10 @@ from modelplane.cel.tree import Call as CallNode
 from modelplane.cel.typesystem import Type
 
 _SCALARS: Final = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
+_WRITTEN: Final = frozenset({Literal, ListNode, MapNode})
+_ACCUMULATORS: Final = frozenset({ACCUMULATOR, "@result"})
+_UNITING: Final = frozenset({"conditional", "add_string", "add_bytes", "add_list"})
+_INDEXING: Final = {"index_list": "@items", "index_map": "@values"}
 _CHARGED_TARGETS: Final = frozenset({"map", "struct", "param"})
 
 
@@ -58,8 +63,11 @@ _DEVICE: Final = _device(64)
 
 def _declared_size(path: Path) -> Range | None:
     """Return the size of what `path` leads to from the variable `device`, None where nothing is declared."""
-    if not path or path[0] != "device":
-        return None
+    return _found_size(path) if path and path[0] == "device" else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _found_size(path: Path) -> Range | None:
     shape = _DEVICE
     for name in path[1:]:
         following = _follow(shape, name)
@@ -116,21 +124,11 @@ class _Estimator:
 
     def cost(self, node: Node) -> Range:
         """Return the cost of evaluating the node."""
-        match node:
-            case Ident():
-                return self._ident(node)
-            case Select():
-                return self._select(node)
-            case CallNode():
-                return self._call(node)
-            case ListNode():
-                return self._list(node)
-            case MapNode():
-                return self._map(node)
-            case Fold():
-                return self._bind(node) if node.is_bind else self._fold(node)
-            case _:
-                return FREE
+        charge = _COSTS.get(type(node))
+        return FREE if charge is None else charge(self, node)
+
+    def _comprehension(self, node: Fold) -> Range:
+        return self._bind(node) if node.is_bind else self._fold(node)
 
     # --- names
 
@@ -158,7 +156,7 @@ class _Estimator:
         self._locals[name].pop()
 
     def _path(self, node: Node) -> Path:
-        if isinstance(node, Ident):
+        if self._locals and isinstance(node, Ident):
             local = self._local(node.name)
             if local is not None:
                 return local.path
@@ -168,13 +166,15 @@ class _Estimator:
 
     def _size(self, node: Node) -> Range | None:
         """Return the size of the node's value, None where nothing is known."""
+        return self._size_at(node, self._path(node))
+
+    def _size_at(self, node: Node, path: Path) -> Range | None:
         known = self._sizes.get(node.id)
         if known is not None:
             return known
-        written = _written_size(node)
-        if written is not None:
-            return written
-        declared = _declared_size(self._path(node))
+        if type(node) in _WRITTEN:
+            return _written_size(node)
+        declared = _declared_size(path)
         if declared is not None:
             self._sizes[node.id] = declared
             return declared
@@ -205,67 +205,81 @@ class _Estimator:
     # --- calls
 
     def _call(self, node: CallNode) -> Range:
+        if node.function in ("_&&_", "_||_"):
+            left, right = (self.cost(arg) for arg in node.args)
+            self._sizes[node.id] = ONE
+            return Range(left.minimum, (left + right).maximum)
         if node.function == "dyn":
             cost = self.cost(node.args[0])
             self._copy(node, node.args[0])
             return cost + ONE
+        overloads = self._overloads.get(node.id, ())
+        if all(estimate_calls.is_plain(node.function, overload) for overload in overloads):
+            return self._plain(node, overloads)
         costs = [self.cost(arg) for arg in node.args]
         args = [self._operand(arg) for arg in node.args]
-        overloads = self._overloads.get(node.id, ())
-        if not overloads:
-            return FREE
         base, target = FREE, None
         if node.target is not None:
             base = self.cost(node.target)
             target = self._operand(node.target)
         total: Range | None = None
         size: Range | None = None
+        parts = tuple(args), tuple(costs)
         for overload in overloads:
-            call = Call(node.function, overload, target, tuple(args), tuple(costs))
-            found = estimate_calls.call_cost(call, self._minor)
+            found = estimate_calls.call_cost(Call(node.function, overload, target, *parts), self._minor)
             total = found.cost if total is None else total.union(found.cost)
-            self._note_entries(node, overload)
+            if overload in _UNITING:
+                self._note_entries(node, overload)
             if found.size is not None:
                 size = found.size if size is None else size.union(found.size)
-            size = self._indexed(node, overload, size)
+            if size is None:
+                size = self._size(node)
         if size is not None:
             self._sizes[node.id] = size
         return base + (total or FREE)
 
-    def _indexed(self, node: CallNode, overload: str, size: Range | None) -> Range | None:
-        """Return the size of an element taken by index, noting the path to it; any other size unchanged, or found."""
-        step = {"index_list": "@items", "index_map": "@values"}.get(overload)
-        if step is not None and node.args:
-            entries = self._entries_of(node.args[0])
-            self._paths[node.id] = (*self._path(node.args[0]), step)
-            size = None if entries is None else entries.value
-        return self._size(node) if size is None else size
+    def _plain(self, node: CallNode, overloads: tuple[str, ...]) -> Range:
+        """Return the cost of a call that costs one beside its operands, whatever these are: most calls."""
+        total = ONE if overloads else FREE
+        operands = node.args if node.target is None else (*node.args, node.target)
+        for operand in operands:
+            cost = self.cost(operand)
+            if overloads:
+                total += cost
+            if type(operand) is not Literal:
+                self._size(operand)  # the first answer stays, also where a macro uses an expression twice
+        size: Range | None = None
+        for overload in overloads:
+            if overload in _INDEXING:
+                size = self._indexed(node, _INDEXING[overload])
+            if size is None:
+                size = self._size(node)
+        if size is not None:
+            self._sizes[node.id] = size
+        return total
+
+    def _indexed(self, node: CallNode, step: str) -> Range | None:
+        """Return the size of an element taken by index where it is known, noting the path to it."""
+        entries = self._entries_of(node.args[0])
+        self._paths[node.id] = (*self._path(node.args[0]), step)
+        return None if entries is None else entries.value
 
     def _note_entries(self, node: CallNode, overload: str) -> None:
-        if overload == "conditional":
-            pair = (node.args[1], node.args[2])
-        elif overload in ("add_string", "add_bytes", "add_list"):
-            pair = (node.args[0], node.args[1])
-        else:
-            return
+        pair = node.args[1:3] if overload == "conditional" else node.args[0:2]
         first, second = (self._entries_of(part) for part in pair)
         united = None if first is None else first.union(second)
         if united is not None:
             self._entries[node.id] = united
 
     def _operand(self, node: Node) -> Operand:
+        type_ = self._types.get(node.id, typesystem.DYN)
+        if type(node) is Literal:
+            return Operand(type_, _written_size(node), (), node.value, True, _declared_size)  # noqa: FBT003 - a literal
         path = self._path(node)
-        if path and path[0] in (ACCUMULATOR, "@result"):
+        size = self._size_at(node, path)
+        if path and path[0] in _ACCUMULATORS:
             path = ()
-        literal = node.value if isinstance(node, Literal) else None
-        return Operand(
-            self._types.get(node.id, typesystem.DYN),
-            self._size(node),
-            path,
-            literal,
-            isinstance(node, Literal),
-            _declared_size,
-        )
+        return Operand(type_, size, path, None, False, _declared_size)  # noqa: FBT003 - no literal
 
     # --- literals and comprehensions
 
@@ -336,6 +350,16 @@ class _Estimator:
 
     def _bound(self, node: Node) -> _Local:
         return _Local(self._path(node), self._size(node), self._entries_of(node))
+
+
+_COSTS: Final[Mapping[type[Node], Callable[[_Estimator, Any], Range]]] = {
+    Ident: _Estimator._ident,
+    Select: _Estimator._select,
+    CallNode: _Estimator._call,
+    ListNode: _Estimator._list,
+    MapNode: _Estimator._map,
+    Fold: _Estimator._comprehension,
+}
 
 
 def _written_size(node: Node) -> Range | None:

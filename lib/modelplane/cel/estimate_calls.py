@@ -6,6 +6,7 @@ v0.36.2.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -25,14 +26,25 @@ def call_cost(call: Call, minor: int) -> Found:
         newer = _newer(call)
         if newer is not None:
             return newer
-    for table, key in ((_BY_OVERLOAD, call.overload), (_BY_FUNCTION, call.function)):
-        estimate = table.get(key)
+    estimate = _BY_OVERLOAD.get(call.overload)
+    found = None if estimate is None else estimate(call)
+    if found is None:
+        estimate = _BY_FUNCTION.get(call.function)
         found = None if estimate is None else estimate(call)
-        if found is not None:
-            return Found(found.cost + call.argument_cost(), found.size)
+    if found is not None:
+        return Found(found.cost + call.argument_cost(), found.size)
     standard = _STANDARD.get(call.overload)
     found = None if standard is None else standard(call)
     return Found(ONE + call.argument_cost()) if found is None else found
+
+
+@functools.lru_cache(maxsize=1024)
+def is_plain(function: str, overload: str) -> bool:
+    """Return whether a call costs one beside its operands, whatever they are, and nothing is known of its size."""
+    if function == "matches" or overload in _BY_OVERLOAD:
+        return False
+    estimate = _BY_FUNCTION.get(function)
+    return overload not in _STANDARD if estimate is None else estimate is _one
 
 
 _NEWER: Final = 37
@@ -342,11 +354,6 @@ def _contains(call: Call) -> Found | None:
     return Found(text * call.args[0].known_or_unknown().scaled(STRING_FACTOR) + call.argument_cost())
 
 
-def _logical(call: Call) -> Found:
-    left, right = call.costs
-    return Found(Range(left.minimum, (left + right).maximum))
-
-
 def _conditional(call: Call) -> Found:
     size = call.args[1].known_or_unknown().union(call.args[2].known_or_unknown())
     return Found(call.costs[0] + call.costs[1].union(call.costs[2]), size)
@@ -377,8 +384,6 @@ _STANDARD: Final[Mapping[str, _Estimate]] = {
     "in_list": _in_list,
     "matches_string": _matches,
     "contains_string": _contains,
-    "logical_or": _logical,
-    "logical_and": _logical,
     "conditional": _conditional,
     "add_string": _concatenated,
     "add_bytes": _concatenated,

@@ -6,12 +6,12 @@ Source: the CEL language definition and the grammar of cel-go v0.26.0.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from modelplane.cel.errors import CompileError
 
-_SPACE: Final = re.compile(r"(?:[\t \r\n\f]+|//[^\n]*)+")
+# possessive: what was taken for space is never tried again in another division
+_SPACE: Final = r"(?:[\t \r\n\f]++|//[^\n]*+)*+"
 _ESCAPE: Final = r"(?:\\[abfnrtv\"'\\?`]|\\[0-3][0-7][0-7]|\\[xX][0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})"
 _STRING: Final = (
     r"[rR]\"\"\"[\s\S]*?\"\"\"|[rR]'''[\s\S]*?'''"
@@ -19,13 +19,18 @@ _STRING: Final = (
     r"|[rR]\"[^\"\n\r]*\"|[rR]'[^'\n\r]*'"
     rf"|\"(?:{_ESCAPE}|[^\\\"\n\r])*\"|'(?:{_ESCAPE}|[^\\'\n\r])*'"
 )
+# One match for the space and the token after it, the commonest tokens first: names that begin no string, operators
+# that begin no number. A name that begins a string nobody ended is a name all the same (`word`).
 _TOKEN: Final = re.compile(
-    rf"(?P<bytes>[bB](?:{_STRING}))|(?P<string>{_STRING})"
+    rf"{_SPACE}(?:"
+    r"(?P<ident>(?![bB]?[rR]?[\"'])[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<op>==|!=|<=|>=|&&|\|\||\.(?![0-9])|[-<>\[\]{}(),!?:+*/%])"
+    rf"|(?P<string>{_STRING})|(?P<bytes>[bB](?:{_STRING}))"
     r"|(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<uint>(?:0x[0-9A-Fa-f]+|[0-9]+)[uU])"
     r"|(?P<int>0x[0-9A-Fa-f]+|[0-9]+)"
-    r"|(?P<ident>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<op>==|!=|<=|>=|&&|\|\||[-<>\[\]{}().,!?:+*/%])"
+    r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<end>\Z))"
 )
 _SIMPLE: Final = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
@@ -35,7 +40,9 @@ _ESCAPED: Final = re.compile(
     r"\\(?:([xX])([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-3][0-7]{2})|(.))", re.S
 )
 
+_BLANK: Final = re.compile(_SPACE)
 KEYWORDS: Final = frozenset({"true", "false", "null", "in"})
+_OWN_KIND: Final = KEYWORDS | frozenset(["==", "!=", "<=", ">=", "&&", "||"]) | frozenset("-<>[]{}().,!?:+*/%")
 RESERVED: Final = frozenset(
     [
         "as",
@@ -63,8 +70,7 @@ RESERVED: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token; `kind` is a group name of the grammar, an operator's own text, a keyword, or `end`."""
 
     kind: str
@@ -78,23 +84,24 @@ def tokens(text: str) -> list[Token]:
     Raises: CompileError at the first character that begins no token.
     """
     found: list[Token] = []
-    position, end = 0, len(text)
-    space, scan, append = _SPACE.match, _TOKEN.match, found.append
+    position = 0
+    scan, append, new, own_kind = _TOKEN.match, found.append, tuple.__new__, _OWN_KIND
     while True:
-        blank = space(text, position)
-        if blank:
-            position = blank.end()
-        if position >= end:
-            append(Token("end", "<EOF>", end))
-            return found
         match = scan(text, position)
         if match is None:
+            blank = _BLANK.match(text, position)
+            position = position if blank is None else blank.end()
             raise CompileError(f"Syntax error: token recognition error at: '{text[position]}'", position)
-        kind, value = match.lastgroup or "", match.group()
-        if kind == "op" or (kind == "ident" and value in KEYWORDS):
+        kind = match.lastgroup or ""
+        value, position = match[kind], match.end()
+        if value in own_kind:
             kind = value
-        append(Token(kind, value, position))
-        position = match.end()
+        elif kind == "word":
+            kind = "ident"
+        elif kind == "end":
+            append(Token("end", "<EOF>", len(text)))
+            return found
+        append(new(Token, (kind, value, position - len(value))))
 
 
 def text_of(token: Token) -> str:

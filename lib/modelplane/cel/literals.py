@@ -13,6 +13,7 @@ from modelplane.cel.errors import CompileError, Err
 from modelplane.cel.plan import Functions
 from modelplane.cel.tree import Call, ListNode, Literal
 
+_LOOKED_AT: Final = frozenset({"duration", "timestamp", "matches", "format"})
 ESCAPED_KEYWORDS: Final = frozenset(
     [
         "true",
@@ -46,6 +47,8 @@ def validate(checked: Checked, functions: Functions) -> None:
     Raises: CompileError. As in Kubernetes, the literal looked at is the first argument in parentheses, so the
     subject of the global `matches(text, pattern)` is taken for a pattern too.
     """
+    if _LOOKED_AT.isdisjoint(checked.functions):
+        return
     for node in tree.walk(checked.root):
         if not isinstance(node, Call):
             continue

@@ -26,6 +26,9 @@ _SUMS_AND_PRODUCTS: Final = {
     "+": ("_+_", 0), "-": ("_-_", 0), "*": ("_*_", 1), "/": ("_/_", 1), "%": ("_%_", 1),
 }  # fmt: skip
 _CODE_POINTS: Final = 100_000
+# An operand of one token, before a token that cannot go on with it: nearly every literal, most names.
+_WHOLE: Final = frozenset({"int", "uint", "float", "string", "bytes", "true", "false", "null", "ident"})
+_FOLLOWS: Final = frozenset({")", "]", "}", ",", ":", "?", "end", "&&", "||", *_RELATIONS})
 
 
 def parse(text: str, macros: expansion.Table) -> Node:
@@ -43,6 +46,7 @@ class _Parser:
 
     def __init__(self, tokens: list[Token], macros: expansion.Table) -> None:
         self._tokens = tokens
+        self._kinds = [token[0] for token in tokens]
         self._at = 0
         self._macros = macros
         self._factory = expansion.Factory()
@@ -51,11 +55,11 @@ class _Parser:
     # --- tokens
 
     def _kind(self) -> str:
-        return self._tokens[self._at].kind
+        return self._kinds[self._at]
 
     def _ahead(self, count: int) -> str:
         """Return the kind of the token `count` after this one."""
-        return self._tokens[min(self._at + count, len(self._tokens) - 1)].kind
+        return self._kinds[min(self._at + count, len(self._kinds) - 1)]
 
     def _take(self) -> Token:
         token = self._tokens[self._at]
@@ -83,8 +87,10 @@ class _Parser:
             expanded = macro(self._factory.at(offset), target, args)
             if expanded is not None:
                 return self._nested(expanded, *args, *((target,) if target is not None else ()))
-        node = tree.Call(self._factory.id(), offset, 0, function, target, args)
-        return self._nested(node, *args, *((target,) if target is not None else ()))
+        depth = 0 if target is None else target.depth
+        for arg in args:
+            depth = max(depth, arg.depth)
+        return tree.Call(self._factory.id(), offset, depth, function, target, args)
 
     @staticmethod
     def _nested(node: Node, *parts: Node, level: int = 0) -> Node:
@@ -110,7 +116,7 @@ class _Parser:
     def _expr(self) -> Node:
         self._deeper("expr")
         node = self._logic("||", "_||_", self._and)
-        if self._kind() == "?":
+        if self._kinds[self._at] == "?":
             offset = self._take().offset
             yes = self._logic("||", "_||_", self._and)
             self._want(":")
@@ -124,29 +130,35 @@ class _Parser:
 
     def _logic(self, text: str, function: str, operand: Callable[[], Node]) -> Node:
         """Return the terms as a balanced tree of two-sided calls."""
-        terms = [operand()]
-        offsets: list[int] = []
-        while self._kind() == text:
+        first = operand()
+        if self._kinds[self._at] != text:
+            return first
+        terms, offsets = [first], []
+        while self._kinds[self._at] == text:
             offsets.append(self._take().offset)
             terms.append(operand())
-        if not offsets:
-            return terms[0]
-        return self._balanced(function, terms, offsets)
+        return self._balanced(function, terms, offsets, 0, len(offsets))
 
-    def _balanced(self, function: str, terms: list[Node], offsets: list[int]) -> Node:
-        def between(low: int, high: int) -> Node:
-            middle = (low + high + 1) // 2
-            left = terms[middle] if middle == low else between(low, middle - 1)
-            right = terms[middle + 1] if middle == high else between(middle + 1, high)
-            node = tree.Call(self._factory.id(), offsets[middle], 0, function, None, (left, right))
-            return self._nested(node, left, right)
-
-        return between(0, len(offsets) - 1)
+    def _balanced(self, function: str, terms: list[Node], offsets: list[int], low: int, high: int) -> Node:
+        """Return the calls of the operators `low` to `high` (not included); half of them on each side of the root."""
+        if low == high:
+            return terms[low]
+        middle = (low + high) // 2
+        left = self._balanced(function, terms, offsets, low, middle)
+        right = self._balanced(function, terms, offsets, middle + 1, high)
+        node = tree.Call(self._factory.id(), offsets[middle], 0, function, None, (left, right))
+        return self._nested(node, left, right)
 
     def _relation(self) -> Node:
         return self._chain("relation", _RELATIONS, self._calc)
 
     def _calc(self) -> Node:
+        if self._kinds[self._at] in _WHOLE and self._kinds[self._at + 1] in _FOLLOWS:
+            self._deeper("calc")
+            self._deeper("member")
+            self._depths["calc"] -= 1
+            self._depths["member"] -= 1
+            return self._primary()
         return self._chain("calc", _SUMS_AND_PRODUCTS, self._unary)
 
     def _chain(
@@ -156,9 +168,10 @@ class _Parser:
         self._deeper(rule)
         node = operand()
         while True:
-            function, strength = operators.get(self._kind(), ("", -1))
-            if strength < least:
+            found = operators.get(self._kinds[self._at])
+            if found is None or found[1] < least:
                 break
+            function, strength = found
             offset = self._take().offset
             right = self._chain(rule, operators, operand, strength + 1)
             node = self._level(self._call(offset, function, None, (node, right)))
@@ -166,7 +179,7 @@ class _Parser:
         return node
 
     def _unary(self) -> Node:
-        kind = self._kind()
+        kind = self._kinds[self._at]
         if kind == "!" or (kind == "-" and self._ahead(1) not in ("int", "float")):
             first = self._take()
             count = 1
@@ -182,14 +195,14 @@ class _Parser:
     def _member(self) -> Node:
         self._deeper("member")
         node = self._primary()
-        while (kind := self._kind()) in (".", "["):
+        while (kind := self._kinds[self._at]) == "." or kind == "[":
             node = self._level(self._dotted(node) if kind == "." else self._indexed(node))
         self._depths["member"] -= 1
         return node
 
     def _dotted(self, node: Node) -> Node:
         offset = self._take().offset
-        optional = self._kind() == "?"
+        optional = self._kinds[self._at] == "?"
         if optional:
             self._take()
         name = self._want_name()
@@ -200,7 +213,7 @@ class _Parser:
             field = tree.Literal(self._factory.id(), name.offset, 0, name.text)
             call = tree.Call(self._factory.id(), offset, 0, "_?._", None, (node, field))
             return self._nested(call, node)
-        return self._nested(tree.Select(self._factory.id(), offset, 0, node, name.text), node)
+        return tree.Select(self._factory.id(), offset, node.depth, node, name.text)
 
     def _want_name(self) -> Token:
         if self._kind() != "ident":
@@ -227,7 +240,9 @@ class _Parser:
         return tuple(args)
 
     def _primary(self) -> Node:
-        kind = self._kind()
+        kind = self._kinds[self._at]
+        if kind in _LITERALS:
+            return self._literal()
         if kind == "ident" or (kind == "." and self._ahead(1) == "ident"):
             return self._named()
         if kind == "(":
@@ -257,6 +272,8 @@ class _Parser:
 
     def _begins_message(self) -> bool:
         ahead = 0
+        if self._kinds[self._at] not in (".", "{"):
+            return False
         while self._ahead(ahead) == "." and self._ahead(ahead + 1) == "ident":
             ahead += 2
         return self._ahead(ahead) == "{"
@@ -320,11 +337,12 @@ class _Parser:
 
     def _literal(self) -> Node:
         sign = ""
-        offset = self._tokens[self._at].offset
-        if self._kind() == "-" and self._ahead(1) in ("int", "float"):
+        kind, _, offset = self._tokens[self._at]
+        if kind == "-" and self._ahead(1) in ("int", "float"):
             self._take()
             sign = "-"
-        reader = _LITERALS.get(self._kind())
+            kind = self._kind()
+        reader = _LITERALS.get(kind)
         if reader is None:
             raise self._unexpected("expecting an expression")
         return tree.Literal(self._factory.id(), offset, 0, reader(self._take(), sign))

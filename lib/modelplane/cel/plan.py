@@ -180,24 +180,21 @@ class _Planner:
 
     def plan(self, node: Node) -> Step:
         """Return the step of a node."""
-        match node:
-            case Literal():
-                return Constant(node.id, node.value)
-            case Ident():
-                return self._name(node, node.name)
-            case Select():
-                return self._select(node)
-            case Call():
-                return self._call(node)
-            case ListNode():
-                return self._list(node)
-            case MapNode():
-                return self._map(node)
-            case Fold():
-                parts = (node.iter_range, node.accu_init, node.condition, node.step, node.result)
-                return Loop(node.id, node, *(self.plan(part) for part in parts))
-            case _:
-                raise CompileError("unsupported expression", node.offset)
+        step = _STEPS.get(type(node))
+        if step is None:
+            raise CompileError("unsupported expression", node.offset)
+        return step(self, node)
+
+    @staticmethod
+    def _constant(node: Literal) -> Step:
+        return Constant(node.id, node.value)
+
+    def _ident(self, node: Ident) -> Step:
+        return self._name(node, node.name)
+
+    def _fold(self, node: Fold) -> Step:
+        parts = (node.iter_range, node.accu_init, node.condition, node.step, node.result)
+        return Loop(node.id, node, *(self.plan(part) for part in parts))
 
     def _name(self, node: Node, name: str) -> Step:
         if node.id in self._checked.names:
@@ -222,7 +219,9 @@ class _Planner:
 
     def _call(self, node: Call) -> Step:
         operands = node.args if node.target is None else (node.target, *node.args)
-        args = tuple(self.plan(operand) for operand in operands)
+        args = tuple([self.plan(operand) for operand in operands])
+        if node.function[0] != "_":
+            return self._invocation(node, args)
         match node.function:
             case "_&&_" | "_||_":
                 return Logic(node.id, args, node.function == "_||_")
@@ -327,6 +326,17 @@ class _Planner:
             bad = next((value for value in built.values() if isinstance(value, Err)), None)
             return Constant(node.id, built if bad is None else bad)
         return MapOf(node.id, entries)
+
+
+_STEPS: Final[Mapping[type[Node], Callable[[_Planner, Any], Step]]] = {
+    Literal: lambda _, node: _Planner._constant(node),
+    Ident: _Planner._ident,
+    Select: _Planner._select,
+    Call: _Planner._call,
+    ListNode: _Planner._list,
+    MapNode: _Planner._map,
+    Fold: _Planner._fold,
+}
 
 
 def _resolved(attribute: Attribute) -> Attribute:

@@ -1,6 +1,6 @@
 """Quantities and versions inside expressions.
 
-Source: pkg/cel/library/{quantity,semverlib}.go of k8s.io/apiserver v0.36.2.
+Source: pkg/cel/library/{quantity,semverlib}.go of k8s.io/apiserver v0.34.0 to v0.37.2.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ def _test(sign: int) -> Callable[[Value, Value], Value]:
     return holds
 
 
-def _sum(*, subtract: bool) -> Callable[[Value, Value], Value]:
+def _sum(*, subtract: bool, shared: bool) -> Callable[[Value, Value], Value]:
     def result(left: Value, right: Value) -> Value:
         if type(left) is not QuantityBox:
             return no_such_overload()
         if type(right) is int:
-            return left.plus(Quantity.of(right), subtract=subtract)
+            return left.plus(Quantity.of(right), subtract=subtract, shared=shared)
         if type(right) is QuantityBox:
-            return left.plus(right.quantity, subtract=subtract)
+            return left.plus(right.quantity, subtract=subtract, shared=shared)
         return no_such_overload()
 
     return result
@@ -102,7 +102,19 @@ def _component(name: str) -> Callable[[Value], Value]:
     return result
 
 
-FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+# From this version on add and sub work on a copy; before, a quantity in the big form shares its decimal with the sum.
+_COPIES_FROM: Final = 37
+
+
+@functools.cache
+def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
+    """Return the functions as Kubernetes 1.`minor` has them."""
+    shared = minor < _COPIES_FROM
+    sums = {"add": _sum(subtract=False, shared=shared), "sub": _sum(subtract=True, shared=shared)}
+    return {**_FUNCTIONS, **sums}
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "quantity": _quantity,
     "isQuantity": _is_quantity,
     "semver": _version,
@@ -110,8 +122,6 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "compareTo": _compare,
     "isGreaterThan": _test(1),
     "isLessThan": _test(-1),
-    "add": _sum(subtract=False),
-    "sub": _sum(subtract=True),
     "sign": _of_quantity(lambda quantity: quantity.sign),
     "isInteger": _of_quantity(lambda quantity: quantity.is_integer),
     "asInteger": _of_quantity(_integer),

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from modelplane.cel.typesystem import Type
 
@@ -18,9 +17,11 @@ _TWO_64: Final = 18446744073709551616.0
 Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Least and most of a size or a cost; arithmetic saturates."""
+class Range(NamedTuple):
+    """Least and most of a size or a cost; arithmetic saturates.
+
+    Estimates make many of these: a named tuple is made three times as fast as a frozen dataclass.
+    """
 
     minimum: int
     maximum: int
@@ -30,10 +31,15 @@ class Range:
         """Return the range of one value."""
         return cls(value, value)
 
-    def __add__(self, other: Range) -> Range:
-        return Range(min(MAX, self.minimum + other.minimum), min(MAX, self.maximum + other.maximum))
+    def __add__(self, other: Range) -> Range:  # type: ignore[override]  # added, never joined
+        if other is FREE:
+            return self
+        if self is FREE:
+            return other
+        least, most = self[0] + other[0], self[1] + other[1]
+        return Range(least if least < MAX else MAX, most if most < MAX else MAX)
 
-    def __mul__(self, other: Range) -> Range:
+    def __mul__(self, other: Range) -> Range:  # type: ignore[override]  # as above
         return Range(min(MAX, self.minimum * other.minimum), min(MAX, self.maximum * other.maximum))
 
     def scaled(self, factor: float) -> Range:
@@ -58,8 +64,7 @@ ONE: Final = Range(1, 1)
 UNKNOWN: Final = Range(0, MAX)
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """A target or argument: its type, its size where known, the path to it, its value where it is a literal."""
 
     type: Type
@@ -91,8 +96,7 @@ class Operand:
         return max(0, self.literal)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One overload of a call and what is known of its operands."""
 
     function: str
@@ -109,8 +113,7 @@ class Call:
         return total
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """The cost of a call, and the size of its result where it is known."""
 
     cost: Range

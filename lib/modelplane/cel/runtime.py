@@ -106,11 +106,11 @@ class QuantityBox:
         """The value in its current form."""
         return self.cell[0]
 
-    def plus(self, other: Quantity, *, subtract: bool) -> QuantityBox:
-        """Return the sum or difference; a big left side is changed too, since the result shares its decimal."""
+    def plus(self, other: Quantity, *, subtract: bool, shared: bool) -> QuantityBox:
+        """Return the sum or difference; where it is shared, a big left side becomes the result too."""
         result = self.quantity.sub(other) if subtract else self.quantity.add(other)
         box = QuantityBox(result, derived=True)
-        if self.quantity.big:
+        if shared and self.quantity.big:
             self.cell[0] = result
             box.cell = self.cell
         return box

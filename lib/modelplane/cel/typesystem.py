@@ -5,18 +5,31 @@ Source: the type checker of cel-go v0.26.0.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type; `kind` is the family, `name` tells types of one family apart, `params` are element types."""
+    """A type; `kind` is the family, `name` tells types of one family apart, `params` are element types.
+
+    `is_open` says whether a type parameter occurs in it; nothing can be bound or replaced in one that is closed.
+    """
 
     kind: str
     name: str
     params: tuple[Type, ...] = ()
+    is_open: bool = field(init=False, compare=False, repr=False)
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_open", self.kind == "param" or any(part.is_open for part in self.params))
+        object.__setattr__(self, "_hash", hash((self.kind, self.name, self.params)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __str__(self) -> str:
         if self.kind == "param":
@@ -67,6 +80,7 @@ def optional_of(element: Type) -> Type:
     return Type("opaque", "optional_type", (element,))
 
 
+@functools.lru_cache(maxsize=1024)
 def param(name: str) -> Type:
     """Return a type parameter."""
     return Type("param", name)
@@ -126,9 +140,12 @@ class Substitutions:
 
     def assignable(self, first: Sequence[Type], second: Sequence[Type]) -> bool:
         """Return whether each of `first` may be assigned to its partner in `second`, and remember what that binds."""
+        if len(first) != len(second):
+            return False
         before = self._bound
-        self._bound = dict(before)
-        if len(first) == len(second) and all(map(self._assignable, first, second)):
+        if any(type_.is_open for type_ in first) or any(type_.is_open for type_ in second):
+            self._bound = dict(before)
+        if all(map(self._assignable, first, second)):
             return True
         self._bound = before
         return False
@@ -140,7 +157,7 @@ class Substitutions:
             if bound is not None:
                 return self.resolve(bound, free_is_dyn=free_is_dyn)
             return DYN if free_is_dyn else type_
-        if not type_.params:
+        if not type_.is_open:
             return type_
         return Type(type_.kind, type_.name, tuple(self.resolve(part, free_is_dyn=free_is_dyn) for part in type_.params))
 
@@ -185,6 +202,8 @@ class Substitutions:
 
     def _absent(self, parameter: Type, within: Type) -> bool:
         """Return whether `parameter` occurs nowhere in `within`."""
+        if not within.is_open:
+            return True
         if within == parameter:
             return False
         if within.kind == "param":

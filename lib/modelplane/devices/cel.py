@@ -114,16 +114,13 @@ class Selector:
 
     __slots__ = ("_counted", "_run", "estimated_cost", "expression", "profile", "refusal")
 
-    def __init__(
-        self,
-        expression: str,
-        profile: Profile,
-        programs: tuple[access.Run, access.Run],
-        admission: tuple[int, str],
-    ) -> None:
+    def __init__(self, expression: str, profile: Profile, run: access.Run, admission: tuple[int, str]) -> None:
         self.expression = expression
         self.profile = profile
-        self._run, self._counted = programs
+        self._run = run
+        # Few selectors are ever counted: that program is made for the first evaluation that wants it, and from the
+        # text, since thousands of plans kept for it would make every garbage collection dearer than the rest.
+        self._counted: access.Run | None = None
         self.estimated_cost, self.refusal = admission
 
     @property
@@ -155,6 +152,9 @@ class Selector:
             return Verdict(Outcome.ABORT, prepared.fault), 0
         tracker = costs.Tracker(MAX_COST)
         try:
+            if self._counted is None:
+                _, step = _planned(self.expression, self.profile, self.profile.minor)
+                self._counted = program.program(step, tracked=True, minor=self.profile.minor)
             verdict = _verdict(self._counted(access.Frame(prepared.variables(), tracker)))
         except Abort as error:
             verdict = Verdict(Outcome.ABORT, str(error))
@@ -223,10 +223,10 @@ def _built_rule(expression: str, subject: str) -> Rule:
         _unescape(root)
         variables = {subject: typesystem.DYN, "oldSelf": typesystem.DYN}
         checked = checker.check(root, checker.Declarations(signatures.functions(_LATEST), variables))
-        literals.validate(checked, _functions())
+        literals.validate(checked, _functions(_LATEST))
         if checked.result not in (typesystem.BOOL, typesystem.DYN):
             raise CompileError(f"must evaluate to bool, not {checked.result}", root.offset)
-        step = plan.plan(checked, _functions())
+        step = plan.plan(checked, _functions(_LATEST))
     except CompileError as error:
         raise errors.located(expression, error) from error
     return Rule(expression, program.program(step, tracked=False), subject)
@@ -263,14 +263,13 @@ def _built(expression: str, profile: Profile) -> Selector:
         cost = estimate.estimate(checked, profile.minor).maximum
     except CompileError as error:
         raise errors.located(expression, error) from error
-    counted = program.program(step, tracked=True, minor=profile.minor)
-    programs = program.program(step, tracked=False), counted
-    return Selector(expression, profile, programs, (cost, _refusal(expression, checked, profile, cost)))
+    run = program.program(step, tracked=False)
+    return Selector(expression, profile, run, (cost, _refusal(expression, checked, profile, cost)))
 
 
 def _refusal(expression: str, checked: checker.Checked, profile: Profile, cost: int) -> str:
     """Return why the API server would not admit the expression, empty when it would."""
-    size = len(expression.encode("utf-8", "surrogatepass"))
+    size = len(expression) if expression.isascii() else len(expression.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         return f"it is {size} bytes long, {MAX_BYTES} are allowed"
     if cost > MAX_COST:
@@ -281,39 +280,49 @@ def _refusal(expression: str, checked: checker.Checked, profile: Profile, cost: 
         except CompileError as error:
             return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
         return ""
-    # what a gate adds may be used from the moment it is on
-    functions = {*signatures.functions(profile.admission_minor), *(["includes"] if profile.list_attributes else [])}
-    fields = profiles.fields(profile, profile.admission_minor)
+    functions, fields = _not_yet(profile)
+    if checked.functions.isdisjoint(functions) and not any(name in expression for name in fields):
+        return ""
     for node in tree.walk(checked.root):
         unknown = ""
         if isinstance(node, tree.Call):
-            unknown = "" if node.function in functions else node.function
+            unknown = node.function if node.function in functions else ""
         elif isinstance(node, tree.Select) and checked.types[node.operand.id] == typesystem.DEVICE:
-            unknown = "" if node.field in fields else node.field
+            unknown = node.field if node.field in fields else ""
         if unknown:
             return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: not {unknown!r}"
     return ""
 
 
+@functools.cache
+def _not_yet(profile: Profile) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the functions and the fields of a device that this version runs and does not admit in new objects."""
+    before = profile.admission_minor
+    functions = frozenset(signatures.functions(profile.minor)) - frozenset(signatures.functions(before))
+    if profile.list_attributes:
+        functions -= {"includes"}  # what a gate adds may be used from the moment it is on
+    return functions, frozenset(profiles.fields(profile, profile.minor)) - frozenset(profiles.fields(profile, before))
+
+
 def _planned(expression: str, profile: Profile, minor: int) -> tuple[checker.Checked, plan.Step]:
     root = parser.parse(expression, profiles.macros(minor))
     checked = checker.check(root, profiles.declarations(profile, minor))
-    literals.validate(checked, _functions())
+    literals.validate(checked, _functions(minor))
     allowed = (typesystem.BOOL, profiles.attribute(profile, minor))
     if checked.result not in allowed:
         raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", root.offset)
-    return checked, plan.plan(checked, _functions())
+    return checked, plan.plan(checked, _functions(minor))
 
 
 @functools.cache
-def _functions() -> plan.Functions:
+def _functions(minor: int) -> plan.Functions:
     return {
         **arithmetic.FUNCTIONS,
         **times.FUNCTIONS,
         **strings.FUNCTIONS,
         **strings.patterns(_pattern),
         **lists.FUNCTIONS,
-        **quantities.FUNCTIONS,
+        **quantities.functions(minor),
         **network.FUNCTIONS,
         **urls.FUNCTIONS,
         **named_formats.FUNCTIONS,

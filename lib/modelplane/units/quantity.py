@@ -316,12 +316,11 @@ def _decimal_text(unscaled: int, exponent: int, form: Format) -> str:
         unscaled, exponent = unscaled // 10, exponent + 1
     while exponent % 3:
         unscaled, exponent = unscaled * 10, exponent - 1
-    if form is Format.DECIMAL_SI:
-        # Beyond the named suffixes the original writes none at all and so loses the magnitude; keep it instead.
-        suffix = _DECIMAL_NAMES.get(exponent, f"e{exponent}")
-    else:
-        suffix = f"e{exponent}" if exponent else ""
-    return f"{unscaled}{suffix}"
+    if form is not Format.DECIMAL_SI:
+        return f"{unscaled}e{exponent}" if exponent else f"{unscaled}"
+    # Beyond the named suffixes (1000E) the original writes none at all and so loses the magnitude; so do we, since the
+    # text is compared with what the API server stores.
+    return f"{unscaled}{_DECIMAL_NAMES.get(exponent, '')}"
 
 
 def _binary_text(value: int) -> str:

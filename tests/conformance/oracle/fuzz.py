@@ -4,12 +4,8 @@ Every version of Kubernetes that we know is asked about expressions, those that 
 Quantities and versions are the same code in all of them, and 1.36 is asked. The pinned version gets the full numbers,
 the others a quarter of them. Cost: four minutes with the numbers that are the default. Needs Go.
 
-Three differences are known and stay among what is printed, because they are seldom met:
-
-- Up to 1.36, a device's capacity that is added to and then compared with itself is found equal; 1.37 finds the sum
-  greater (`x.add(1).isGreaterThan(x)` for a capacity of 100Ti). We answer for all versions as 1.36 does.
-- Kubernetes writes 1000E as "1"; we write "1e21", which keeps the magnitude. No decision reads that text.
-- An allocation of 1.35 (one of 2,489 compared) has no node selector where ours names the node; the devices are equal.
+One difference is known and stays among what is printed, because it is seldom met: an allocation of 1.35 (one of 2,489
+compared) has no node selector where ours names the node; the devices are equal.
 """
 
 from __future__ import annotations

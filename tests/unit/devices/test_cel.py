@@ -222,3 +222,11 @@ def test_a_number_is_no_duration_any_more_in_1_37(minor: int, known: bool) -> No
     else:
         with pytest.raises(InvalidSelector, match="duration"):
             cel.compile(expression, cel.Profile(minor), admit=False)
+
+
+@pytest.mark.parametrize(("minor", "greater"), [(34, False), (35, False), (36, False), (37, True)])
+def test_a_sum_changes_a_big_operand_up_to_1_36(minor: int, greater: bool) -> None:  # noqa: FBT001 - a column of the table
+    big = 'quantity("100000000000000000000")'
+    expression = f"cel.bind(x, {big}, x.add(1).isGreaterThan(x))"
+    verdict = cel.compile(expression, cel.Profile(minor), admit=False).evaluate(GPU)
+    assert verdict.matches is greater

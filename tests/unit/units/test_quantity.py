@@ -25,6 +25,7 @@ ACCEPTED = [
     pytest.param("81559Mi", "81559Mi", id="an-H100"),
     pytest.param("1024Mi", "1Gi", id="the-largest-binary-suffix"),
     pytest.param("1000m", "1", id="milli-made-whole"),
+    pytest.param("1000E", "1", id="beyond-exa-has-no-suffix-and-none-is-written"),
     pytest.param("0.3Ki", "307200m", id="below-1024-is-decimal"),
 ]
 REFUSED = [
