@@ -216,7 +216,7 @@ class _Estimator:
         overloads = self._overloads.get(node.id, ())
         if all(estimate_calls.is_plain(node.function, overload) for overload in overloads):
             return self._plain(node, overloads)
-        costs = [self.cost(arg) for arg in node.args]
+        costs = [FREE if type(arg) is Literal else self.cost(arg) for arg in node.args]
         args = [self._operand(arg) for arg in node.args]
         base, target = FREE, None
         if node.target is not None:
@@ -243,11 +243,12 @@ class _Estimator:
         total = ONE if overloads else FREE
         operands = node.args if node.target is None else (*node.args, node.target)
         for operand in operands:
+            if type(operand) is Literal:
+                continue
             cost = self.cost(operand)
             if overloads:
                 total += cost
-            if type(operand) is not Literal:
-                self._size(operand)  # the first answer stays, also where a macro uses an expression twice
+            self._size(operand)  # the first answer stays, also where a macro uses an expression twice
         size: Range | None = None
         for overload in overloads:
             if overload in _INDEXING:

@@ -93,7 +93,8 @@ def tokens(text: str) -> list[Token]:
             position = position if blank is None else blank.end()
             raise CompileError(f"Syntax error: token recognition error at: '{text[position]}'", position)
         kind = match.lastgroup or ""
-        value, position = match[kind], match.end()
+        start, position = match.span(kind)
+        value = text[start:position]
         if value in own_kind:
             kind = value
         elif kind == "word":
@@ -101,7 +102,7 @@ def tokens(text: str) -> list[Token]:
         elif kind == "end":
             append(Token("end", "<EOF>", len(text)))
             return found
-        append(new(Token, (kind, value, position - len(value))))
+        append(new(Token, (kind, value, start)))
 
 
 def text_of(token: Token) -> str:

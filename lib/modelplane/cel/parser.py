@@ -135,7 +135,8 @@ class _Parser:
             return first
         terms, offsets = [first], []
         while self._kinds[self._at] == text:
-            offsets.append(self._take().offset)
+            offsets.append(self._tokens[self._at].offset)
+            self._at += 1
             terms.append(operand())
         return self._balanced(function, terms, offsets, 0, len(offsets))
 
@@ -154,12 +155,21 @@ class _Parser:
 
     def _calc(self) -> Node:
         if self._kinds[self._at] in _WHOLE and self._kinds[self._at + 1] in _FOLLOWS:
-            self._deeper("calc")
-            self._deeper("member")
-            self._depths["calc"] -= 1
-            self._depths["member"] -= 1
-            return self._primary()
+            return self._alone()
         return self._chain("calc", _SUMS_AND_PRODUCTS, self._unary)
+
+    def _alone(self) -> Node:
+        """Return the operand that is this one token."""
+        if self._depths["calc"] >= _LIMIT or self._depths["member"] >= _LIMIT:
+            raise CompileError(f"expression recursion limit exceeded: {_LIMIT}")
+        token = self._tokens[self._at]
+        self._at += 1
+        kind, text, offset = token
+        if kind != "ident":
+            return tree.Literal(self._factory.id(), offset, 0, _LITERALS[kind](token, ""))
+        if text in lexer.RESERVED:
+            raise CompileError(f"reserved identifier: {text}", offset)
+        return tree.Ident(self._factory.id(), offset, 0, text)
 
     def _chain(
         self, rule: str, operators: Mapping[str, tuple[str, int]], operand: Callable[[], Node], least: int = 0
