@@ -131,8 +131,9 @@ class Table:
             ]
             if not floors:
                 return None
-            price, nodes = min(floors)
-            unknown, amount, opened = max(unknown, price[0]), amount + price[1], opened + nodes
+            # Roles may share the nodes they open, so the whole costs at least what its dearest role costs alone.
+            price, nodes = min(floors) if roles == 1 else (min(floors)[0], min(nodes for _, nodes in floors))
+            unknown, amount, opened = max(unknown, price[0]), max(amount, price[1]), max(opened, nodes)
         if roles > 1 and unknown:
             # One role's price may be unknown and the other's not: the sum is unknown, which is not below any known one.
             return ((0, Decimal(0)), 0)
