@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -19,6 +20,8 @@ Say = Callable[[str], None]
 
 FOLDER = workshop.CACHE / "e2e"
 EXAMPLE = workshop.REPOSITORY / "examples" / "quickstart"
+# This checkout's code, also where the environment has another's installed.
+SOURCES = os.pathsep.join(str(workshop.REPOSITORY / part) for part in ("", "lib", "functions"))
 FLEET = "fleet"
 FUNCTION = "function"
 GATEWAYS = "gateways"
@@ -123,7 +126,7 @@ def _install_fleet(machine: Machine, say: Say) -> None:
             GATEWAYS,
             (sys.executable, "-m", "tests.e2e.gateways", *(str(plane.folder) for plane in machine.planes.values())),
             fleet.folder / "gateways.log",
-            {"PYTHONPATH": str(workshop.REPOSITORY)},
+            {"PYTHONPATH": SOURCES},
         )
     )
 
@@ -138,7 +141,7 @@ def start_function(fleet: controlplane.Plane) -> str:
             FUNCTION,
             (*functionserver.PRODUCTION, "--address", target, "--tls-certs-dir", str(certificates)),
             fleet.folder / "function.log",
-            {"PYTHONPATH": str(workshop.REPOSITORY)},
+            {"PYTHONPATH": SOURCES},
         )
     )
     controlplane.await_port(process, port)

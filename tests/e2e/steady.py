@@ -67,13 +67,13 @@ def count(found: Machine) -> Count:
 
 def versions(view: View) -> dict[str, str]:
     """Return the version of every object of ours and of every workload, by where it is and its name."""
-    found = {}
+    found: dict[str, str] = {}
     for kind in catalogue.kinds():
         found |= {f"fleet {kind} {_name(one)}": _version(one) for one in view.ours(kind)}
     found |= {f"fleet Object {_name(one)}": _version(one) for one in view.fleet.all_of(*OBJECT)}
     for name, plane in view.machine.workloads.items():
-        for kind in (KSERVE, ROUTE, ("v1", "Pod")):
-            found |= {f"{name} {kind[1]} {_name(one)}": _version(one) for one in plane.api.all_of(*kind)}
+        for api_version, kind in (KSERVE, ROUTE, ("v1", "Pod")):
+            found |= {f"{name} {kind} {_name(one)}": _version(one) for one in plane.api.all_of(api_version, kind)}
     return found
 
 

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from modelplane.api import catalogue
-from tests.conformance.tools import workshop
 from tests.e2e import machine, steady
 from tests.e2e.machine import Machine, Say
-from tests.e2e.view import KSERVE, NAMESPACE, OURS, View
+from tests.e2e.stage import DEPLOYMENT, HOLD_SECONDS, LAST, PATIENCE_SECONDS, SERVICE, Stage
+from tests.e2e.view import KSERVE, NAMESPACE, OBJECT, USAGE
 from tests.support import installation, kubeapi
 
-Document = dict[str, Any]
-
-DEPLOYMENT = "qwen3-8b"
-SERVICE = "qwen3-8b"
-# One reconcile after another across three clusters on a loaded machine; nothing here measures speed.
-PATIENCE_SECONDS = 420
-# Long enough for every controller involved to have acted on a change.
-HOLD_SECONDS = 20
 # What was written a moment ago is not yet in every cache.
 SETTLE_SECONDS = 3
 # How often the clock is looked at where a time is said.
@@ -37,13 +24,11 @@ STEADY_SECONDS = 90
 CAUSES = (AssertionError, TimeoutError, kubeapi.Refused)
 
 
-class Story:
+class Story(Stage):
     """The steps, in order; each leaves the fleet as the next expects it."""
 
     def __init__(self, found: Machine, say: Say) -> None:
-        self.machine, self.say = found, say
-        self.view = View(found)
-        self.api = found.fleet.api
+        super().__init__(found, say)
         self.stopped_at: str | None = None
         self._applied_at = 0.0
 
@@ -57,8 +42,6 @@ class Story:
             if isinstance(error, CAUSES):
                 raise AssertionError(f"{step.__name__}: {error}") from error
             raise
-
-    # --- steps -------------------------------------------------------------------------------------------------------
 
     def apply(self) -> None:
         """The platform team applies classes, clusters and the gateway, then the ML team its model."""
@@ -261,123 +244,61 @@ class Story:
         self._scale(2)
         self._until(lambda: len(self.view.replicas(DEPLOYMENT)) == 2, "two replicas again")
 
+    def protected(self) -> None:
+        """A cluster under running replicas cannot be deleted, in whichever way, and whoever tries is told why."""
+        where = {name: one["spec"]["clusterName"] for name, one in self.view.replicas(DEPLOYMENT).items()}
+        for document in machine.of("InferenceCluster"):
+            name = document["metadata"]["name"]
+            here = sorted(replica for replica, cluster in where.items() if cluster == name)
+            usages = [one["spec"]["of"]["resourceRef"]["name"] for one in self.api.all_of(*USAGE)]
+            assert (name in usages) == bool(here), f"{name} has {here}, protected are {usages}"
+            for propagation in ("Background", "Foreground", "Orphan") if here else ():
+                told = self._refused(document, propagation)
+                assert all(f"{NAMESPACE}/{replica}" in told for replica in here), told
+                self.say(f"  {propagation}: {told}")
+            assert "deletionTimestamp" not in self.view.one("InferenceCluster", name)["metadata"]
+        self._hold()
+
+    def leftovers(self) -> None:
+        """A deployment is deleted while a cluster does not answer: the cluster stays until its Objects have gone."""
+        plane = self.machine.planes[LAST]
+        (document,) = (one for one in machine.of("InferenceCluster") if one["metadata"]["name"] == LAST)
+        assert LAST in self.view.serving(DEPLOYMENT).values(), self.view.serving(DEPLOYMENT)
+        plane.apiserver.stop()
+        for model in machine.of("ModelDeployment"):
+            self.api.delete(model)
+        self._until(lambda: not self.view.ours("ModelReplica"), "the replicas to be gone", show=self._left)
+        left = [
+            one["metadata"]["name"] for one in self.api.all_of(*OBJECT) if one["metadata"]["namespace"] == NAMESPACE
+        ]
+        assert left, "nothing is left behind: nothing is proved"
+        told = ""
+
+        def told_of_objects() -> bool:
+            nonlocal told
+            told = self._refused(document)
+            return "Objects without a replica" in told
+
+        self._until(told_of_objects, f"to be told of {left}", show=lambda: told)
+        self.say(f"  {told}")
+        time.sleep(HOLD_SECONDS)
+        assert self._refused(document)
+        plane.apiserver.start()
+        plane.await_ready()
+        remaining = partial(self.api.all_of, *OBJECT, NAMESPACE)
+        self._until(lambda: not remaining(), "the Objects to be gone", show=self._left)
+
     def delete(self) -> None:
         """Delete what was applied: nothing remains on any cluster."""
         order = ("ModelService", "ModelDeployment", "InferenceGateway", "InferenceCluster", "InferenceClass")
         for kind in order:
-            if kind == "InferenceCluster":
-                # Last, as the README says: without it nobody can reach the cluster to take away what is still there.
-                self._until(lambda: not self.view.ours("ModelReplica"), "no replicas left", show=self._left)
             for document in machine.of(kind):
-                self.api.delete(document)
+                # A cluster is refused for as long as something stands there: until() asks again.
+                self._until(partial(self._deleted, document), f"{kind} {document['metadata']['name']} to be deleted")
             for document in machine.of(kind):
                 self._until(partial(self._gone, document), f"{kind} {document['metadata']['name']} gone")
         remote = {"gke-us Gateway", "eks-eu Gateway"}
         self._until(lambda: not [one for one in self.view.left() if one not in remote], "nothing left", show=self._left)
-
-    # --- helpers -----------------------------------------------------------------------------------------------------
-
-    def _until(
-        self, ask: Callable[[], Any], what: str, *, show: Callable[[], str] | None = None, every: float = 1
-    ) -> None:
-        try:
-            kubeapi.until(ask, seconds=PATIENCE_SECONDS, what=what, every=every)
-        except TimeoutError as error:
-            raise TimeoutError(f"{error}; {show()}" if show else str(error)) from error
-
-    def _is_true(self, kind: str, name: str, condition: str) -> bool:
-        return kubeapi.condition(self.view.one(kind, name), condition).get("status") == "True"
-
-    def _admitted(self) -> list[str]:
-        found = []
-        for one in self.view.ours("InferenceCluster"):
-            found += [name for name in one.get("status", {}).get("admitted", []) if f"/{DEPLOYMENT}-" in name]
-        return found
-
-    def _bound(self, count: int) -> bool:
-        """Return whether each of that many replicas has pods, all on a node and with the devices they claim."""
-        pods = [
-            self.view.pods(one["spec"]["clusterName"], name) for name, one in self.view.replicas(DEPLOYMENT).items()
-        ]
-        return len(pods) == count and all(
-            group and all(pod["spec"].get("nodeName") and pod["status"].get("resourceClaimStatuses") for pod in group)
-            for group in pods
-        )
-
-    def _modelplane(self, *arguments: str) -> Any:
-        """Return what the command answers about the live control plane. Raises: AssertionError with its words."""
-        done = subprocess.run(
-            [sys.executable, "-m", "modelplane_cli", *arguments, "--context", "default"],
-            env={
-                **os.environ,
-                "KUBECONFIG": str(self.machine.fleet.kubeconfig),
-                "PATH": f"{workshop.program('kubectl').parent}:{os.environ['PATH']}",
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-        assert done.returncode == 0, f"modelplane {' '.join(arguments)}: {done.returncode}: {done.stderr}{done.stdout}"
-        return json.loads(done.stdout)
-
-    def _present(self) -> list[str]:
-        """Return the names of all replicas and of what they run, also of those on their way out."""
-        services = [plane.api.all_of(*KSERVE) for plane in self.machine.workloads.values()]
-        objects = [*self.view.ours("ModelReplica"), *(one for found in services for one in found)]
-        return [one["metadata"]["name"] for one in objects]
-
-    def _serve(self, count: int) -> None:
-        self._until(lambda: len(self.view.serving(DEPLOYMENT)) == count, f"{count} serving replicas", show=self._why)
-
-    def _scale(self, count: int) -> None:
-        scale = {"spec": {"replicas": count}}
-        self.api.merge(self.view.one("ModelDeployment", DEPLOYMENT), scale, subresource="scale")
-
-    def _taint(self, cluster: str, taints: list[Document]) -> None:
-        self.api.merge(self.view.one("InferenceCluster", cluster), {"spec": {"taints": taints}})
-
-    def _change_deployment(self, spec: Document) -> None:
-        self.api.merge(self.view.one("ModelDeployment", DEPLOYMENT), {"spec": spec})
-
-    def _hold(self) -> None:
-        """Assert for a while that nothing that ran has gone or been replaced."""
-        before = self.view.running()
-        end = time.monotonic() + HOLD_SECONDS
-        while time.monotonic() < end:
-            now = self.view.running()
-            clusters = {name for name, plane in self.machine.workloads.items() if not plane.apiserver.is_running}
-            lost = {key for key, uid in before.items() if now.get(key) != uid and key.split()[0] not in clusters}
-            assert not lost, f"gone or replaced: {sorted(lost)}"
-            time.sleep(1)
-        self.say(f"  {len(before)} objects held for {HOLD_SECONDS} s")
-
-    def _whole_node(self, name: str) -> Document:
-        (model,) = (one for one in machine.of("ModelDeployment"))
-        racing = copy.deepcopy(model)
-        racing["metadata"]["name"] = name
-        racing["spec"] |= {"replicas": 1, "clusterSelector": {"matchLabels": {"modelplane.ai/region": "eu-west-1"}}}
-        racing["spec"]["workers"]["topology"] = {"tensor": 8}
-        return racing
-
-    def _gone(self, document: Document) -> bool:
-        meta = document["metadata"]
-        return self.api.get(OURS, document["kind"], meta["name"], meta.get("namespace")) is None
-
-    def _left(self) -> str:
-        return ", ".join(self.view.left())
-
-    def _why(self) -> str:
-        """Return every condition of ours that is not True, for a step that waits in vain."""
-        lines = []
-        for kind in catalogue.kinds():
-            for one in self.view.ours(kind):
-                for found in one.get("status", {}).get("conditions", []):
-                    if found["status"] != "True" and found["type"] != "StatusStale":
-                        said = f"{found['type']}={found['status']} {found['reason']}: {found.get('message', '')}"
-                        lines.append(f"{kind} {one['metadata']['name']}: {said}")
-        return "\n    ".join(["conditions:", *lines])
 
 
 Step = Callable[[Story], None]
@@ -396,6 +317,8 @@ STEPS: tuple[Step, ...] = (
     Story.race,
     Story.workload_down,
     Story.restarts,
+    Story.protected,
+    Story.leftovers,
     Story.delete,
 )
 

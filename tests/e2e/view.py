@@ -11,6 +11,7 @@ Document = dict[str, Any]
 
 OURS = "modelplane.ai/v1alpha1"
 OBJECT = ("kubernetes.m.crossplane.io/v1alpha1", "Object")
+USAGE = ("protection.crossplane.io/v1beta1", "ClusterUsage")
 KSERVE = ("serving.kserve.io/v1alpha2", "LLMInferenceService")
 ROUTE = ("gateway.networking.k8s.io/v1", "HTTPRoute")
 CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
@@ -103,6 +104,7 @@ class View:
         found = []
         for kind in ("ModelDeployment", "ModelReplica", "ModelService", "ModelEndpoint", "InferenceCluster"):
             found += [f"fleet {kind} {one['metadata']['name']}" for one in self.ours(kind)]
+        found += [f"fleet ClusterUsage {one['metadata']['name']}" for one in self.fleet.all_of(*USAGE)]
         found += [f"fleet Object {one['metadata']['name']}" for one in self.fleet.all_of(*OBJECT)]
         found += [f"fleet HTTPRoute {one['metadata']['name']}" for one in self.fleet.all_of(*ROUTE)]
         for name, plane in self.machine.workloads.items():

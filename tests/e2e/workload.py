@@ -114,7 +114,7 @@ def _leader_worker_set(plane: controlplane.Plane) -> None:
                 its_own = {"key": "leaderworkerset.sigs.k8s.io/name", "operator": "Exists"}
                 webhook["objectSelector"] = {"matchExpressions": [its_own]}
         document["metadata"]["name"] = f"lws-{document['metadata']['name']}"
-        plane.api.apply(_by_url(document, port, certificates))
+        plane.api.apply(installation.called_by_url(document, port, certificates))
 
 
 def _kserve(plane: controlplane.Plane) -> None:
@@ -133,7 +133,7 @@ def _kserve(plane: controlplane.Plane) -> None:
     )
     controlplane.await_port(process, port)
     for document in installation.documents(root / "config" / "webhook" / "llmisvc" / "manifests.yaml"):
-        plane.api.apply(_by_url(document, port, certificates))
+        plane.api.apply(installation.called_by_url(document, port, certificates))
     for document in installation.documents(*_presets(root)):
         document["metadata"]["namespace"] = KSERVE_NAMESPACE
         kubeapi.until(
@@ -145,13 +145,3 @@ def _kserve(plane: controlplane.Plane) -> None:
 
 def _presets(root: Path) -> Iterator[Path]:
     return (file for file in sorted((root / "config" / "llmisvcconfig").glob("config-*.yaml")))
-
-
-def _by_url(document: Document, port: int, certificates: Path) -> Document:
-    """Return a webhook configuration that calls a process on loopback in place of a Service."""
-    bundle = controlplane.base64_of(certificates / "ca.crt")
-    for webhook in document["webhooks"]:
-        path = webhook["clientConfig"]["service"]["path"]
-        webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
-    metadata = {"name": document["metadata"]["name"]}
-    return {**document, "metadata": metadata}

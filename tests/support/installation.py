@@ -67,19 +67,22 @@ def crossplane_definitions(plane: controlplane.Plane) -> None:
 
 
 def crossplane_core(plane: controlplane.Plane) -> controlplane.Process:
-    """Install Crossplane's definitions, start its core as a process and return it.
+    """Install Crossplane's definitions and webhook, start its core as a process and return it.
 
-    It runs without webhooks and without a package manager's runtime: functions are processes of the test.
+    It runs without a package manager's runtime: functions are processes of the test.
     """
     crossplane_definitions(plane)
     namespace(plane, CROSSPLANE_NAMESPACE)
     folder = plane.issue("crossplane-client", "crossplane")
-    return plane.program(
+    certificates = plane.issue("crossplane-webhook", "crossplane")
+    (port,) = controlplane.free_ports(1)
+    process = plane.program(
         "crossplane",
         "core",
         "start",
         "--package-runtime=External",
-        "--enable-webhooks=false",
+        f"--webhook-port={port}",
+        f"--tls-server-certs-dir={certificates}",
         f"--tls-client-certs-dir={folder}",
         f"--xpkg-cache-dir={plane.folder / 'xpkg'}",
         f"--namespace={CROSSPLANE_NAMESPACE}",
@@ -91,6 +94,25 @@ def crossplane_core(plane: controlplane.Plane) -> controlplane.Process:
         "--circuit-breaker-refill-rate=10",
         "--health-probe-port=0",
     )
+    controlplane.await_port(process, port)
+    root = workshop.module_files(crossplane.CORE_MODULE, CROSSPLANE_MODULE)
+    for document in documents(root / "cluster" / "webhookconfigurations" / "usage.yaml"):
+        plane.api.apply(called_by_url(document, port, certificates))
+    return process
+
+
+def called_by_url(document: Document, port: int, certificates: Path) -> Document:
+    """Return a webhook configuration that calls a process on loopback in place of a Service.
+
+    Its name is all that is kept of its metadata.
+    """
+    bundle = controlplane.base64_of(certificates / "ca.crt")
+    webhooks = []
+    for webhook in document["webhooks"]:
+        path = webhook["clientConfig"]["service"]["path"]
+        config = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
+        webhooks.append({**webhook, "clientConfig": config})
+    return {**document, "metadata": {"name": document["metadata"]["name"]}, "webhooks": webhooks}
 
 
 def function(plane: controlplane.Plane, target: str) -> None:

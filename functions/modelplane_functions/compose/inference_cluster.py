@@ -1,7 +1,8 @@
 """InferenceCluster: how a cluster is reached, and the ledger of what is admitted on it.
 
 Reads: the InferenceClasses its pools name, and every ModelReplica that names this cluster (by label and by spec).
-Emits: the ClusterProviderConfig for a kubeconfig Secret, and an Object that only observes the cluster's Gateway.
+Emits: the ClusterProviderConfig for a kubeconfig Secret, an Object that only observes the cluster's Gateway, and while
+anything stands on the cluster a ClusterUsage, by which Crossplane refuses to delete the InferenceCluster.
 Reports: gateway address, provider configuration, pools with allocations and free devices, the replicas admitted and
 refused; conditions ClusterReady, StackReady, CapacityKnown.
 
@@ -24,7 +25,7 @@ from modelplane.errors import InvalidInput, Unsupported
 from modelplane.placement import admission, demand
 from modelplane.placement.model import Pool, ReplicaClaim
 from modelplane.placement.plan import Admission, AdmissionVerdict, ClusterAccount, PoolAccount
-from modelplane.render import objects
+from modelplane.render import objects, protection
 from modelplane.render.manifest import Lifecycle, Manifest
 from modelplane_functions.exchange import (
     Child,
@@ -52,12 +53,14 @@ _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 class _Ledger:
     """Pools of the spec with the account of each, and what stood in the way of knowing them.
 
-    `unreadable` are the keys of replicas that cannot be decoded; they keep whatever they had.
+    `replicas` are the keys of all that name the cluster, whatever has become of them; `unreadable` are those that
+    cannot be decoded, which keep whatever they had.
     """
 
     pools: tuple[Pool, ...]
     account: ClusterAccount
     faults: tuple[str, ...]
+    replicas: tuple[str, ...]
     unreadable: frozenset[str]
 
     def is_frozen(self, admitted_before: frozenset[str]) -> bool:
@@ -88,7 +91,7 @@ def compose(observed: Observed) -> Outcome:
     settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type != "StackReady")
     return Outcome(
         requirements=requirements,
-        children=_children(observed, provider),
+        children={**_children(observed, provider), **_protection(observed, ledger.replicas)},
         status=_status(observed, provider, gateway, ledger),
         conditions=conditions,
         events=tuple(_events(observed, ledger.account)),
@@ -159,7 +162,7 @@ def _ledger(observed: Observed) -> _Ledger:
     account = admission.admit(pools, inference_cluster.decode_accounting(root), readable)
     unreadable = sorted(key for claim, key in claims if claim is None)
     faults += tuple(f"ModelReplica {key} cannot be read and is left as it is" for key in unreadable)
-    return _Ledger(pools, account, faults, frozenset(unreadable))
+    return _Ledger(pools, account, faults, tuple(key for _, key in claims), frozenset(unreadable))
 
 
 def _gateway(observed: Observed) -> GatewayAddress | None:
@@ -199,7 +202,7 @@ def _provider_config(observed: Observed) -> ProviderConfigRef:
     if adopted.is_set:
         return ProviderConfigRef(adopted.at("kind").text("ClusterProviderConfig"), adopted.at("name").text())
     existing.at("secretRef", "name").text()
-    return ProviderConfigRef("ClusterProviderConfig", names.bounded("modelplane", observed.name))
+    return ProviderConfigRef("ClusterProviderConfig", protection.name_of(observed.name))
 
 
 def _children(observed: Observed, provider: ProviderConfigRef) -> dict[str, Child]:
@@ -223,6 +226,22 @@ def _children(observed: Observed, provider: ProviderConfigRef) -> dict[str, Chil
         exists = PROVIDER_CONFIG in observed.children
         children[PROVIDER_CONFIG] = Child(_kubeconfig(provider, secret), Ready.TRUE if exists else Ready.FALSE)
     return children
+
+
+def _protection(observed: Observed, replicas: tuple[str, ...]) -> dict[str, Child]:
+    """Return what keeps the cluster from being deleted; nothing, on purpose, once nothing of it is left there.
+
+    A replica that is deleted in the background is gone before its Objects are; those still use the credentials. Where
+    the provider config is adopted it outlives the InferenceCluster, and they can be told nothing about.
+    """
+    users = Field(observed.children.get(PROVIDER_CONFIG, {})).at("status", "users").integer(0)
+    ours = 1 if GATEWAY in observed.children else 0
+    manifest = protection.in_use(observed.name, replicas, other_objects=users - ours)
+    if manifest is None:
+        return {}
+    # Without Crossplane's webhooks nobody reports on it, and what it is for does not stop models from being served.
+    exists = manifest.key in observed.children
+    return {manifest.key: Child(manifest.resource, Ready.TRUE if exists else Ready.FALSE)}
 
 
 def _kubeconfig(provider: ProviderConfigRef, secret: Field) -> Resource:

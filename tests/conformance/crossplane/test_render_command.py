@@ -78,7 +78,11 @@ def run(cli: Path, target: str, name: str, api: Path) -> list[Document]:
         ),
         pytest.param(
             "cluster",
-            {("ClusterProviderConfig", "modelplane-gke-us"), ("Object", "gke-us-gateway")},
+            {
+                ("ClusterProviderConfig", "modelplane-gke-us"),
+                ("ClusterUsage", "modelplane-gke-us"),
+                ("Object", "gke-us-gateway"),
+            },
             {"CapacityKnown": "True"},
             id="cluster: the replica is admitted",
         ),

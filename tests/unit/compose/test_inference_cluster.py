@@ -180,6 +180,95 @@ def test_the_named_listener_is_used() -> None:
     }
 
 
+# --- what stands on it keeps it from being deleted --------------------------------------------------------------------
+
+
+def _garbled(running: Running) -> None:
+    running.replicas[0]["spec"].pop("pool")
+
+
+def _alone(running: Running) -> None:
+    running.replicas.clear()
+
+
+def _others(users: int) -> Callable[[Running], None]:
+    def left(running: Running) -> None:
+        running.replicas.clear()
+        running.children["provider-config"]["status"] = {"users": users}
+
+    return left
+
+
+def _deleted(running: Running) -> None:
+    del running.replicas[1:]
+    running.replicas[0]["metadata"] |= {"deletionTimestamp": "2026-01-02T00:00:00Z", "deletionGracePeriodSeconds": 0}
+
+
+def _never_admitted(running: Running) -> None:
+    running.cluster["spec"]["nodePools"][0]["nodeCount"] = 0
+    running.cluster["status"]["admitted"] = []
+
+
+@pytest.mark.parametrize(
+    ("situation", "reason"),
+    [
+        pytest.param(
+            lambda r: None,
+            "3 replicas are placed on it: ml-team/llama-0, ml-team/llama-1, ml-team/llama-2;",
+            id="three",
+        ),
+        pytest.param(lambda r: r.replicas.pop(), "2 replicas are placed on it: ml-team/llama-0, ml-team", id="two"),
+        pytest.param(
+            _deleted,
+            "1 replica is placed on it: ml-team/llama-0;",
+            id="one on its way out: its Objects are still there",
+        ),
+        pytest.param(_never_admitted, "3 replicas are placed on it", id="refused: the next verdict may admit it"),
+        pytest.param(_garbled, "3 replicas are placed on it", id="one cannot be read: it may run"),
+        pytest.param(_others(2), "Objects without a replica still use its credentials", id="only Objects are left"),
+        pytest.param(_others(1), None, id="only our look at its gateway is left"),
+        pytest.param(_alone, None, id="nothing is known of its credentials"),
+    ],
+)
+def test_deletion_is_refused_while_something_stands_there(
+    situation: Callable[[Running], None], reason: str | None
+) -> None:
+    running = Running()
+    situation(running)
+    found = running.compose().children.get("in-use")
+    assert (found is None) == (reason is None)
+    if found is not None:
+        spec = found.resource["spec"]
+        assert reason in spec["reason"]
+        assert spec["of"] == {
+            "apiVersion": "modelplane.ai/v1alpha1",
+            "kind": "InferenceCluster",
+            "resourceRef": {"name": "a"},
+        }
+        assert "replayDeletion" not in spec, "a deletion that was refused is not done by surprise later"
+
+
+def test_a_long_list_of_replicas_is_cut_and_says_how_to_see_it_all() -> None:
+    running = Running(replicas=5)
+    reason = running.compose().children["in-use"].resource["spec"]["reason"]
+    assert "ml-team/llama-2 and 2 more (kubectl get mr -A -l modelplane.ai/cluster=a)" in reason
+
+
+def test_the_protection_is_kept_while_nobody_says_which_replicas_there_are() -> None:
+    """An answer that is not there yet is not an answer of none: nothing but the question is returned."""
+    running = Running()
+    outcome = inference_cluster.compose(Observed(running.cluster, running.children))
+    assert (outcome.children, inference_cluster.REPLICAS in outcome.requirements) == ({}, True)
+
+
+def test_a_cluster_is_ready_where_nobody_reports_on_its_protection() -> None:
+    """Without Crossplane's webhooks a ClusterUsage never has a status."""
+    running = Running()
+    assert "status" not in running.children["in-use"]
+    outcome = running.compose()
+    assert (outcome.ready, outcome.children["in-use"].ready) == (Ready.TRUE, Ready.TRUE)
+
+
 # --- law 1: hold ------------------------------------------------------------------------------------------------------
 
 
@@ -187,10 +276,6 @@ def _unreachable(running: Running) -> None:
     running.children["gateway"]["status"]["conditions"] = [
         {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "connection refused"}
     ]
-
-
-def _garbled(running: Running) -> None:
-    running.replicas[0]["spec"].pop("pool")
 
 
 BREAKS = [

@@ -1,0 +1,69 @@
+"""What keeps an InferenceCluster from being deleted while something still stands on its cluster because of it.
+
+Source: Crossplane v2.4.0, protection.crossplane.io/v1beta1. Its webhook refuses to delete what a ClusterUsage is of, in
+whichever way it is asked, and repeats the reason to whoever asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelplane import names
+from modelplane.render.manifest import Manifest
+
+IN_USE_KEY = "in-use"
+# Each change of the reason is a write and an event, and a terminal has an end.
+_NAMED = 3
+
+
+def name_of(cluster: str) -> str:
+    """Return the name of what is composed for a cluster outside namespaces: its credentials, and its protection."""
+    return names.bounded("modelplane", cluster)
+
+
+def in_use(cluster: str, replicas: Sequence[str], *, other_objects: int) -> Manifest | None:
+    """Return what protects a cluster from deletion, None when nothing of it is left there.
+
+    `replicas` are the keys of all replicas that name the cluster, those on their way out too; `other_objects` counts
+    what else uses its credentials, such as Objects whose replica is gone already.
+    A deletion that was refused is not done later (replayDeletion): whoever asked was told no, and may have gone on.
+    """
+    if not replicas and other_objects <= 0:
+        return None
+    reason = _by_replicas(cluster, sorted(replicas)) if replicas else _by_objects(cluster)
+    return Manifest(
+        IN_USE_KEY,
+        {
+            "apiVersion": "protection.crossplane.io/v1beta1",
+            "kind": "ClusterUsage",
+            "metadata": {"name": name_of(cluster)},
+            "spec": {
+                "of": {
+                    "apiVersion": names.API_VERSION,
+                    "kind": "InferenceCluster",
+                    "resourceRef": {"name": cluster},
+                },
+                "reason": reason,
+            },
+        },
+    )
+
+
+def _by_replicas(cluster: str, replicas: Sequence[str]) -> str:
+    named = ", ".join(replicas[:_NAMED])
+    if len(replicas) > _NAMED:
+        named += f" and {len(replicas) - _NAMED} more (kubectl get mr -A -l {names.LABEL_CLUSTER}={cluster})"
+    count = "1 replica is" if len(replicas) == 1 else f"{len(replicas)} replicas are"
+    return (
+        f"{count} placed on it: {named}; scale down or delete their deployments, or move them away "
+        "with a taint of effect NoExecute in spec.taints, and delete the cluster when they are gone"
+    )
+
+
+def _by_objects(cluster: str) -> str:
+    # No number: it falls with every object, and each reason is a write.
+    return (
+        "Objects without a replica still use its credentials, to remove what was made there (kubectl get "
+        f"providerconfigusages.kubernetes.m.crossplane.io -A -l crossplane.io/provider-config={name_of(cluster)}); "
+        "delete the cluster when they are gone"
+    )
