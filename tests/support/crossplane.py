@@ -20,6 +20,10 @@ from tests.support import gobinaries
 VERSION = "v2.4.0"
 CORE_MODULE = gobinaries.REPOSITORY / "tests" / "conformance" / "crossplane" / "core"
 CORE_PACKAGE = "github.com/crossplane/crossplane/v2/cmd/crossplane"
+# The command has versions of its own since v2.4.
+CLI_VERSION = "v2.5.0"
+CLI_MODULE = gobinaries.REPOSITORY / "tests" / "conformance" / "crossplane" / "cli"
+CLI_PACKAGE = "github.com/crossplane/cli/v2/cmd/crossplane"
 KEY_ANNOTATION = "crossplane.io/composition-resource-name"
 TIMEOUT_SECONDS = 120
 EXIT_FATAL = 3
@@ -55,6 +59,11 @@ class CoreError(Exception):
 def binary() -> Path:
     """Return Crossplane's core, built when it is not there yet."""
     return gobinaries.build(CORE_MODULE, CORE_PACKAGE, f"crossplane-{VERSION}")
+
+
+def cli() -> Path:
+    """Return Crossplane's command, built when it is not there yet."""
+    return gobinaries.build(CLI_MODULE, CLI_PACKAGE, f"crossplane-cli-{CLI_VERSION}")
 
 
 def render(

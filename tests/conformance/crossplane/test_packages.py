@@ -23,11 +23,9 @@ import grpc
 import pytest
 import yaml
 
-from tests.support import functionserver, gobinaries, live, requests
+from tests.support import crossplane, functionserver, gobinaries, live, requests
 
 HERE = Path(__file__).resolve().parent
-CLI_PACKAGE = "github.com/crossplane/cli/v2/cmd/crossplane"
-CLI_VERSION = "v2.5.0"
 SUITE = "packages"
 
 
@@ -46,7 +44,7 @@ def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def cli() -> Path:
     live.needs(SUITE, "go")
-    return gobinaries.build(HERE / "cli", CLI_PACKAGE, f"crossplane-cli-{CLI_VERSION}")
+    return crossplane.cli()
 
 
 def copied(repository: Path, to: Path) -> Path:

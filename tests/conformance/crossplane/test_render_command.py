@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conformance.crossplane.test_packages import CLI_PACKAGE, CLI_VERSION
 from tests.support import crossplane, functionserver, gobinaries, live
 
 FOLDER = gobinaries.REPOSITORY / "examples" / "render"
@@ -23,7 +22,7 @@ Document = dict[str, Any]
 @pytest.fixture(scope="module")
 def cli() -> Path:
     live.needs(SUITE, "go")
-    return gobinaries.build(Path(__file__).with_name("cli"), CLI_PACKAGE, f"crossplane-cli-{CLI_VERSION}")
+    return crossplane.cli()
 
 
 @pytest.fixture(scope="module")

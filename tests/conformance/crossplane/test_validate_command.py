@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from tests.conformance.crossplane import test_core
-from tests.conformance.crossplane.test_packages import CLI_PACKAGE, CLI_VERSION
-from tests.support import gobinaries, live
+from tests.support import crossplane, gobinaries, live
 
 APIS = gobinaries.REPOSITORY / "apis"
 EXAMPLES = gobinaries.REPOSITORY / "examples"
@@ -22,7 +21,7 @@ TOTAL = re.compile(r"Total (\d+) resources: (\d+) missing schemas, (\d+) success
 @pytest.fixture(scope="module")
 def cli() -> Path:
     live.needs("crossplane-core", "go")
-    return gobinaries.build(Path(__file__).with_name("cli"), CLI_PACKAGE, f"crossplane-cli-{CLI_VERSION}")
+    return crossplane.cli()
 
 
 def validate(cli: Path, what: Path) -> tuple[int, int, int, int]:

@@ -26,7 +26,8 @@ CACHE = REPOSITORY / ".cache" / "conformance"
 BUILD_SECONDS = 7200
 # Two compilers at a time: linking an API server takes 3 GiB, and the tests of others run beside it.
 PARALLEL = 2
-CROSSPLANE = "crossplane"
+# Pinned beside the suite that compares with them, which needs nothing else of what is built here.
+CROSSPLANE = {"crossplane": crossplane.binary, "crossplane-cli": crossplane.cli}
 _DIGITS = 12
 
 
@@ -36,7 +37,7 @@ class Missing(Exception):
 
 def names() -> list[str]:
     """Return the name of every program that can be asked for."""
-    return [program.name for module in MODULES for program in module.programs] + [CROSSPLANE]
+    return [program.name for module in MODULES for program in module.programs] + list(CROSSPLANE)
 
 
 def program(name: str) -> Path:
@@ -45,9 +46,9 @@ def program(name: str) -> Path:
     Cost: many minutes for the first build of Kubernetes, nothing after it.
     Raises: Missing, with the compiler's words or with what to install.
     """
-    if name == CROSSPLANE:
+    if name in CROSSPLANE:
         try:
-            return crossplane.binary()
+            return CROSSPLANE[name]()
         except RuntimeError as error:
             raise Missing(str(error)) from error
     module = module_of(name)
