@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from modelplane.cel import runtime
 from modelplane.cel.costs import Tracker
-from modelplane.cel.errors import Err
+from modelplane.cel.errors import Err, bounded
 from modelplane.cel.plan import Invocation
 from modelplane.cel.runtime import NONE, MutableList, MutableMap, Optional, Value
 
@@ -18,16 +18,27 @@ from modelplane.cel.runtime import NONE, MutableList, MutableMap, Optional, Valu
 class Frame:
     """The variables in reach of a step: the expression's own, or those of one comprehension around it."""
 
-    __slots__ = ("accumulator", "first", "parent", "ready", "root", "second", "tracker")
+    __slots__ = ("accumulator", "first", "made", "parent", "ready", "root", "second", "tracker")
 
     def __init__(self, root: Mapping[str, Value], tracker: Tracker | None = None, parent: Frame | None = None) -> None:
         self.root = root
         self.tracker = tracker
         self.parent = parent
         self.ready = False
+        self.made = 0
         self.accumulator: Value = None
         self.first: Value = None
         self.second: Value = None
+
+    def make(self, parts: int) -> None:
+        """Enter a list of so many elements in the books of the whole evaluation.
+
+        Raises: Abort.
+        """
+        outermost = self
+        while outermost.parent is not None:
+            outermost = outermost.parent
+        outermost.made = bounded(outermost.made + parts)
 
 
 Run = Callable[[Frame], Value]
@@ -211,6 +222,8 @@ def calling(step: Invocation, args: tuple[Run, ...]) -> Run:
         return unary
     if len(args) == 2 and not step.strict:
         left, right = args
+        if step.function == "_+_" and step.overload in ("", "add_list"):
+            return _joining(function, left, right)
 
         def binary(frame: Frame) -> Value:
             first, second = left(frame), right(frame)
@@ -230,3 +243,19 @@ def calling(step: Invocation, args: tuple[Run, ...]) -> Run:
         return function(*values)
 
     return call
+
+
+def _joining(function: Callable[..., Value], left: Run, right: Run) -> Run:
+    """Return the function that adds what may be lists."""
+
+    def joining(frame: Frame) -> Value:
+        first, second = left(frame), right(frame)
+        if type(first) is Err:
+            return first
+        if type(second) is Err:
+            return second
+        if type(first) is list and runtime.is_list(second):
+            frame.make(len(first) + len(second))
+        return function(first, second)
+
+    return joining

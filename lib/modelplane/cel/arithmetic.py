@@ -176,6 +176,17 @@ def failed(value: Value, wanted: str) -> Err:
     return Err(f"type conversion error from '{runtime.type_name(value)}' to '{wanted}'")
 
 
+def whole(text: str) -> int | None:
+    """Return the number that a sign and digits write, None for one far beyond 64 bits."""
+    digits = text.lstrip("+-").lstrip("0")
+    if len(digits) > _DIGITS_MAX:
+        return None
+    return -int(digits or "0") if text.startswith("-") else int(digits or "0")
+
+
+_DIGITS_MAX: Final = 20
+
+
 def to_int(value: Value) -> Value:
     """Return `int(value)`."""
     kind = type(value)
@@ -187,9 +198,8 @@ def to_int(value: Value) -> Value:
         # as in the original, the largest doubles below 2**63 are refused too
         return int(value) if -9.223372036854775808e18 < value < 9.223372036854775808e18 else Err("integer overflow")
     if kind is str:
-        if _WHOLE.fullmatch(value) and INT_MIN <= int(value) <= INT_MAX:
-            return int(value)
-        return failed(value, "int")
+        number = whole(value) if _WHOLE.fullmatch(value) else None
+        return failed(value, "int") if number is None or not INT_MIN <= number <= INT_MAX else number
     if kind is Duration:
         return value.nanoseconds
     return value.nanoseconds // 10**9 if kind is Timestamp else no_such_overload()
@@ -205,9 +215,8 @@ def to_uint(value: Value) -> Value:
     if kind is float:
         return Uint(int(value)) if 0 <= value < 18446744073709551616.0 else Err("unsigned integer overflow")
     if kind is str:
-        if _DIGITS.fullmatch(value) and int(value) <= UINT_MAX:
-            return Uint(int(value))
-        return failed(value, "uint")
+        number = whole(value) if _DIGITS.fullmatch(value) else None
+        return failed(value, "uint") if number is None or number > UINT_MAX else Uint(number)
     return no_such_overload()
 
 

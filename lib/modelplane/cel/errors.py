@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from modelplane.errors import InvalidSelector
 
 
@@ -16,6 +18,24 @@ class CompileError(Exception):
 
 class Abort(Exception):
     """The evaluation ends here, whatever `||` stands around it: the cost limit, or a fault inside Kubernetes."""
+
+
+PARTS_MAX: Final = 1 << 22
+"""Elements that one evaluation puts into lists, and characters in a text it makes, without paying for them.
+
+Kubernetes has no such bound where the cost of a step does not follow what the step makes (lists are joined for a
+cost of 1, texts are replaced for the cost of reading them): there the process ends for want of memory instead.
+"""
+
+
+def bounded(parts: int) -> int:
+    """Return `parts`, when that many can be made.
+
+    Raises: Abort.
+    """
+    if parts > PARTS_MAX:
+        raise Abort(f"operation cancelled: a value of more than {PARTS_MAX} parts is not made")
+    return parts
 
 
 class Err:

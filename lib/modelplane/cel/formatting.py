@@ -13,13 +13,16 @@ from typing import Any, Final
 
 from modelplane.cel import arithmetic, runtime, tree
 from modelplane.cel.checker import Checked
-from modelplane.cel.errors import CompileError, Err, no_such_overload
+from modelplane.cel.errors import CompileError, Err, bounded, no_such_overload
 from modelplane.cel.runtime import Duration, Timestamp, TypeValue, Uint, Value
 from modelplane.cel.tree import Call, ListNode, MapNode, Node
 
 _CLAUSE: Final = re.compile(r"%(?:(%)|(\.([0-9]*))?(.))", re.DOTALL)
 _DEFAULT_PRECISION: Final = 6
 _SPECIAL: Final = frozenset({"NaN", "Infinity", "-Infinity"})
+
+
+_PRECISION_DIGITS_MAX: Final = 18
 
 
 class _Bad(Exception):
@@ -49,6 +52,8 @@ def _apply(template: str, clause: Callable[[str, int | None, int], str]) -> tupl
         if match[2] is not None:
             if not match[3]:
                 raise _Bad("could not parse formatting clause: error while converting precision to integer")
+            if len(match[3]) > _PRECISION_DIGITS_MAX:
+                raise _Bad("could not parse formatting clause: error while converting precision to integer")
             precision = int(match[3])
         pieces.append(clause(match[4], precision, used))
         used += 1
@@ -57,6 +62,7 @@ def _apply(template: str, clause: Callable[[str, int | None, int], str]) -> tupl
 def _format(template: Value, args: Value) -> Value:
     if type(template) is not str or not runtime.is_list(args):
         return no_such_overload()
+    made = [0]
 
     def clause(letter: str, precision: int | None, index: int) -> str:
         if index >= len(args):
@@ -64,12 +70,34 @@ def _format(template: Value, args: Value) -> Value:
         writer = _CLAUSES.get(letter)
         if writer is None:
             raise _Bad(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
-        return writer(args[index], precision)
+        value = args[index]
+        if runtime.is_list(value) or runtime.is_map(value):
+            bounded(_parts(value, {}))
+        made[0] = bounded(made[0] + (precision or 0))
+        text = writer(value, precision)
+        made[0] = bounded(made[0] + len(text))
+        return text
 
     try:
         return _apply(template, clause)[0]
     except _Bad as error:
         return Err(str(error))
+
+
+def _parts(value: Value, known: dict[int, int]) -> int:
+    """Return how many values, and characters of texts, writing a list or map comes to.
+
+    Cost: linear in what there is in memory, where the same list can stand in many places.
+    """
+    if type(value) in (str, bytes):
+        return 1 + len(value)
+    if not (runtime.is_list(value) or runtime.is_map(value)):
+        return 1
+    found = known.get(id(value))
+    if found is None:
+        items = value if runtime.is_list(value) else value.values()
+        found = known[id(value)] = 1 + len(value) + sum(_parts(item, known) for item in items)
+    return found
 
 
 # --- writing

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from modelplane.cel import arithmetic, runtime, strings
-from modelplane.cel.errors import Abort, Err, no_such_overload
+from modelplane.cel.errors import Abort, Err, bounded, no_such_overload
 from modelplane.cel.runtime import NONE, Duration, MutableMap, Optional, Uint, Value
 
 _INCLUDES_LIMIT: Final = 48
@@ -96,17 +96,20 @@ def _slice(items: list[Value], start: Value, end: Value) -> Value:
 def _flatten(items: list[Value], depth: Value = 1) -> Value:
     if depth < 0:
         return Err("level must be non-negative")
-    return _flat(items, depth)
-
-
-def _flat(items: list[Value], depth: int) -> list[Value]:
     result: list[Value] = []
+    _flatten_into(result, items, depth, 0)
+    return result
+
+
+def _flatten_into(result: list[Value], items: list[Value], depth: int, seen: int) -> int:
+    """Return how many elements were seen, `seen` of them before."""
+    seen = bounded(seen + len(items))
     for item in items:
         if runtime.is_list(item) and depth:
-            result.extend(_flat(item, depth - 1))
+            seen = _flatten_into(result, item, depth - 1, seen)
         else:
             result.append(item)
-    return result
+    return seen
 
 
 @_on_list
@@ -137,8 +140,21 @@ def _sort_by(items: list[Value], keys: Value) -> Value:
     return [items[index] for index in sorted(range(len(items)), key=functools.cmp_to_key(order))]
 
 
+def _affordable(steps: int) -> None:
+    """Refuse what is dearer than any selector may be, before it is done; the counter would only refuse it after.
+
+    Raises: Abort.
+    """
+    if steps > _STEPS_MAX:
+        raise Abort("operation cancelled: actual cost limit exceeded")
+
+
+_STEPS_MAX: Final = 1_000_000
+
+
 @_on_list
 def _distinct(items: list[Value]) -> Value:
+    _affordable(len(items) ** 2)
     unique: list[Value] = []
     for item in items:
         if not any(runtime.equal_to(item, other) is True for other in unique):
@@ -161,6 +177,7 @@ def _range(count: Value) -> Value:
 def _contains_all(items: Value, wanted: Value) -> Value:
     if not (runtime.is_list(items) and runtime.is_list(wanted)):
         return no_such_overload()
+    _affordable(len(items) * len(wanted))
     return all(runtime.contains(items, item) for item in wanted)
 
 
@@ -172,6 +189,7 @@ def _equivalent(left: Value, right: Value) -> Value:
 def _intersects(left: Value, right: Value) -> Value:
     if not (runtime.is_list(left) and runtime.is_list(right)):
         return no_such_overload()
+    _affordable(len(left) * len(right))
     return any(runtime.contains(right, item) for item in left)
 
 

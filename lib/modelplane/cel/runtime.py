@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from modelplane.cel.errors import Abort, Err, no_such_overload
 from modelplane.units import Quantity, Version
@@ -276,6 +276,14 @@ def contains(container: Value, value: Value) -> Value:
 # --- equality
 
 
+Seen: TypeAlias = dict[tuple[int, int], tuple[Value, Value, Value]]
+"""Pairs of lists, maps or optionals that were compared, kept alive, and what came out.
+
+The same list can stand in many places of another (`cel.bind(a, [1], cel.bind(b, [a, a], ...))`); comparing it in each
+of them would take exponential time.
+"""
+
+
 def equal(left: Value, right: Value) -> Value:
     """Return `left == right`: a bool, or an error for types that refuse to compare."""
     if left is None or right is None:
@@ -283,44 +291,57 @@ def equal(left: Value, right: Value) -> Value:
     return equal_to(left, right)
 
 
-def equal_to(left: Value, right: Value) -> Value:
+def equal_to(left: Value, right: Value, seen: Seen | None = None) -> Value:
     """Return whether `left` says it equals `right`; not symmetric."""
     kind, other = type(left), type(right)
     if kind is Err:
         return left
     if kind in _NUMBERS:
         return other in _NUMBERS and compare_numbers(left, right) == 0 and left == left and right == right  # noqa: PLR0124
-    if kind in _LISTS:
-        return _lists_equal(left, right)
-    if kind in _MAPS:
-        return _maps_equal(left, right)
+    compare_parts = _OF_PARTS.get(kind)
+    if compare_parts is not None:
+        return compare_parts(left, right, {} if seen is None else seen)
     handler = _EQUALS.get(kind)
     if handler is not None:
         return handler(left, right)
     return kind is other and left == right
 
 
-def _lists_equal(left: list[Any], right: Value) -> bool:
+def _parts_equal(left: Value, right: Value, seen: Seen) -> Value:
+    if left is None or right is None:
+        return left is right
+    if type(left) not in _OF_PARTS:
+        return equal_to(left, right)
+    key = (id(left), id(right))
+    known = seen.get(key)
+    if known is None:
+        known = seen[key] = (left, right, equal_to(left, right, seen))
+    return known[2]
+
+
+def _lists_equal(left: list[Any], right: Value, seen: Seen) -> bool:
     if type(right) not in _LISTS or len(left) != len(right):
         return False
-    return all(equal(mine, theirs) is not False for mine, theirs in zip(left, right, strict=True))
+    return all(_parts_equal(mine, theirs, seen) is not False for mine, theirs in zip(left, right, strict=True))
 
 
-def _maps_equal(left: dict[Any, Any], right: Value) -> bool:
+def _maps_equal(left: dict[Any, Any], right: Value, seen: Seen) -> bool:
     if type(right) not in _MAPS or len(left) != len(right):
         return False
     for key, mine in left.items():
         theirs, found = find(right, value_of(key))
-        if not found or equal(mine, theirs) is False:
+        if not found or _parts_equal(mine, theirs, seen) is False:
             return False
     return True
 
 
-def _optionals_equal(left: Optional, right: Value) -> Value:
+def _optionals_equal(left: Optional, right: Value, seen: Seen) -> Value:
     if type(right) is not Optional:
         return False
     if not left.present or not right.present:
         return left.present == right.present
+    if type(left.value) in _OF_PARTS:
+        return _parts_equal(left.value, right.value, seen)
     return equal_to(left.value, right.value)
 
 
@@ -343,8 +364,12 @@ def _versions_equal(left: Version, right: Value) -> Value:
     return right if type(right) is Err else no_such_overload()
 
 
-_EQUALS: Final[dict[type, Callable[[Any, Value], Value]]] = {
+_OF_PARTS: Final[dict[type, Callable[[Any, Value, Seen], Value]]] = {
     Optional: _optionals_equal,
+    **dict.fromkeys(_LISTS, _lists_equal),
+    **dict.fromkeys(_MAPS, _maps_equal),
+}
+_EQUALS: Final[dict[type, Callable[[Any, Value], Value]]] = {
     QuantityBox: _quantities_equal,
     Version: _versions_equal,
     Opaque: _opaques_equal,

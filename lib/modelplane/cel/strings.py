@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from modelplane.cel import runtime
-from modelplane.cel.errors import Err, no_such_overload
+from modelplane.cel.errors import Err, bounded, no_such_overload
 from modelplane.cel.runtime import Value
 
 
@@ -87,6 +87,9 @@ def _last_index_of(text: str, part: str, offset: int | None = None) -> Value:
 
 @_typed(str, str, str, int)
 def _replace(text: str, old: str, new: str, count: int = -1) -> Value:
+    if len(new) > len(old):
+        found = text.count(old)
+        bounded(len(text) + (found if count < 0 else min(found, count)) * (len(new) - len(old)))
     return text.replace(old, new, count if count >= 0 else -1)
 
 
@@ -118,6 +121,7 @@ def _join(parts: Value, separator: Value = "") -> Value:
     for part in parts:
         if type(part) is not str:
             return Err(f"join: invalid input: {part}")
+    bounded(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
 

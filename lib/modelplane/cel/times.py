@@ -19,6 +19,7 @@ _SECOND: Final = 10**9
 _UNITS: Final = {
     "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND,
 }  # fmt: skip
+_DIGITS_MAX: Final = 20
 _PART: Final = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?([^0-9.]+)")
 _STAMP: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?"
@@ -91,7 +92,9 @@ def _parsed_duration(text: str) -> int | None:
         whole, _, part, unit = match.groups()
         if unit not in _UNITS or not (whole or part):
             return None
-        total += int(whole or 0) * _UNITS[unit]
+        if len(whole.lstrip("0")) > _DIGITS_MAX:
+            return None
+        total += int(whole.lstrip("0") or "0") * _UNITS[unit]
         if part:
             total += int(_fraction(part, _UNITS[unit]))
         if total > 1 << 63:

@@ -340,11 +340,12 @@ class _Re2:
         self._compiled = compiled
 
     def test(self, text: str) -> bool:
-        return self._compiled.search(text) is not None
+        return self._compiled.search(_encodable(text)) is not None
 
     def find_all(self, text: str, limit: int) -> list[str]:
         """Return the occurrences as Go finds them: an empty one right after another does not count."""
         found: list[str] = []
+        text = _encodable(text)
         position, previous = 0, -1
         while position <= len(text) and (limit < 0 or len(found) < limit):
             match = self._compiled.search(text, position)
@@ -361,6 +362,14 @@ class _Re2:
 _ESCAPES: Final = re.compile(r"\\Q.*?(?:\\E|$)|\\.", re.DOTALL)
 
 
+def _encodable(text: str) -> str:
+    """Return the text as Kubernetes reads it from JSON: a half of a surrogate pair is no character there."""
+    return text if text.isascii() else _HALVES.sub("\ufffd", text)
+
+
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+
+
 @functools.lru_cache(maxsize=1024)
 def _pattern(pattern: str) -> strings.Pattern | Err:
     import re2  # noqa: PLC0415 - a C++ library: loaded by the first pattern
@@ -371,7 +380,7 @@ def _pattern(pattern: str) -> strings.Pattern | Err:
     options = re2.Options()
     options.log_errors = False
     try:
-        return _Re2(re2.compile(pattern, options))
+        return _Re2(re2.compile(_encodable(pattern), options))
     except re2.error as error:
         text = error.args[0]
         return Err(f"error parsing regexp: {text.decode() if isinstance(text, bytes) else text}")

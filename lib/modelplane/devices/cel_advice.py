@@ -82,7 +82,7 @@ def _field(node: Node, device: Device) -> _Field | None:
     """Return the field that `device.attributes["domain"].name` or its like reads."""
     operand, name = _step(node)
     outer, domain = _step(operand) if operand is not None else (None, None)
-    if isinstance(operand, Call) and domain is None and _is_driver(operand.args[-1]):
+    if isinstance(operand, Call) and operand.args and domain is None and _is_driver(operand.args[-1]):
         outer, domain = operand.args[0], device.driver
     if name is None or domain is None or not isinstance(outer, Select):
         return None

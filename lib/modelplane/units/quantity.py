@@ -24,6 +24,7 @@ _INT64_MIN: Final = -(1 << 63)
 _NANO: Final = -9
 _SMALL_DIGITS: Final = 18
 _EXPONENT_LIMIT: Final = 2048
+_DIGITS_LIMIT: Final = 2000
 
 
 class Format(Enum):
@@ -211,6 +212,8 @@ def _suffix(suffix: str) -> tuple[int, int, Format]:
     if suffix in _BINARY_SUFFIXES:
         return 2, _BINARY_SUFFIXES[suffix], Format.BINARY_SI
     if len(suffix) > 1 and suffix[0] in "eE" and re.fullmatch("[+-]?[0-9]+", suffix[1:]):
+        if len(suffix) > _DIGITS_LIMIT:
+            raise InvalidQuantity(f"the exponent of the quantity is beyond +-{_EXPONENT_LIMIT}")
         exponent = int(suffix[1:])
         if abs(exponent) > _EXPONENT_LIMIT:
             raise InvalidQuantity(f"the exponent {exponent} of the quantity is beyond +-{_EXPONENT_LIMIT}")
@@ -248,6 +251,8 @@ def _big(number: _Number, base: int, exponent: int, form: Format) -> Quantity:
     digits = number.value.lstrip("+-").replace(".", "")
     if not digits:
         raise InvalidQuantity(NUMBER_ERROR)
+    if len(digits) > _DIGITS_LIMIT:
+        raise InvalidQuantity(f"the quantity has {len(digits)} digits, {_DIGITS_LIMIT} are the most that is read")
     unscaled, scale = int(digits), -len(number.part)
     if base == 10:
         scale += exponent
