@@ -47,7 +47,7 @@ def described(change: Change) -> str:
     texts = {
         ChangeKind.LABEL: f"it had the label {change.subject}={change.value}",
         ChangeKind.NO_LABEL: f"it had no label {change.subject}",
-        ChangeKind.TAINT: f"the taint {change.subject}={change.value} were tolerated or removed",
+        ChangeKind.TAINT: f"the taint {_taint(change)} were tolerated or removed",
         ChangeKind.READY: "it were ready",
         ChangeKind.ADDRESS: "its gateway had an address",
         ChangeKind.BACKEND: f"it offered the backend {change.subject}",
@@ -57,8 +57,8 @@ def described(change: Change) -> str:
         ChangeKind.SPREAD: f"maxSkew of {change.subject} were {change.value}",
         ChangeKind.NODES: f"pool {change.pool} had {amount} more free node{'s' if amount != 1 else ''}",
         ChangeKind.DEVICE: f"device {change.subject} of pool {change.pool} had {change.value}",
-        ChangeKind.SELECTOR: f'request "{change.subject}" asked for {change.value}',
-        ChangeKind.CPU: f"a pod of {change.subject} asked for at most cpu {amount}m",
+        ChangeKind.SELECTOR: f'request "{change.subject}" asked for {_selectors(change.value)}',
+        ChangeKind.CPU: f"a pod of {change.subject} asked for at most cpu {shortage.cpu(amount)}",
         ChangeKind.MEMORY: f"a pod of {change.subject} asked for at most memory {shortage.amount(amount)}",
     }
     return texts[change.kind]
@@ -67,6 +67,20 @@ def described(change: Change) -> str:
 def joined(selectors: tuple[str, ...]) -> str:
     """Return several selectors as one text; a single one stays as it is."""
     return selectors[0] if len(selectors) == 1 else json.dumps(selectors)
+
+
+def _taint(change: Change) -> str:
+    value, _, effect = change.value.rpartition(":")
+    return f"{change.subject}={value}:{effect}" if value else f"{change.subject}:{effect}"
+
+
+def _selectors(text: str) -> str:
+    """Return what `joined` made one text of, for people."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return " and ".join(found) if isinstance(found, list) and all(isinstance(one, str) for one in found) else text
 
 
 def _split(text: str, count: int) -> tuple[str, ...]:
@@ -152,6 +166,8 @@ def _changed_device(world: World, device: Device, change: Change) -> Device:
     for role in world.demand.roles:
         if role.role is change.role:
             for request in role.requests:
+                if change.request not in ("", request.name):
+                    continue
                 near = nearness.nearest(request.selectors, device)
                 if near is not None:
                     return near.device

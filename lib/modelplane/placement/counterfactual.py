@@ -47,6 +47,11 @@ What is short before what was decided by somebody.
 """
 
 
+def rank(verdict: ClusterVerdict) -> int:
+    """Return how far what a cluster lacks is from a fit; less is nearer."""
+    return -1 if verdict.reason is None else _RANK.index(verdict.reason)
+
+
 class Nearness:
     """How near clusters are to a fit, by what can be told without trying changes.
 
@@ -66,6 +71,11 @@ class Nearness:
         """Return what orders verdicts of one reason, the nearest to a fit first."""
         return (self._score(verdict), verdict.cluster)
 
+    def nobody(self) -> str:
+        """Return why there is no cluster to ask."""
+        labels = ", ".join(f"{key}={value}" for key, value in self._board.intent.selector.match_labels)
+        return f"no InferenceCluster matches clusterSelector {{{labels}}}" if labels else "there is no InferenceCluster"
+
     def device(self, verdict: ClusterVerdict) -> str | None:
         """Return by what the cluster's nearest device misses the selectors, None when that is not what is missing."""
         found = self._nearest_pool(verdict)
@@ -82,8 +92,7 @@ class Nearness:
             found = self._nearest_pool(verdict)
             return (9.0,) if found is None else (float(found[0][0]), found[0][1])
         if verdict.reason in (Reason.INSUFFICIENT_DEVICES, Reason.INSUFFICIENT_NODES):
-            free = [state.free_devices for state in self._board.ledgers(verdict.cluster)]
-            return (float(-max(free, default=0)),)
+            return (float(-self._board.most_free(verdict.cluster)),)
         return (0.0,)
 
     def _nearest_pool(self, verdict: ClusterVerdict) -> tuple[tuple[int, float], str, str] | None:
@@ -155,7 +164,7 @@ def repaired(board: Board, judge: Judge, verdict: ClusterVerdict) -> Closest | N
     while not current.fits:
         if len(made) == CHANGES_MAX:
             return None
-        step = _step(view, current, judge)
+        step = _step(view, current, judge, board)
         if step is None or step in made:
             return None
         made.append(step)
@@ -172,8 +181,13 @@ def _amount(answer: Closest) -> int:
     return sum(int(change.value) for change in answer.changes if change.kind is ChangeKind.NODES)
 
 
-def _step(board: Board, verdict: ClusterVerdict, judge: Judge) -> Change | None:  # noqa: PLR0911 - one per reason
-    """Return one change that takes away the verdict's reason, None when no change is known that would."""
+def _step(  # noqa: PLR0911 - one per reason
+    board: Board, verdict: ClusterVerdict, judge: Judge, fleet: Board
+) -> Change | None:
+    """Return one change that takes away the verdict's reason, None when no change is known that would.
+
+    `fleet` is the board as it is, with all clusters.
+    """
     cluster, intent = board.clusters[verdict.cluster], board.intent
     match verdict.reason:
         case Reason.LABEL_MISMATCH:
@@ -196,7 +210,7 @@ def _step(board: Board, verdict: ClusterVerdict, judge: Judge) -> Change | None:
         case Reason.SPREAD_CONSTRAINT:
             return _spread(board, verdict.cluster, judge)
         case _:
-            return _devices(board, verdict)
+            return _devices(board, verdict, fleet)
 
 
 def _label(board: Board, name: str) -> Change | None:
@@ -218,7 +232,9 @@ def _label(board: Board, name: str) -> Change | None:
 def _spread(board: Board, name: str, judge: Judge) -> Change | None:
     domain = board.domain(name)
     if domain is None:
-        return None
+        keys = (one.topology_key for one in board.intent.spread if one.topology_key not in board.clusters[name].labels)
+        # A value of its own: where nothing is yet, one more is never too many.
+        return next((Change(ChangeKind.LABEL, key, name) for key in keys), None)
     rows = zip(board.intent.spread, board.replicas_in, domain, judge.countable, strict=True)
     for constraint, counter, value, values in rows:
         least = min((counter[other] for other in values), default=0)
@@ -227,9 +243,12 @@ def _spread(board: Board, name: str, judge: Judge) -> Change | None:
     return None
 
 
-def _devices(board: Board, verdict: ClusterVerdict) -> Change | None:
+def _devices(board: Board, verdict: ClusterVerdict, fleet: Board) -> Change | None:
     """Return the smallest change about devices or nodes that takes the cluster, or one of its roles, further."""
-    for attempt in (_selector, _pod_resources, _nodes, _node_size):
+    selector = _selector(board, verdict, fleet)
+    if selector is not None:
+        return selector
+    for attempt in (_pod_resources, _nodes, _node_size):
         change = attempt(board, verdict)
         if change is not None:
             return change
@@ -244,7 +263,7 @@ def _failing(board: Board, verdict: ClusterVerdict) -> int | None:
     return None
 
 
-def _selector(board: Board, verdict: ClusterVerdict) -> Change | None:
+def _selector(board: Board, verdict: ClusterVerdict, fleet: Board) -> Change | None:
     if verdict.reason is not Reason.NO_MATCHING_DEVICE:
         return None
     index = _failing(board, verdict)
@@ -264,11 +283,28 @@ def _selector(board: Board, verdict: ClusterVerdict) -> Change | None:
     if not found:
         return None
     _, pool_name, request, (device, gap) = min(found, key=lambda item: (item[0], item[1]))
-    if gap.selectors is not None:
+    if gap.selectors is not None and not _deserts(fleet, request, gap.selectors):
         value = changes.joined(gap.selectors)
         return Change(ChangeKind.SELECTOR, request.name, value, pool=pool_name, role=role.role)
     value = ", ".join(f"{one.name} {one.wants}" for one in gap.gaps)
-    return Change(ChangeKind.DEVICE, device, value, pool=pool_name, role=role.role)
+    return Change(ChangeKind.DEVICE, device, value, pool=pool_name, role=role.role, request=request.name)
+
+
+def _deserts(board: Board, request: Request, selectors: tuple[str, ...]) -> bool:
+    """Return whether replicas that are placed may stand on devices that the other selectors no longer accept."""
+    if not any(board.objects_on.values()):
+        return False
+    devices = {
+        device
+        for cluster in board.clusters.values()
+        if board.objects_on[cluster.name]
+        for pool in cluster.pools
+        if pool.node_class is not None
+        for device in pool.node_class.devices
+    }
+    return any(
+        nearness.misses(selectors, device) and not nearness.misses(request.selectors, device) for device in devices
+    )
 
 
 def _pod_resources(board: Board, verdict: ClusterVerdict) -> Change | None:
@@ -347,7 +383,10 @@ def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
         if miss is None or miss.kind is not MissKind.TOO_FEW or request is None:
             continue
         for device in pool.node_class.devices:
-            if not nearness.misses(request.selectors, device) and device.count < request.count:
+            # Of parts of physical devices nobody writes how many there are.
+            if device.draws or nearness.misses(request.selectors, device):
+                continue
+            if device.count < request.count:
                 value = f"count {request.count}"
                 return Change(ChangeKind.DEVICE, device.name, value, pool=pool.name, role=role.role)
     return None

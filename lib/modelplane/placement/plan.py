@@ -168,9 +168,10 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One counterfactual change; `explain.applied` makes it, so that it can be checked and not only claimed.
+    """One counterfactual change; `changes.applied` makes it, so that it can be checked and not only claimed.
 
-    `subject` names what changes (label key, taint, pool, request, ...), `value` what it changes to.
+    `subject` names what changes (label key, taint, pool, request, ...), `value` what it changes to. `request` is the
+    one for which a device changes.
     """
 
     kind: ChangeKind
@@ -178,6 +179,7 @@ class Change:
     value: str = ""
     pool: str = ""
     role: Role | None = None
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,10 +159,15 @@ def _per_node(role: Pods) -> int:
 def _resources(cpu_millis: int, memory_bytes: int) -> str:
     parts = []
     if cpu_millis:
-        parts.append(f"cpu {cpu_millis // 1000}" if cpu_millis % 1000 == 0 else f"cpu {cpu_millis}m")
+        parts.append(f"cpu {cpu(cpu_millis)}")
     if memory_bytes:
         parts.append(f"memory {amount(memory_bytes)}")
     return " and ".join(parts)
+
+
+def cpu(millis: int) -> str:
+    """Return an amount of cpu, in whole ones where it is."""
+    return f"{millis}m" if millis % 1000 else str(millis // 1000)
 
 
 def amount(memory_bytes: int) -> str:

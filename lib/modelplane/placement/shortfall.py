@@ -46,7 +46,7 @@ def of(board: Board, count: int) -> Shortfall:
 def message(verdicts: tuple[ClusterVerdict, ...], near: counterfactual.Nearness) -> str:
     """Return how many clusters fit and, by falling number, why the others do not."""
     if not verdicts:
-        return "0/0 clusters fit: there is no InferenceCluster"
+        return f"0/0 clusters fit: {near.nobody()}"
     fitting = sum(verdict.fits for verdict in verdicts)
     groups: dict[tuple[Reason, str], list[ClusterVerdict]] = {}
     for verdict in verdicts:

@@ -14,7 +14,8 @@ from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import explanation_text, notes
-from modelplane_cli.planning import decision, explanation
+from modelplane_cli.planning import amendments, decision, explanation
+from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
 from modelplane_cli.world.store import Key, Store
@@ -65,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane explain`."""
     options = parser().parse_args(list(arguments))
     stage = Stage.empty()
-    objects = stage.objects(sources.read(options), options.namespace or "default")
+    given, namespace = sources.read(options), options.namespace or "default"
+    objects = stage.objects(given, namespace)
     if objects is None:
         return exits.BAD_INPUT
     rehearsal = stage.rehearsal(objects)
@@ -76,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     try:
-        answer = _answer(act.world.store, key)
+        answer = _answer(act.world.store, key, amendments.written(given.documents, namespace, objects))
     except ModelplaneError as error:
         print(f"{key}: {error}", file=sys.stderr)
         return exits.BAD_INPUT
@@ -87,14 +89,16 @@ def main(arguments: Sequence[str]) -> int:
     return exits.FINE if answer.is_placed else exits.NO
 
 
-def _answer(store: Store, key: Key) -> Answer:
+def _answer(store: Store, key: Key, documents: Documents) -> Answer:
     if key.kind == DEPLOYMENT:
-        return explanation.deployment(decision.of(store, Deployment(key.namespace, key.name)))
+        decided = decision.of(store, Deployment(key.namespace, key.name))
+        return explanation.deployment(decision.widened(store, decided), documents)
     owner = str((((store.get(key) or {}).get("spec") or {}).get("deploymentRef") or {}).get("name") or "")
     deployment = Deployment(key.namespace, owner)
     if store.get(deployment.key) is None:
         raise InvalidInput(f"its ModelDeployment {deployment} is not among the documents; give it too")
-    return explanation.replica(decision.of(store, deployment), key.name)
+    decided = decision.of(store, deployment)
+    return explanation.replica(decision.widened(store, decided), key.name, documents)
 
 
 def _subject(store: Store, text: str, namespace: str | None) -> Key:

@@ -38,6 +38,10 @@ def _lines(answer: Answer) -> Iterator[str]:
     if closest is not None:
         where = f"{closest.cluster}/{closest.pool}" if closest.pool else closest.cluster
         yield f"  closest is {where}: would fit if {closest.would_fit_if}"
+    for beyond in answer.amendment.beyond:
+        yield f"    {beyond}"
+    if answer.helpless:
+        yield f"  {answer.helpless}"
 
 
 def _standing(standing: Standing) -> Iterator[str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from modelplane import names
+from modelplane.api import inference_cluster
+from modelplane.errors import InvalidInput
 from modelplane.placement import demand, explain, scheduler
 from modelplane.placement.explain import Explanation
 from modelplane.placement.plan import Plan
@@ -42,6 +45,27 @@ def of(store: Store, deployment: Deployment) -> Decision:
     requirements = model_deployment.compose(Observed(composite, children)).requirements
     required = {name: _answer(store, requirement) for name, requirement in requirements.items()}
     return Decision(model_deployment.read(Observed(composite, children, required)))
+
+
+def widened(store: Store, decision: Decision) -> Decision:
+    """Return the decision with the clusters that its function never asks for, since their labels do not match.
+
+    They take part in no decision, and an explanation speaks of every cluster. Where they would change the plan after
+    all it is returned as it is.
+    """
+    facts = decision.facts
+    if not facts.intent.selector.match_labels:
+        return decision
+    clusters = {cluster.name: cluster for cluster in facts.fleet.clusters}
+    for key in store.of_kind(names.GROUP, inference_cluster.KIND):
+        if key.name not in clusters:
+            try:
+                clusters[key.name] = inference_cluster.decode(store.get(key) or {}, facts.classes)
+            except InvalidInput:
+                continue
+    fleet = replace(facts.fleet, clusters=tuple(clusters[name] for name in sorted(clusters)))
+    wide = Decision(replace(facts, fleet=fleet))
+    return wide if wide.plan().replicas == decision.plan().replicas else decision
 
 
 def _children(store: Store, key: Key) -> dict[str, Object]:

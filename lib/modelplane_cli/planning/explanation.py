@@ -18,6 +18,8 @@ from modelplane.placement.counterfactual import Nearness
 from modelplane.placement.model import Allocation, Cluster, CurrentReplica, Fleet, Holding, Pool, Strategy
 from modelplane.placement.plan import Admission, Closest, ClusterVerdict, PlacedReplica, Plan
 from modelplane.placement.verdicts import Judge
+from modelplane_cli.planning import amendments
+from modelplane_cli.planning.amendments import Amendment, Documents
 from modelplane_cli.planning.decision import Decision
 from modelplane_functions.compose.model_deployment import Facts
 
@@ -58,6 +60,7 @@ class Answer:
     message: str
     verdicts: tuple[ClusterVerdict, ...]
     closest: Closest | None
+    amendment: Amendment
 
     @property
     def is_placed(self) -> bool:
@@ -67,9 +70,22 @@ class Answer:
             return all(one.holds_place and one.admission is Admission.ADMITTED for one in asked)
         return self.plan.shortfall is None and not self.plan.blocked
 
+    @property
+    def helpless(self) -> str:
+        """Return why nothing is said to help where no cluster fits and no change was found, else empty."""
+        if self.closest is not None or any(verdict.fits for verdict in self.verdicts):
+            return ""
+        if not self.verdicts:
+            return "no change is known that would help: there is no cluster to change"
+        first = min(self.verdicts, key=lambda verdict: (counterfactual.rank(verdict), verdict.cluster))
+        return f"no change is known that would help; {first.cluster} says {first.reason}: {first.detail}"
 
-def deployment(decision: Decision) -> Answer:
-    """Return why each replica of a deployment is where it is, and what every cluster says to one more."""
+
+def deployment(decision: Decision, documents: Documents | None = None) -> Answer:
+    """Return why each replica of a deployment is where it is, and what every cluster says to one more.
+
+    `documents` are what people wrote, in which something can be changed.
+    """
     found = decision.explanation()
     intent = decision.facts.intent
     return Answer(
@@ -81,10 +97,15 @@ def deployment(decision: Decision) -> Answer:
         message=found.message,
         verdicts=found.verdicts,
         closest=found.closest,
+        amendment=_amendment(found.closest, decision.facts, documents),
     )
 
 
-def replica(decision: Decision, name: str) -> Answer:
+def _amendment(closest: Closest | None, facts: Facts, documents: Documents | None) -> Amendment:
+    return Amendment((), ()) if closest is None else amendments.of(closest, facts, documents or {})
+
+
+def replica(decision: Decision, name: str, documents: Documents | None = None) -> Answer:
     """Return why one replica of a deployment is where it is, and what every cluster says to it.
 
     Raises: InvalidInput when its deployment has no say over it any more.
@@ -98,6 +119,7 @@ def replica(decision: Decision, name: str) -> Answer:
     judge, near = Judge(board), Nearness(board)
     verdicts = judge.all()
     fits = any(verdict.fits for verdict in verdicts)
+    closest = None if fits else counterfactual.closest(board, judge, verdicts, near)
     return Answer(
         namespace=facts.intent.namespace,
         name=name,
@@ -106,7 +128,8 @@ def replica(decision: Decision, name: str) -> Answer:
         standings=(_standing(board, placed, verdicts),),
         message=shortfall.message(verdicts, near),
         verdicts=verdicts,
-        closest=None if fits else counterfactual.closest(board, judge, verdicts, near),
+        closest=closest,
+        amendment=_amendment(closest, facts, documents),
     )
 
 
@@ -178,7 +201,7 @@ def _pool_without(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
         for index, entry in enumerate(left):
             same = (entry.shape, entry.nodes_per_worker) == (holding.shape, holding.nodes_per_worker)
             if same and entry.pods >= holding.pods:
-                left = (*left[:index], replace(entry, pods=entry.pods - holding.pods), *left[index + 1 :])
+                left = (*left[:index], entry._replace(pods=entry.pods - holding.pods), *left[index + 1 :])
                 break
     return replace(pool, allocations=left)
 
@@ -259,7 +282,10 @@ def encode(answer: Answer) -> dict[str, Json]:
             "pool": closest.pool,
             "misses": list(closest.misses),
             "wouldFitIf": closest.would_fit_if,
+            "change": amendments.encode(answer.amendment),
+            "notInDocuments": list(answer.amendment.beyond),
         },
+        "noChange": answer.helpless or None,
         "replicas": [_encode_standing(standing) for standing in answer.standings],
         "blocked": [
             {"replica": one.replica, "cause": one.cause, "message": one.message} for one in answer.plan.blocked

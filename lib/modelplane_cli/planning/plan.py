@@ -9,9 +9,12 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.errors import ModelplaneError
-from modelplane_cli.planning import capacity, changes, decision
+from modelplane.placement import plan as placement
+from modelplane_cli.planning import amendments, capacity, changes, decision
+from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.changes import Change
+from modelplane_cli.planning.decision import Decision
 from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.rehearsal import Act
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment, Seat
@@ -73,11 +76,26 @@ class Plan:
         return settled and not any(change.disrupts for change in self.changes)
 
 
-def of(act: Act, pools_before: Sequence[PoolUse], lost: frozenset[str] = frozenset()) -> Plan:
-    """Return the plan that an act leads to."""
+def of(
+    act: Act,
+    pools_before: Sequence[PoolUse],
+    lost: frozenset[str] = frozenset(),
+    documents: Documents | None = None,
+) -> Plan:
+    """Return the plan that an act leads to.
+
+    `documents` are what people wrote, in which a change would make replicas fit; without them it is what now stands.
+    """
     lineage = Lineage(act.moments)
     store = act.world.store
-    rows = tuple(_row(act.world, lineage, Deployment(key.namespace, key.name)) for key in _deployments(store))
+    written = amendments.authored(store) if documents is None else documents
+    seats: dict[Deployment, list[Seat]] = {}
+    for seat in lineage.after.values():
+        seats.setdefault(seat.deployment, []).append(seat)
+    rows = tuple(
+        _row(act.world, lineage, id_, seats.get(id_, []), written)
+        for id_ in (Deployment(key.namespace, key.name) for key in _deployments(store))
+    )
     return Plan(
         deployments=rows,
         pools=capacity.pools(store),
@@ -90,16 +108,20 @@ def _deployments(store: Store) -> list[Any]:
     return store.of_kind(names.GROUP, DEPLOYMENT)
 
 
-def _row(world: World, lineage: Lineage, id_: Deployment) -> DeploymentRow:
+def _row(world: World, lineage: Lineage, id_: Deployment, seats: Sequence[Seat], documents: Documents) -> DeploymentRow:
     resource = world.store.get(id_.key) or {}
     status = resource.get("status") or {}
-    notes, blocked = _notes(world, id_)
+    unwell = _unwell(world, id_)
+    found, amended = None, None
+    if unwell is not None:
+        found = unwell.plan()
+        amended = _amended(unwell, found, documents)
+    notes, blocked = _notes(found)
     nodes = {
         (str(placement.get("replica")), str(role.get("role"))): int(role.get("nodes") or 0)
         for placement in status.get("placements") or ()
         for role in placement.get("roles") or ()
     }
-    seats = [seat for seat in lineage.after.values() if seat.deployment == id_]
     wanted = int((resource.get("spec") or {}).get("replicas", 1))
     return DeploymentRow(
         id=id_,
@@ -115,7 +137,7 @@ def _row(world: World, lineage: Lineage, id_: Deployment) -> DeploymentRow:
             )
             for seat in seats
         ),
-        unschedulable=_unschedulable(world, id_, status, wanted - len(seats)),
+        unschedulable=_unschedulable(world, id_, status, wanted - len(seats), amended),
         blocked=blocked,
     )
 
@@ -127,20 +149,38 @@ def _state(lineage: Lineage, seat: Seat) -> str:
     return RETAINED if origin.id == seat.id else MOVED
 
 
-def _notes(world: World, id_: Deployment) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the scheduler's notes on replicas and moves that are blocked; none of a deployment that is well."""
+def _unwell(world: World, id_: Deployment) -> Decision | None:
+    """Return what a deployment that is not ready is decided from, None of one that is well or cannot be read."""
     ready = conditions.find(world.store.get(id_.key) or {}, "Ready")
     if ready is not None and ready.get("status") == "True":
-        return {}, ()
+        return None
     try:
-        plan = decision.of(world.store, id_).plan()
+        return decision.of(world.store, id_)
     except ModelplaneError:
+        return None
+
+
+def _amended(decided: Decision, found: placement.Plan, documents: Documents) -> Mapping[str, Json] | None:
+    """Return the closest miss with what to write into which document, None where there is none."""
+    closest = None if found.shortfall is None else found.shortfall.closest
+    return None if closest is None else amendments.encode_closest(closest, decided.facts, documents)
+
+
+def _notes(found: placement.Plan | None) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the scheduler's notes on replicas and moves that are blocked."""
+    if found is None:
         return {}, ()
-    notes = {placed.name: placed.note for placed in plan.composed if placed.note}
-    return notes, tuple(f"{one.replica} should move ({one.cause}): {one.message}" for one in plan.blocked)
+    notes = {placed.name: placed.note for placed in found.composed if placed.note}
+    return notes, tuple(f"{one.replica} should move ({one.cause}): {one.message}" for one in found.blocked)
 
 
-def _unschedulable(world: World, id_: Deployment, status: Mapping[str, Json], missing: int) -> Unschedulable | None:
+def _unschedulable(
+    world: World,
+    id_: Deployment,
+    status: Mapping[str, Json],
+    missing: int,
+    amended: Mapping[str, Json] | None,
+) -> Unschedulable | None:
     failures = [
         failure
         for failure in verdict.of(world, id_.key)
@@ -155,7 +195,7 @@ def _unschedulable(world: World, id_: Deployment, status: Mapping[str, Json], mi
         return Unschedulable(0, _told(failures)) if synced else None
     said = status.get("unschedulable") or {}
     reasons = tuple(_reason(entry) for entry in said.get("reasons") or ())
-    return Unschedulable(count, str(said.get("message") or _told(failures)), reasons, said.get("closest"))
+    return Unschedulable(count, str(said.get("message") or _told(failures)), reasons, amended)
 
 
 def _told(failures: Sequence[verdict.Failure]) -> str:

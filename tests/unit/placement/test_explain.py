@@ -180,7 +180,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         demand(role(cpu_millis=9_500)),
         "a",
-        "a pod of decode asked for at most cpu 8000m",
+        "a pod of decode asked for at most cpu 8",
         [ChangeKind.CPU],
     ),
     (

@@ -1,0 +1,384 @@
+"""What to write into which document so that the closest miss fits: JSON Patch operations on what was given.
+
+The changes are those the matcher has checked; each is made again here for the value it leads to, so that document and
+checked snapshot say the same. What is no author's to write (a cluster's status, what another composite composes) is
+said in words instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import inference_class, inference_cluster
+from modelplane.devices.model import Device, NodeClass
+from modelplane.placement import changes, demand
+from modelplane.placement.changes import World
+from modelplane.placement.model import Cluster, Pool, RoleDemand
+from modelplane.placement.plan import Change, ChangeKind, Closest
+from modelplane.units import Format, Quantity
+from modelplane.workload.model import Role
+from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.world.documents import Document
+from modelplane_cli.world.store import Key, Store, controller_of, group_of
+from modelplane_functions.compose.model_deployment import Facts
+
+Json: TypeAlias = Any
+Path: TypeAlias = tuple[str | int, ...]
+Documents: TypeAlias = Mapping[Key, Mapping[str, Json]]
+"""What people wrote, by identity: nothing that is composed."""
+
+APPEND = "-"
+"""The place after the last item of a list, in a JSON Pointer."""
+
+_REMOVE, _ADD, _REPLACE = "remove", "add", "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a JSON Patch (RFC 6902) on the document `key`; `value` means nothing where `op` is remove."""
+
+    key: Key
+    op: str
+    path: Path
+    value: Json = None
+
+    @property
+    def pointer(self) -> str:
+        """Return the path as a JSON Pointer (RFC 6901)."""
+        return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """The operations in the order in which they are made, and what no document that was given can say."""
+
+    operations: tuple[Operation, ...]
+    beyond: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """`value` at `path` of a document, whatever is there and whatever is missing above it; None takes it away."""
+
+    key: Key
+    path: Path
+    value: Json
+
+
+def of(closest: Closest, facts: Facts, documents: Documents) -> Amendment:
+    """Return what makes the changes of a closest miss true in the documents they were found from."""
+    cluster = next(one for one in facts.fleet.clusters if one.name == closest.cluster)
+    world = World(cluster, demand.of(facts.workload), facts.intent)
+    found = dict(documents)
+    operations: list[Operation] = []
+    beyond: list[str] = []
+    for change in closest.changes:
+        after = changes.applied(world, (change,))
+        missing = _missing(change, facts, world, found)
+        if missing:
+            beyond.append(missing)
+        else:
+            for edit in _EDITS[change.kind](change, world, after, found):
+                operation = _operation(found[edit.key], edit)
+                operations.append(operation)
+                found[edit.key] = patched(found[edit.key], operation)
+        world = after
+    return Amendment(tuple(operations), tuple(beyond))
+
+
+def written(given: Iterable[Document], namespace: str, objects: Documents) -> Documents:
+    """Return the documents as they were given, without defaults, of the objects that nothing composes."""
+    found: dict[Key, Mapping[str, Json]] = {}
+    for document in given:
+        metadata = document.data["metadata"]
+        spaces = dict.fromkeys(
+            (str(metadata.get("namespace") or ""), "" if metadata.get("namespace") else namespace, "")
+        )
+        kind = (group_of(str(document.data["apiVersion"])), str(document.data["kind"]))
+        for space in spaces:
+            key = Key(*kind, space, str(metadata["name"]))
+            if key in objects and controller_of(objects[key]) is None:
+                found.setdefault(key, document.data)
+                break
+    return found
+
+
+def authored(store: Store) -> Documents:
+    """Return the objects of a store that nothing composes."""
+    objects = ((key, store.get(key) or {"metadata": {}}) for key in store)
+    return {key: resource for key, resource in objects if controller_of(resource) is None}
+
+
+def encode_closest(closest: Closest, facts: Facts, documents: Documents) -> dict[str, Json]:
+    """Return the closest miss and what to write into which document as JSON."""
+    amendment = of(closest, facts, documents)
+    return {
+        "cluster": closest.cluster,
+        "pool": closest.pool,
+        "misses": list(closest.misses),
+        "wouldFitIf": closest.would_fit_if,
+        "change": encode(amendment),
+        "notInDocuments": list(amendment.beyond),
+    }
+
+
+def encode(amendment: Amendment) -> list[dict[str, Json]]:
+    """Return the operations as JSON, each with its document; taken by document they are a JSON Patch."""
+    return [
+        {
+            "document": {
+                "kind": one.key.kind,
+                **({"namespace": one.key.namespace} if one.key.namespace else {}),
+                "name": one.key.name,
+            },
+            "op": one.op,
+            "path": one.pointer,
+            **({} if one.op == _REMOVE else {"value": one.value}),
+        }
+        for one in amendment.operations
+    ]
+
+
+def patched(document: Mapping[str, Json], operation: Operation) -> dict[str, Json]:
+    """Return the document with one operation made; the given one stays as it is."""
+    made: dict[str, Json] = _patched(document, operation.path, operation)
+    return made
+
+
+def _patched(node: Json, path: Path, operation: Operation) -> Json:
+    head, rest = path[0], path[1:]
+    if isinstance(node, Mapping):
+        kept = {key: value for key, value in node.items() if rest or operation.op != _REMOVE or key != head}
+        if rest:
+            kept[str(head)] = _patched(node[str(head)], rest, operation)
+        elif operation.op != _REMOVE:
+            kept[str(head)] = operation.value
+        return kept
+    items = list(node)
+    if head == APPEND:
+        return [*items, operation.value]
+    position = int(head)
+    if rest:
+        items[position] = _patched(items[position], rest, operation)
+    elif operation.op == _REMOVE:
+        del items[position]
+    else:
+        items[position] = operation.value
+    return items
+
+
+def _operation(document: Mapping[str, Json], edit: _Edit) -> Operation:
+    """Return the operation that JSON Patch allows: what is missing above a value is added together with it."""
+    node: Json = document
+    for position, part in enumerate(edit.path):
+        there = node.get(str(part)) if isinstance(node, Mapping) else None if part == APPEND else node[int(part)]
+        if there is None:
+            value = edit.value
+            for below in reversed(edit.path[position + 1 :]):
+                value = [value] if below == APPEND else {str(below): value}
+            return Operation(edit.key, _ADD, edit.path[: position + 1], value)
+        node = there
+    if edit.value is None:
+        return Operation(edit.key, _REMOVE, edit.path)
+    return Operation(edit.key, _REPLACE, edit.path, edit.value)
+
+
+# --- whose document ---------------------------------------------------------------------------------------------------
+
+_NOBODYS = {
+    ChangeKind.READY: "no document makes {cluster} ready; status.conditions of its InferenceCluster says what does",
+    ChangeKind.ADDRESS: "no document gives {cluster} an address; its Gateway has to get one there",
+    ChangeKind.CACHE: "no document makes a ModelCache ready; its download has to end",
+    ChangeKind.REFUSAL: "no document withdraws a refusal; {cluster} decides anew when what it holds changes",
+}
+_INTENTS = frozenset(
+    {ChangeKind.REPLICA_LIMIT, ChangeKind.SPREAD, ChangeKind.SELECTOR, ChangeKind.CPU, ChangeKind.MEMORY}
+)
+
+
+def _missing(change: Change, facts: Facts, world: World, found: Documents) -> str:
+    """Return why none of the documents can make the change, empty where one can."""
+    if change.kind in _NOBODYS:
+        return _NOBODYS[change.kind].format(cluster=world.cluster.name)
+    keys = [_target(change, facts, world)]
+    if change.kind is ChangeKind.TAINT:
+        keys.append(_cluster_key(world.cluster))
+    if any(key in found for key in keys):
+        return ""
+    return f"{keys[0].kind} {_shown(keys[0])} is not among the documents, or another object composes it"
+
+
+def _target(change: Change, facts: Facts, world: World) -> Key:
+    if change.kind in _INTENTS or change.kind is ChangeKind.TAINT:
+        return Deployment(facts.intent.namespace, facts.intent.deployment).key
+    if change.kind is ChangeKind.DEVICE:
+        return _class_key(_pool(world.cluster, change.pool))
+    return _cluster_key(world.cluster)
+
+
+def _shown(key: Key) -> str:
+    return names.qualified(key.namespace, key.name) if key.namespace else key.name
+
+
+def _cluster_key(cluster: Cluster) -> Key:
+    return Key(names.GROUP, inference_cluster.KIND, "", cluster.name)
+
+
+def _class_key(pool: Pool) -> Key:
+    return Key(names.GROUP, inference_class.KIND, "", pool.class_name)
+
+
+def _deployment_key(world: World) -> Key:
+    return Deployment(world.intent.namespace, world.intent.deployment).key
+
+
+def _pool(cluster: Cluster, name: str) -> Pool:
+    return next(pool for pool in cluster.pools if pool.name == name)
+
+
+def _place(items: Sequence[Mapping[str, Json]], name: str) -> int:
+    return next(position for position, item in enumerate(items) if item.get("name") == name)
+
+
+# --- what is written --------------------------------------------------------------------------------------------------
+
+
+def _label(change: Change, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
+    value = change.value if change.kind is ChangeKind.LABEL else None
+    yield _Edit(_cluster_key(world.cluster), ("metadata", "labels", change.subject), value)
+
+
+def _taint(change: Change, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+    """Yield a toleration; where another object writes the deployment, the taint goes instead."""
+    key, (value, _, effect) = _deployment_key(world), change.value.rpartition(":")
+    if key in found:
+        toleration = {"key": change.subject, "operator": "Equal", "value": value, "effect": effect}
+        yield _Edit(key, ("spec", "tolerations", APPEND), toleration)
+        return
+    cluster = _cluster_key(world.cluster)
+    for position, taint in enumerate(found[cluster]["spec"]["taints"]):
+        if (taint["key"], taint.get("value", ""), taint["effect"]) == (change.subject, value, effect):
+            yield _Edit(cluster, ("spec", "taints", position), None)
+            return
+
+
+def _backend(change: Change, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+    key = _cluster_key(world.cluster)
+    written = found[key]["spec"].get("backends")
+    yield _Edit(key, ("spec", "backends"), [*(world.cluster.backends if written is None else written), change.subject])
+
+
+def _limit(change: Change, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
+    yield _Edit(_deployment_key(world), ("spec", "placement", "maxReplicasPerCluster"), int(change.value))
+
+
+def _spread(change: Change, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+    key = _deployment_key(world)
+    for position, entry in enumerate(found[key]["spec"]["placement"]["spread"]):
+        if entry["topologyKey"] == change.subject:
+            yield _Edit(key, ("spec", "placement", "spread", position, "maxSkew"), int(change.value))
+
+
+def _nodes(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+    """Yield the count that the pool is to have; where nodes are observed only a pool that may grow promises more."""
+    key, nodes = _cluster_key(world.cluster), _pool(world.cluster, change.pool).nodes
+    entries = found[key]["spec"]["nodePools"]
+    position = _place(entries, change.pool)
+    grows = nodes.maximum is not None or nodes.observed is not None
+    field = "maxNodeCount" if grows else "nodeCount"
+    yield _Edit(key, ("spec", "nodePools", position, field), _pool(after.cluster, change.pool).nodes.usable)
+
+
+def _device(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+    pool = _pool(world.cluster, change.pool)
+    key = _class_key(pool)
+    was, now = (_device_of(_pool(one.cluster, change.pool).node_class, change.subject) for one in (world, after))
+    at: Path = ("spec", "devices", _place(found[key]["spec"]["devices"], change.subject))
+    if was.count != now.count:
+        yield _Edit(key, (*at, "count"), now.count)
+    for name, attribute in sorted(set(now.attributes) - set(was.attributes)):
+        yield _Edit(key, (*at, "attributes", name, str(attribute.kind)), attribute.value)
+    for name, amount in sorted(set(now.capacity) - set(was.capacity)):
+        yield _Edit(key, (*at, "capacity", name, "value"), amount)
+
+
+def _device_of(node_class: NodeClass | None, name: str) -> Device:
+    devices = () if node_class is None else node_class.devices
+    return next(device for device in devices if device.name == name)
+
+
+def _selector(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+    key = _deployment_key(world)
+    was, now = _role(world, change.role).requests, _role(after, change.role).requests
+    at: Path = (*_above(change.role), "nodeSelector")
+    written = found[key]["spec"] if change.role is not Role.PREFILL else found[key]["spec"]["prefill"]
+    short = "cel" in written["nodeSelector"]
+    for request, (old, new) in enumerate(zip(was, now, strict=True)):
+        for number, (before, text) in enumerate(zip(old.selectors, new.selectors, strict=True)):
+            if before != text:
+                below: Path = ("cel",) if short else ("devices", request, "selectors", number, "cel")
+                yield _Edit(key, (*at, *below), text)
+
+
+def _resources(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+    """Yield lower requests of containers, the one that asks for most first, until they add up to what a node has."""
+    key, resource = _deployment_key(world), "cpu" if change.kind is ChangeKind.CPU else "memory"
+    was, now = (_asked(_role(one, change.role), resource) for one in (world, after))
+    above = _above(change.role)
+    spec = found[key]["spec"] if len(above) == 1 else found[key]["spec"]["prefill"]
+    containers = spec["workers"]["template"]["spec"]["containers"]
+    amounts = [_amount(container, resource) for container in containers]
+    too_many = was - now
+    for position in sorted(range(len(amounts)), key=lambda position: (-amounts[position], position)):
+        less = min(too_many, amounts[position])
+        if less > 0:
+            at: Path = (*above, "workers", "template", "spec", "containers", position, "resources", "requests")
+            yield _Edit(key, (*at, resource), _quantity(amounts[position] - less, resource))
+        too_many -= less
+
+
+def _above(role: Role | None) -> Path:
+    return ("spec", "prefill") if role is Role.PREFILL else ("spec",)
+
+
+def _role(world: World, role: Role | None) -> RoleDemand:
+    return next(one for one in world.demand.roles if one.role is role)
+
+
+def _asked(role: RoleDemand, resource: str) -> int:
+    return role.cpu_millis if resource == "cpu" else role.memory_bytes
+
+
+def _amount(container: Mapping[str, Json], resource: str) -> int:
+    """Return what a container asks for, in millis of cpu or bytes; its limit counts where it names no request."""
+    resources = container.get("resources") or {}
+    for kind in ("requests", "limits"):
+        text = (resources.get(kind) or {}).get(resource)
+        if text is not None:
+            amount = Quantity.parse(str(text))
+            return Quantity(amount.unscaled, amount.exponent + (3 if resource == "cpu" else 0)).ceil()
+    return 0
+
+
+def _quantity(amount: int, resource: str) -> str:
+    if resource == "cpu":
+        return f"{amount}m" if amount % 1000 else str(amount // 1000)
+    return Quantity.of(amount, Format.BINARY_SI).canonical()
+
+
+_EDITS = {
+    ChangeKind.LABEL: _label,
+    ChangeKind.NO_LABEL: _label,
+    ChangeKind.TAINT: _taint,
+    ChangeKind.BACKEND: _backend,
+    ChangeKind.REPLICA_LIMIT: _limit,
+    ChangeKind.SPREAD: _spread,
+    ChangeKind.NODES: _nodes,
+    ChangeKind.DEVICE: _device,
+    ChangeKind.SELECTOR: _selector,
+    ChangeKind.CPU: _resources,
+    ChangeKind.MEMORY: _resources,
+}
