@@ -1,4 +1,8 @@
-"""Generated fleets of any size: the same for the same arguments."""
+"""Generated fleets of any size: the same for the same arguments.
+
+`fleet` is the hard case for a matcher that stops at the first pool that serves: only the last pool of each cluster
+does. In `mixed` any pool may serve, several of a cluster or none.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,12 @@ OTHERS_PER_CLUSTER = 5
 GPU = "gpu.nvidia.com"
 ARCHITECTURES = ("Ada", "Ampere", "Hopper", "Blackwell")
 MEMORY_MI = (23_034, 46_068, 81_559, 143_771, 183_359)
+GBIT = (100, 200, 400)
 SELECTORS = (
     f'device.attributes["{GPU}"].architecture in ["Hopper", "Blackwell"]',
     f'device.capacity["{GPU}"].memory.compareTo(quantity("75Gi")) >= 0',
 )
-NIC_SELECTORS = ('device.driver == "dra.net"', 'device.attributes["dra.net"].rdma')
+NIC_SELECTORS = ('device.attributes["dra.net"].rdma', 'device.attributes["dra.net"].gbit >= 400')
 
 
 class Draw:
@@ -42,13 +47,16 @@ class Draw:
 
 
 def classes(count: int = CLASSES) -> tuple[NodeClass, ...]:
-    """Return `count` classes of four device kinds each: GPU, NIC, a local disk and a synthetic fabric."""
-    return tuple(_class(number) for number in range(count))
+    """Return `count` classes of four device kinds each: GPU, NIC, a local disk and a synthetic fabric.
+
+    Every fourth serves `demand`. The others miss it by the GPU's architecture or memory, most by the NIC too.
+    """
+    return tuple(_class(number, serves=number % POOLS == POOLS - 1) for number in range(count))
 
 
-def _class(number: int) -> NodeClass:
-    architecture = ARCHITECTURES[number % len(ARCHITECTURES)]
-    memory = MEMORY_MI[number % len(MEMORY_MI)]
+def _class(number: int, *, serves: bool) -> NodeClass:
+    architecture = ARCHITECTURES[2 + number % 8 // 4 if serves else number % 3]
+    memory = MEMORY_MI[2 + number % 3 if serves else number % 2 if architecture == "Hopper" else number % 5]
     text = AttributeKind.STRING
     gpu = Device(
         name="gpu",
@@ -67,7 +75,10 @@ def _class(number: int) -> NodeClass:
         driver="dra.net",
         count=8,
         device_class="rdma.dra.net",
-        attributes=(("rdma", Attribute(AttributeKind.BOOL, value=True)),),
+        attributes=(
+            ("gbit", Attribute(AttributeKind.INT, GBIT[2 if serves else number % 2])),
+            ("rdma", Attribute(AttributeKind.BOOL, value=serves or number % 2 == 0)),
+        ),
     )
     disk = Device("disk", "disk.example.com", 4, device_class="disk.example.com", capacity=(("size", "3Ti"),))
     fabric = Device("fabric", "modelplane.ai", 1, Claim.SYNTHETIC)
@@ -81,19 +92,31 @@ def _class(number: int) -> NodeClass:
 
 
 def fleet(clusters: int, seed: int = 1) -> Fleet:
-    """Return a fleet of `clusters` with 4 pools of 64 nodes and the pods of 5 replicas of others on each."""
+    """Return a fleet of `clusters` with 4 pools of 64 nodes and 5 replicas of others on each.
+
+    The last pool of every cluster serves `demand`, no other does.
+    """
     draw, kinds = Draw(seed), classes()
-    return Fleet(tuple(_cluster(number, draw, kinds) for number in range(clusters)))
+    others = tuple(kind for number, kind in enumerate(kinds) if number % POOLS != POOLS - 1)
+    ways = (*([others] * (POOLS - 1)), kinds[POOLS - 1 :: POOLS])
+    return Fleet(tuple(_cluster(number, draw, ways) for number in range(clusters)))
 
 
-def _cluster(number: int, draw: Draw, kinds: tuple[NodeClass, ...]) -> Cluster:
+def mixed(clusters: int, seed: int = 1) -> Fleet:
+    """Return such a fleet in which any pool is of any class, so that several of a cluster may serve, or none."""
+    draw, kinds = Draw(seed), classes()
+    return Fleet(tuple(_cluster(number, draw, (kinds,) * POOLS) for number in range(clusters)))
+
+
+def _cluster(number: int, draw: Draw, ways: tuple[tuple[NodeClass, ...], ...]) -> Cluster:
+    """Return a cluster whose pool i is of one of the classes `ways[i]`."""
     held: dict[int, list[Allocation]] = {}
     for _ in range(OTHERS_PER_CLUSTER):
         devices = (1, 2, 4, 8)[draw.below(4)]
         shape = PodShape((("gpu", devices),), 4_000 * devices, 32 * 2**30 * devices)
-        held.setdefault(draw.below(POOLS), []).append(Allocation(shape, 1 + draw.below(4)))
+        held.setdefault(draw.below(len(ways)), []).append(Allocation(shape, 1 + draw.below(4)))
     pools = []
-    for index in range(POOLS):
+    for index, kinds in enumerate(ways):
         node_class = kinds[draw.below(len(kinds))]
         entries = tuple(held.get(index, ()))
         pools.append(Pool(f"pool-{index}", node_class.name, node_class, NodeCounts(NODES, NODES), entries))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from modelplane import names
 from modelplane.placement import filters, ledger, solver
@@ -37,6 +37,14 @@ Lot: TypeAlias = tuple[Pool, int]
 """One pool whose class serves some role, and the class's number in the table."""
 
 
+class _Look(NamedTuple):
+    """What can be said of one ledger without packing. It holds the ledger, so that no other takes its identity."""
+
+    state: Ledger
+    roles: frozenset[int]
+    free: int
+
+
 class Board:
     """Working state of one placement. The fleet, demand and intent never change; ledgers and counts do."""
 
@@ -58,6 +66,11 @@ class Board:
         """Clusters that have no seats left: nothing that is put down later opens any."""
         self._extra: dict[str, list[Holding]] = {}
         self._states: dict[tuple[object, ...], Ledger] = {}
+        self._seen: dict[Ledger, Ledger] = {}
+        """One object of all equal ledgers that were published, so that they are told apart by identity."""
+        self._looks: dict[tuple[int, int], _Look] = {}
+        self._roles = frozenset(range(len(demand.roles)))
+        self._wanted = sum(role.pods * sum(request.count for request in role.requests) for role in demand.roles)
         self._barred: dict[str, Refusal | None] = {}
         self._over_committed: dict[tuple[str, str], bool] = {}
 
@@ -93,23 +106,26 @@ class Board:
         """Return the ledgers of `lots`, with own replicas that the cluster has not published yet on them."""
         found = self._ledgers.get(name)
         if found is None:
-            accounting = self.clusters[name].accounting
-            states = [self._state(pool, number, accounting) for pool, number in self.lots(name)]
+            accounting, lots = self.clusters[name].accounting, self.lots(name)
+            states = [self._state(pool, number, accounting) for pool, number in lots]
             for holding in self._extra.get(name, ()):
-                for index, (pool, _) in enumerate(self.lots(name)):
+                for index, (pool, _) in enumerate(lots):
                     if pool.name == holding.pool:
                         states[index] = ledger.with_holding(states[index], holding)
-            for index, (pool, _) in enumerate(self.lots(name)):
-                if self.is_refused(name, pool.name):
-                    states[index] = ledger.closed(states[index])
+            if name in self._refused_pools:
+                for index, (pool, _) in enumerate(lots):
+                    if self.is_refused(name, pool.name):
+                        states[index] = ledger.closed(states[index])
             found = self._ledgers[name] = tuple(states)
         return found
 
     def _state(self, pool: Pool, number: int, accounting: Accounting) -> Ledger:
-        key = (number, accounting, pool.nodes.usable, pool.allocations, pool.quota)
+        what = self.table.dimensions(number, accounting)
+        key = (id(what), pool.nodes.usable, pool.allocations, pool.quota)
         state = self._states.get(key)
         if state is None:
-            state = self._states[key] = ledger.of(pool, self.table.dimensions(number, accounting))
+            state = ledger.of(pool, what)
+            state = self._states[key] = self._seen.setdefault(state, state)
         return state
 
     def published(self, name: str, pool: Pool) -> Ledger | None:
@@ -147,10 +163,32 @@ class Board:
             return (solver.FREE, 0) if self.lots(name) else None
         return self.table.floor(self.lots(name), self.clusters[name].accounting)
 
-    def left(self, name: str) -> int:
-        """Return a number of devices left free that no solution on the cluster goes below."""
-        wanted = sum(role.pods * sum(request.count for request in role.requests) for role in self.table.demand.roles)
-        return min((state.free_devices - wanted for state in self.ledgers(name)), default=0)
+    def left(self, name: str) -> int | None:
+        """Return a number of devices left free that no solution on the cluster goes below.
+
+        None when sums alone show that there is no solution. Cost: no packing.
+        """
+        looks = self._seen_on(name)
+        roles = looks[0].roles if len(looks) == 1 else frozenset[int]().union(*[look.roles for look in looks])
+        if roles != self._roles:
+            self._unsolved.add(name)
+            return None
+        return min([look.free for look in looks]) - self._wanted
+
+    def most_free(self, name: str) -> int:
+        """Return the devices that nothing holds in that pool of the cluster which has most of them."""
+        return max([look.free for look in self._seen_on(name)], default=0)
+
+    def _seen_on(self, name: str) -> list[_Look]:
+        kinds, looks = self.table.kinds, []
+        for (_, number), state in zip(self.lots(name), self.ledgers(name), strict=True):
+            looks.append(self._looks.get((kinds[number], id(state))) or self._look(number, state))
+        return looks
+
+    def _look(self, number: int, state: Ledger) -> _Look:
+        found = _Look(state, self.table.may_serve(number, state), state.free_devices)
+        self._looks[self.table.kinds[number], id(state)] = found
+        return found
 
     def solve(self, name: str) -> Solution | None:
         """Return the best seats for one more replica on the cluster, None when there are none."""

@@ -32,6 +32,11 @@ def explain(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> E
     Raises: InvalidSelector when a device selector does not compile (the author's fault).
     """
     plan, board = scheduler.decide(fleet, demand, intent, current)
+    short = plan.shortfall
+    if short is not None:
+        # It was found on the board as the plan leaves it, so it is what would be found again.
+        closest = None if any(verdict.fits for verdict in short.verdicts) else short.closest
+        return Explanation(plan, short.message, short.reasons, short.verdicts, closest)
     judge = Judge(board)
     verdicts = judge.all()
     near = Nearness(board)

@@ -111,6 +111,7 @@ def dimensions(node_class: NodeClass, accounting: Accounting) -> Dimensions:
     """Return what is counted on a node of the class; Synthetic devices are matched and never counted.
 
     Counters that devices share are counted by the least a device draws: a bound, beside which the rules decide.
+    Classes whose nodes count alike share one object, and with it what was measured on it.
     """
     kinds = [i for i, device in enumerate(node_class.devices) if device.claim is not Claim.SYNTHETIC]
     counted = [(node_class.devices[i].name, node_class.devices[i].count) for i in kinds]
@@ -126,7 +127,10 @@ def dimensions(node_class: NodeClass, accounting: Accounting) -> Dimensions:
     if node_class.memory_bytes is not None:
         counted.append((MEMORY, node_class.memory_bytes))
     names, amounts = tuple(name for name, _ in counted), tuple(amount for _, amount in counted)
-    return Dimensions(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
+    return _shared(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
+
+
+_shared = lru_cache(maxsize=4096)(Dimensions)
 
 
 def _count_counters(counted: list[tuple[str, int]], rules: Rules) -> list[dict[int, int]]:
@@ -269,7 +273,7 @@ class Ledger:
 def of(pool: Pool, what: Dimensions) -> Ledger:
     """Return the ledger of a pool of nodes counted as `what`, as its cluster published it."""
     bounds = dict(pool.quota)
-    quota = tuple([bounds.get(name) for name in what.names])
+    quota = tuple([bounds.get(name) for name in what.names]) if bounds else (None,) * len(what.names)
     used = [0] * len(what.names)
     items: list[Item] = []
     gangs: dict[tuple[Vector, int], int] = {}
@@ -284,7 +288,8 @@ def of(pool: Pool, what: Dimensions) -> Ledger:
         if sized.size is not None:
             used = [have + entry.pods * more for have, more in zip(used, sized.size, strict=True)]
     items += [packing.gang(vector, pods, span) for (vector, span), pods in gangs.items()]
-    return Ledger(what, max(0, pool.nodes.usable), tuple(sorted(items)), tuple(used), quota)
+    items.sort()
+    return Ledger(what, max(0, pool.nodes.usable), tuple(items), tuple(used), quota)
 
 
 def with_holding(ledger: Ledger, holding: Holding) -> Ledger:
@@ -332,6 +337,16 @@ def fits_more(ledger: Ledger, shape: PodShape, after: Ledger) -> Answer:
     What is published and too large for a node is charged a whole one; what is only asked for and too large is refused.
     """
     return fits(after) if ledger.dimensions.carries(shape) else Answer.TOO_MUCH
+
+
+def may_fit(ledger: Ledger, shape: PodShape, pods: int, nodes_per_worker: int) -> bool:
+    """Return False where sums alone already show that `fits_more` would refuse these pods. Cost: no packing."""
+    what = ledger.dimensions
+    if not what.carries(shape):
+        return False
+    after = ledger.plus(shape, pods, nodes_per_worker)
+    wanted = [item for item in after.items if item.pods > 0]
+    return after.exceeded_quota is None and not packing.plainly_too_much(what.capacity, after.nodes, wanted)
 
 
 def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from enum import Enum
 from functools import lru_cache
 from itertools import islice, pairwise, permutations
 from math import factorial, lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from modelplane.devices import partitions
 from modelplane.devices.partitions import Rules, Undecided
@@ -48,9 +48,11 @@ class Answer(Enum):
     UNSURE = "unsure"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Item:
-    """`pods` equal pods of size `vector`, at most `per_node` of them on one node."""
+class Item(NamedTuple):
+    """`pods` equal pods of size `vector`, at most `per_node` of them on one node.
+
+    A tuple, because items are sorted and hashed wherever a packing is looked up.
+    """
 
     vector: Vector
     pods: int
@@ -89,7 +91,7 @@ def pack(
     decides and the sizes divide each other, elsewhere a search with `steps` decides.
     """
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
-    if not all(_fits_alone(item, capacity, nodes) for item in wanted) or _exceeds_bounds(capacity, nodes, wanted):
+    if plainly_too_much(capacity, nodes, wanted):
         return Packing(Answer.TOO_MUCH)
     try:
         rules = _asked(rules, wanted)
@@ -211,6 +213,11 @@ def room(free: Histogram, vector: Vector, per_node: int, rules: Rules | None = N
         return sum(nodes * min(per_node, _times(left, vector, per_node, rules)) for left, nodes in free)
     except Undecided:
         return 0
+
+
+def plainly_too_much(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool:
+    """Return whether sums alone show that the nodes do not carry the items; False says nothing."""
+    return not all(_fits_alone(item, capacity, nodes) for item in items) or _exceeds_bounds(capacity, nodes, items)
 
 
 def _fits_alone(item: Item, capacity: Vector, nodes: int) -> bool:

@@ -111,7 +111,8 @@ class Ranking:
         """Return the entry one stage more exact, None when its cluster takes nothing."""
         board, name = self._board, bound[-1]
         if stage is Stage.FLOOR:
-            return ((*bound[:5], board.left(name), name), Stage.LEFT, version)
+            left = board.left(name)
+            return None if left is None else ((*bound[:5], left, name), Stage.LEFT, version)
         solution = board.solve(name)
         return None if solution is None else (key(board, name, solution.key), Stage.EXACT, version)
 

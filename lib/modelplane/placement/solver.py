@@ -56,6 +56,9 @@ class Table:
         self._classes: list[NodeClass] = []
         self._matches: list[tuple[Match, ...]] = []
         self._serving: list[bool] = []
+        self.kinds: list[int] = []
+        """Per class number, the first that matches as it does: with equal ledgers the two answer alike."""
+        self._alike: dict[tuple[Match, ...], int] = {}
         self._solutions: dict[tuple[tuple[int, Ledger], ...], Solution | None] = {}
         self._dimensions: dict[tuple[int, Accounting], Dimensions] = {}
         self._guests: dict[tuple[int, int, Accounting], tuple[_Guest, ...]] = {}
@@ -75,6 +78,7 @@ class Table:
                 tuple(matching.match(node_class, role.requests, role.constraints) for role in self._demand.roles)
             )
             self._serving.append(any(match.options for match in self._matches[number]))
+            self.kinds.append(self._alike.setdefault(self._matches[number], number))
         return number
 
     def serving(self, pools: Iterable[Pool]) -> list[tuple[Pool, int]]:
@@ -103,6 +107,18 @@ class Table:
     def matches(self, number: int) -> tuple[Match, ...]:
         """Return, per role, how an empty node of the class serves one pod."""
         return self._matches[number]
+
+    def may_serve(self, number: int, state: Ledger) -> frozenset[int]:
+        """Return the roles for which sums leave room on a ledger of the class. Cost: no packing."""
+        roles = enumerate(zip(self._demand.roles, self._matches[number], strict=True))
+        return frozenset(
+            index
+            for index, (role, match) in roles
+            if any(
+                ledger.may_fit(state, shape_of(role, option), role.pods, role.nodes_per_worker)
+                for option in match.options
+            )
+        )
 
     def compare_prices(self) -> None:
         """Choose the currency that prices are compared in: that of most classes that serve; others count as unknown."""

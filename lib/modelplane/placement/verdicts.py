@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from operator import attrgetter, itemgetter
+from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from modelplane.placement import ranking, shortage
 from modelplane.placement.board import Board
@@ -23,17 +23,26 @@ _NEAREST = (
 """Reasons of pools, the one nearest to a fit first: it speaks for the role."""
 
 
-_name = attrgetter("name")
-_nearest = itemgetter(0, 1)
+_order = attrgetter("order")
 _ORDER = {reason: position for position, reason in enumerate(_NEAREST)}
+_FITS = -1
+
+
+def _place(says: tuple[_Say, ...]) -> str:
+    return says[0].verdict.pool
 
 
 @dataclass(frozen=True, slots=True)
 class _Say:
-    """What one pool says to one role: the public verdict, and the refusal behind it (None when it fits)."""
+    """What one pool says to one role: the public verdict, and the refusal behind it (None when it fits).
+
+    It holds the ledger it speaks of, so that no other takes its identity.
+    """
 
     verdict: PoolVerdict
     refusal: Refusal | None
+    order: tuple[int, str]
+    state: Ledger | None
 
 
 class Judge:
@@ -43,7 +52,9 @@ class Judge:
         self._board = board
         eligible = [name for name in board.clusters if board.barred(name) is None]
         self.countable = ranking.countable_domains(board, eligible) if countable is None else countable
-        self._says: dict[tuple[object, ...], _Say] = {}
+        self._says: dict[tuple[object, ...], tuple[_Say, ...]] = {}
+        self._refusals: dict[tuple[int, int, int], Refusal | None] = {}
+        self._sole = len(board.table.demand.roles) == 1
 
     def all(self) -> tuple[ClusterVerdict, ...]:
         """Return a verdict for every cluster, by name. Cost: a look-up per pool, a judgement per different pool."""
@@ -53,79 +64,77 @@ class Judge:
         """Return the cluster's verdict under the first reason that applies, with those of its pools."""
         board = self._board
         says = self._pools(name)
-        pools = tuple([say.verdict for say in says])
         found = board.barred(name) or board.counted_out(name)
-        if found is None and board.solve(name) is None:
-            found = self._unsolved(says)
         if found is None:
-            found = self._unspread(name)
+            # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
+            if self._sole or board.solve(name) is None:
+                found = self._unsolved(says)
+            if found is None and board.intent.spread:
+                found = self._unspread(name)
+        pools = tuple([say.verdict for own in says for say in own])
         if found is None:
             return ClusterVerdict(name, None, "fits", pools=pools)
         return ClusterVerdict(name, found.reason, found.detail, found.group, found.pool, pools)
 
-    def _pools(self, name: str) -> list[_Say]:
-        """Return what the cluster's pools say, by name and then by role."""
-        board = self._board
-        rows = zip(board.lots(name), board.ledgers(name), strict=True)
-        states = {pool.name: state for (pool, _), state in rows}
-        pools = board.clusters[name].pools
+    def _pools(self, name: str) -> list[tuple[_Say, ...]]:
+        """Return what the cluster's pools say, by name, each to every role."""
+        board, known = self._board, self._says
+        # Whoever does not serve needs no ledger; a cluster that refuses speaks for itself.
+        states = {pool.name: state for (pool, _), state in zip(board.lots(name), board.ledgers(name), strict=True)}
+        whose = name if name in board.refused_on else ""
         says = []
-        for pool in pools if len(pools) < 2 else sorted(pools, key=_name):
-            for index in range(len(board.table.demand.roles)):
-                says.append(self._pool(name, pool, states.get(pool.name), index))
+        for pool in board.clusters[name].pools:
+            state = states.get(pool.name)
+            what = pool.class_name if pool.node_class is None else id(pool.node_class)
+            key = (pool.name, what, id(state), whose)
+            found = known.get(key)
+            if found is None:
+                found = known[key] = self._pool(name, pool, state)
+            says.append(found)
+        if len(says) > 1:
+            says.sort(key=_place)
         return says
 
-    def _pool(self, name: str, pool: Pool, state: Ledger | None, role: int) -> _Say:
-        board = self._board
-        if pool.node_class is None:
-            key: tuple[object, ...] = (pool.name, role, pool.class_name)
-        else:
-            number = board.table.number(pool.node_class)
-            if board.table.matches(number)[role].miss is not None:
-                key = (pool.name, role, number)
-            elif board.is_refused(name, pool.name):
-                key = (pool.name, role, number, name)
+    def _pool(self, name: str, pool: Pool, state: Ledger | None) -> tuple[_Say, ...]:
+        says = []
+        for index, role in enumerate(self._board.table.demand.roles):
+            found = self._judged(name, pool, state, index)
+            if found is None:
+                says.append(_Say(PoolVerdict(pool.name, role.role, None), None, (_FITS, pool.name), state))
             else:
-                state = board.published(name, pool) if state is None else state
-                key = (pool.name, role, number, state)
-        found = self._says.get(key)
-        if found is None:
-            refusal = self._judged(name, pool, state, role)
-            verdict = PoolVerdict(
-                pool.name,
-                board.table.demand.roles[role].role,
-                None if refusal is None else refusal.reason,
-                "" if refusal is None else refusal.detail,
-            )
-            found = self._says[key] = _Say(verdict, refusal)
-        return found
+                verdict = PoolVerdict(pool.name, role.role, found.reason, found.detail)
+                told = Refusal(found.reason, found.detail, found.group, pool.name)
+                says.append(_Say(verdict, told, (_ORDER[found.reason], pool.name), state))
+        return tuple(says)
 
     def _judged(self, name: str, pool: Pool, state: Ledger | None, role: int) -> Refusal | None:
         board = self._board
         if pool.node_class is None:
             detail = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
             return Refusal(Reason.NO_MATCHING_DEVICE, detail, "no InferenceClass")
-        match = board.table.matches(board.table.number(pool.node_class))[role]
+        number = board.table.number(pool.node_class)
+        match = board.table.matches(number)[role]
         if match.miss is None and board.is_refused(name, pool.name):
             return board.refusal(name)
-        return shortage.of(state, board.table.demand.roles[role], match)
+        key = (board.table.kinds[number], id(state), role)
+        if key not in self._refusals:
+            self._refusals[key] = shortage.of(state, board.table.demand.roles[role], match)
+        return self._refusals[key]
 
-    def _unsolved(self, says: list[_Say]) -> Refusal:
-        """Return why no assignment of roles to pools exists.
+    def _unsolved(self, says: list[tuple[_Say, ...]]) -> Refusal | None:
+        """Return the nearest pool's refusal of the role that no pool takes, or that roles do not fit together.
 
-        The role that no pool takes, or that they do not fit together.
+        None when there is one role and it finds a pool.
         """
         if not says:
             return Refusal(Reason.NO_MATCHING_DEVICE, "it has no pools", "no pools")
         roles = self._board.table.demand.roles
         for index, role in enumerate(roles):
-            own = says[index :: len(roles)]
-            if any(say.refusal is None for say in own):
-                continue
-            refused = [(_ORDER[say.refusal.reason], say.verdict.pool, say.refusal) for say in own if say.refusal]
-            _, pool, found = min(refused, key=_nearest)
-            prefix = f"{role.role}: " if len(roles) > 1 else ""
-            return Refusal(found.reason, f"{prefix}{found.detail}", found.group, pool)
+            found = min([own[index] for own in says], key=_order).refusal
+            if found is not None:
+                return found if self._sole else replace(found, detail=f"{role.role}: {found.detail}")
+        if self._sole:
+            return None
         both = " and ".join(str(role.role) for role in roles)
         return Refusal(Reason.INSUFFICIENT_DEVICES, f"{both} each fit, and not beside each other", "not enough devices")
 
