@@ -136,7 +136,8 @@ def _claims(observed: Observed) -> Iterator[tuple[ReplicaClaim | None, str]]:
     admitted = _admitted_before(observed)
     for resource in observed.required[REPLICAS]:
         root = Field(resource)
-        if root.at("spec", "clusterName").optional() != observed.name:
+        named = root.at("spec", "clusterName").value
+        if isinstance(named, str) and named != observed.name:
             continue
         key = names.qualified(root.at("metadata", "namespace").text(), root.at("metadata", "name").text())
         try:

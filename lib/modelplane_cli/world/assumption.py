@@ -7,6 +7,7 @@ observation when the output is read back in.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -81,6 +82,7 @@ class Surroundings:
 
     store: Store
     _beside: dict[tuple[str, str], set[Identity]] | None = None
+    _users: Counter[str] | None = None
 
     def beside(self, resource: Object) -> set[Identity]:
         """Return what is rendered through the same provider config from the same namespace as an Object."""
@@ -90,6 +92,14 @@ class Surroundings:
                 other = self.store.get(key) or {}
                 self._beside.setdefault(_place(other), set()).add(_identity(manifest_of(other)))
         return self._beside.get(_place(resource), set())
+
+    def users(self, provider_config: str) -> int:
+        """Return how many Objects reach their cluster through a ClusterProviderConfig."""
+        if self._users is None:
+            objects = (self.store.get(key) or {} for key in self.store.of_kind(KUBERNETES, "Object"))
+            references = (one.get("spec", {}).get("providerConfigRef") or {} for one in objects)
+            self._users = Counter(one["name"] for one in references if one.get("kind") == "ClusterProviderConfig")
+        return self._users[provider_config]
 
 
 Rule: TypeAlias = Callable[[Object, Surroundings], dict[str, Json]]
@@ -107,6 +117,11 @@ def _object(resource: Object, around: Surroundings) -> dict[str, Json]:
         # A server counts generations and a controller says which one it has seen; here each object is in its first.
         manifest = {**manifest, "metadata": {**manifest["metadata"], "generation": 1}, "status": remote}
     return {"atProvider": {"manifest": manifest}, "conditions": [_object_ready(resource, manifest), dict(_SYNCED)]}
+
+
+def _provider_config(resource: Object, around: Surroundings) -> dict[str, Json]:
+    """provider-kubernetes: it counts who uses it."""
+    return {"users": around.users(resource["metadata"]["name"])}
 
 
 def _release(resource: Object, around: Surroundings) -> dict[str, Json]:
@@ -132,6 +147,7 @@ def _only(rule: Callable[[Mapping[str, Json]], dict[str, Json]]) -> Rule:
 
 _RULES: Mapping[tuple[str, str], Rule] = {
     (KUBERNETES, "Object"): _object,
+    (KUBERNETES, "ClusterProviderConfig"): _provider_config,
     (HELM, "Release"): _release,
     (GATEWAY_API, "GatewayClass"): _only(assumed_routing.gateway_class),
     (GATEWAY_API, "Gateway"): _gateway,

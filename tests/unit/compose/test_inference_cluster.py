@@ -187,6 +187,10 @@ def _garbled(running: Running) -> None:
     running.replicas[0]["spec"].pop("pool")
 
 
+def _nowhere(running: Running) -> None:
+    running.replicas[0]["spec"] = {}
+
+
 def _alone(running: Running) -> None:
     running.replicas.clear()
 
@@ -225,6 +229,7 @@ def _never_admitted(running: Running) -> None:
         ),
         pytest.param(_never_admitted, "3 replicas are placed on it", id="refused: the next verdict may admit it"),
         pytest.param(_garbled, "3 replicas are placed on it", id="one cannot be read: it may run"),
+        pytest.param(_nowhere, "3 replicas are placed on it", id="one no longer says where: its label does"),
         pytest.param(_others(2), "Objects without a replica still use its credentials", id="only Objects are left"),
         pytest.param(_others(1), None, id="only our look at its gateway is left"),
         pytest.param(_alone, None, id="nothing is known of its credentials"),
@@ -292,6 +297,7 @@ BREAKS = [
     ),
     pytest.param(lambda r: r.children.pop("gateway"), id="gateway-object-not-observed"),
     pytest.param(_garbled, id="replica-unreadable"),
+    pytest.param(_nowhere, id="replica-with-an-empty-spec"),
     pytest.param(lambda r: r.cluster["spec"]["nodePools"][0].update(nodeCount=0), id="pool-empty"),
     pytest.param(lambda r: r.cluster["spec"]["nodePools"].clear(), id="pools-removed"),
     pytest.param(lambda r: r.cluster["spec"]["nodePools"][0].update(className="typo"), id="class-name-typo"),
