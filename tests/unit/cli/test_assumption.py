@@ -117,7 +117,7 @@ def test_an_observed_gateway_gets_an_address_that_nobody_mistakes_for_a_real_one
 def test_credentials_count_who_uses_them() -> None:
     """A cluster whose replicas are gone is still in use while Objects go through its credentials."""
     users = [wrapped("a", CONFIG_MAP), wrapped("b", CONFIG_MAP), wrapped("c", CONFIG_MAP, "another")]
-    store = assumed(resource("ClusterProviderConfig", "c", api_version=KUBERNETES), *users)
+    store = assumed(resource("ClusterProviderConfig", "c", None, api_version=KUBERNETES), *users)
     config = store.get(Key("kubernetes.m.crossplane.io", "ClusterProviderConfig", "", "c"))
     assert config is not None
     assert config["status"] == {"users": 2}
