@@ -127,12 +127,19 @@ class Stage:
         raise AssertionError(f"{document['kind']} {document['metadata']['name']} could be deleted")
 
     def _whole_node(self, name: str) -> Document:
-        (model,) = (one for one in machine.of("ModelDeployment"))
-        racing = copy.deepcopy(model)
-        racing["metadata"]["name"] = name
-        racing["spec"] |= {"replicas": 1, "clusterSelector": {"matchLabels": {"modelplane.ai/region": "eu-west-1"}}}
-        racing["spec"]["workers"]["topology"] = {"tensor": 8}
-        return racing
+        return self._other_model(name, {"tensor": 8})
+
+    def _over_two_nodes(self, name: str) -> Document:
+        return self._other_model(name, {"tensor": 4, "pipeline": 2})
+
+    def _other_model(self, name: str, topology: Document) -> Document:
+        """Return a deployment of one replica on the cluster with eight GPUs per node."""
+        (model,) = machine.of("ModelDeployment")
+        other = copy.deepcopy(model)
+        other["metadata"]["name"] = name
+        other["spec"] |= {"replicas": 1, "clusterSelector": {"matchLabels": {"modelplane.ai/region": "eu-west-1"}}}
+        other["spec"]["workers"]["topology"] = topology
+        return other
 
     def _gone(self, document: Document) -> bool:
         meta = document["metadata"]

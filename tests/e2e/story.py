@@ -12,7 +12,7 @@ from modelplane.api import catalogue
 from tests.e2e import machine, steady
 from tests.e2e.machine import Machine, Say
 from tests.e2e.stage import DEPLOYMENT, HOLD_SECONDS, LAST, PATIENCE_SECONDS, SERVICE, Stage
-from tests.e2e.view import KSERVE, NAMESPACE, OBJECT, USAGE
+from tests.e2e.view import CLAIM, GROUP, KSERVE, NAMESPACE, OBJECT, USAGE
 from tests.support import installation, kubeapi
 
 # What was written a moment ago is not yet in every cache.
@@ -208,6 +208,31 @@ class Story(Stage):
             self.api.delete(self._whole_node(name))
         self._until(lambda: not any("race-" in one for one in self._present()), "the racers gone")
 
+    def nodes(self) -> None:
+        """A model over two nodes: LeaderWorkerSet makes its group, each pod has a node and GPUs of its own."""
+        before = self.view.running()
+        model, api = self._over_two_nodes("two-nodes"), self.machine.planes[LAST].api
+        self.api.apply(model, owner="ml-team")
+        self._until(lambda: self.view.serving("two-nodes"), "the group to serve", show=self._why)
+        (replica,) = self.view.serving("two-nodes")
+        pods = self.view.pods(LAST, replica)
+        places = {pod["metadata"]["name"]: self.view.devices(LAST, pod) for pod in pods}
+        for pod in pods:
+            self.say(f"  {pod['metadata']['name']} on {pod['spec']['nodeName']} has {places[pod['metadata']['name']]}")
+        assert len(pods) == len({pod["spec"]["nodeName"] for pod in pods}) == 2, places
+        assert all(len(devices) == 4 for devices in places.values()), places
+        assert len({one for devices in places.values() for one in devices}) == 8, places
+        (group,) = api.all_of(*GROUP, NAMESPACE)
+        assert group["metadata"]["name"].startswith(replica), group["metadata"]
+        self.api.delete(model)
+
+        def left() -> list[str]:
+            there = [*self.view.pods(LAST, replica), *api.all_of(*GROUP, NAMESPACE), *api.all_of(*CLAIM, NAMESPACE)]
+            return [one["metadata"]["name"] for one in there if one["metadata"]["name"].startswith(replica)]
+
+        self._until(lambda: not left(), "the group and its claims to be gone", show=lambda: str(left()))
+        assert self.view.running() == before, "the deployment beside it did not stay what it was"
+
     def workload_down(self) -> None:
         """A workload cluster whose API server stops loses nothing, and is taken up again when it is back."""
         plane = self.machine.planes["eks-eu"]
@@ -315,6 +340,7 @@ STEPS: tuple[Step, ...] = (
     Story.typo,
     Story.class_deleted,
     Story.race,
+    Story.nodes,
     Story.workload_down,
     Story.restarts,
     Story.protected,

@@ -13,6 +13,7 @@ OURS = "modelplane.ai/v1alpha1"
 OBJECT = ("kubernetes.m.crossplane.io/v1alpha1", "Object")
 USAGE = ("protection.crossplane.io/v1beta1", "ClusterUsage")
 KSERVE = ("serving.kserve.io/v1alpha2", "LLMInferenceService")
+GROUP = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
 ROUTE = ("gateway.networking.k8s.io/v1", "HTTPRoute")
 CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 TEMPLATE = ("resource.k8s.io/v1", "ResourceClaimTemplate")
@@ -108,7 +109,7 @@ class View:
         found += [f"fleet Object {one['metadata']['name']}" for one in self.fleet.all_of(*OBJECT)]
         found += [f"fleet HTTPRoute {one['metadata']['name']}" for one in self.fleet.all_of(*ROUTE)]
         for name, plane in self.machine.workloads.items():
-            for api_version, kind in (KSERVE, ROUTE, CLAIM, TEMPLATE, ("apps/v1", "Deployment"), ("v1", "Pod")):
+            for api_version, kind in (KSERVE, GROUP, ROUTE, CLAIM, TEMPLATE, ("apps/v1", "Deployment"), ("v1", "Pod")):
                 found += [f"{name} {kind} {one['metadata']['name']}" for one in plane.api.all_of(api_version, kind)]
         return found
 
