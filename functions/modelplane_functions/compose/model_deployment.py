@@ -36,7 +36,7 @@ from modelplane.placement import binding, demand, scheduler
 from modelplane.placement.model import Cluster, Current, CurrentReplica, Fleet, Intent
 from modelplane.placement.plan import PlacedReplica, Plan, State
 from modelplane.render.backends import selection
-from modelplane.workload.model import Role, Workload
+from modelplane.workload.model import Replica, Role, Workload
 from modelplane_functions import hold
 from modelplane_functions.exchange import (
     Child,
@@ -125,8 +125,8 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
             labels={names.LABEL_DEPLOYMENT: observed.name},
         ),
     }
-    for resource in _replicas(observed).values():
-        cluster = str(resource["spec"]["clusterName"])
+    for resource in _living(observed).values():
+        cluster = _cluster(resource)
         needed[_CLUSTER + cluster] = Requirement(names.API_VERSION, inference_cluster.KIND, name=cluster)
     return needed
 
@@ -224,17 +224,47 @@ def _replicas(observed: Observed) -> dict[str, Resource]:
     }
 
 
-def _current(observed: Observed, workload: Workload) -> Current:
+def _living(observed: Observed) -> dict[str, Resource]:
+    """Return the observed ModelReplicas that are not being deleted, by name."""
     replicas = _replicas(observed)
-    living = {name: child for name, child in replicas.items() if not child["metadata"].get("deletionTimestamp")}
+    return {name: child for name, child in replicas.items() if not child["metadata"].get("deletionTimestamp")}
+
+
+def _decoded(child: Resource) -> Replica:
+    """Return what an observed ModelReplica says.
+
+    Raises: InvalidInput for one that cannot be read: what it holds is unknown, so everything stays as it is.
+    """
+    try:
+        return replica.decode(child)
+    except InvalidInput as error:
+        raise _unreadable(child, error) from None
+
+
+def _cluster(child: Resource) -> str:
+    """Return the cluster of an observed ModelReplica. Raises: as `_decoded`."""
+    try:
+        return Field(child).at("spec", "clusterName").text()
+    except InvalidInput as error:
+        raise _unreadable(child, error) from None
+
+
+def _unreadable(child: Resource, error: InvalidInput) -> InvalidInput:
+    name = child["metadata"]["name"]
+    said = f'ModelReplica "{name}" of this deployment cannot be read ({error})'
+    return InvalidInput(f"{said}; restore its spec, or delete it and it is placed anew")
+
+
+def _current(observed: Observed, workload: Workload) -> Current:
     return Current(
-        replicas=tuple(_current_replica(child, workload) for child in living.values()),
-        taken_names=frozenset(replicas) | {str(one["metadata"]["name"]) for one in observed.required[NAMESAKES]},
+        replicas=tuple(_current_replica(child, workload) for child in _living(observed).values()),
+        taken_names=frozenset(_replicas(observed))
+        | {str(one["metadata"]["name"]) for one in observed.required[NAMESAKES]},
     )
 
 
 def _current_replica(child: Resource, workload: Workload) -> CurrentReplica:
-    bound = replica.decode(child)
+    bound = _decoded(child)
     root = Field(child)
     return CurrentReplica(
         name=bound.name,

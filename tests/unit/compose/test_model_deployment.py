@@ -208,6 +208,16 @@ def _unknown(resource: Json) -> None:
         condition["status"] = "Unknown"
 
 
+UNREADABLE: list[tuple[str, Callable[[Json], None]]] = [
+    ("replica-without-spec", lambda child: child.pop("spec")),
+    ("replica-with-null-spec", lambda child: child.update(spec=None)),
+    ("replica-with-a-list-as-spec", lambda child: child.update(spec=[])),
+    ("replica-without-cluster", lambda child: child["spec"].pop("clusterName")),
+    ("replica-with-a-number-as-cluster", lambda child: child["spec"].update(clusterName=7)),
+    ("replica-without-workers", lambda child: child["spec"].pop("workers")),
+    ("replica-without-devices", lambda child: child["spec"].update(devices="all")),
+]
+
 BREAKS: list[Any] = [
     pytest.param(lambda r: r.clusters.clear(), id="every-cluster-missing"),
     pytest.param(lambda r: r.clusters.pop(0), id="one-cluster-missing"),
@@ -258,6 +268,7 @@ BREAKS: list[Any] = [
     pytest.param(lambda r: r.deployment.pop("status"), id="own-status-lost"),
     pytest.param(_status(0, _drop_status), id="replica-without-status"),
     pytest.param(_status(0, _unknown), id="replica-conditions-unknown"),
+    *(pytest.param(_status(0, change), id=name) for name, change in UNREADABLE),
 ]
 
 
@@ -272,6 +283,17 @@ def test_hold_nothing_running_disappears(damage: Callable[[Running], None]) -> N
     except InvalidInput:
         return  # a FATAL result: Crossplane returns before garbage collection
     assert kept <= set(outcome.children)
+
+
+@pytest.mark.parametrize(("name", "change"), UNREADABLE, ids=[name for name, _ in UNREADABLE])
+def test_a_replica_that_cannot_be_read_is_named(name: str, change: Callable[[Json], None]) -> None:
+    running = Running()
+    _status(0, change)(running)
+    with pytest.raises(
+        InvalidInput, match=r'ModelReplica "llama-0" of this deployment cannot be read \(.*spec'
+    ) as said:
+        running.compose()
+    assert "delete it" in str(said.value), name
 
 
 @pytest.mark.parametrize(
