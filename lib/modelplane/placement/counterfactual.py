@@ -162,12 +162,12 @@ def repaired(board: Board, judge: Judge, verdict: ClusterVerdict) -> Closest | N
     current = verdict
     view = board
     while not current.fits:
-        if len(made) == CHANGES_MAX:
+        if len(misses) == CHANGES_MAX:
             return None
         step = _step(view, current, judge, board)
-        if step is None or step in made:
+        if step is None or (step in made and step.kind is not ChangeKind.NODES):
             return None
-        made.append(step)
+        _make(made, step)
         misses.append(f"{current.reason}: {current.detail}")
         world = changes.applied(world, (step,))
         view = board.varied(world)
@@ -175,6 +175,15 @@ def repaired(board: Board, judge: Judge, verdict: ClusterVerdict) -> Closest | N
     text = " and ".join(changes.described(change) for change in made)
     pool = next((change.pool for change in made if change.pool), "")
     return Closest(verdict.cluster, pool, tuple(misses), text, tuple(made))
+
+
+def _make(made: list[Change], step: Change) -> None:
+    """Add a change to those made; nodes of a pool are told as one number."""
+    for index, change in enumerate(made):
+        if step.kind is ChangeKind.NODES is change.kind and step.pool == change.pool:
+            made[index] = replace(change, value=str(int(change.value) + int(step.value)))
+            return
+    made.append(step)
 
 
 def _amount(answer: Closest) -> int:

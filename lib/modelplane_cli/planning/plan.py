@@ -115,7 +115,7 @@ def _row(world: World, lineage: Lineage, id_: Deployment, seats: Sequence[Seat],
     found, amended = None, None
     if unwell is not None:
         found = unwell.plan()
-        amended = _amended(unwell, found, documents)
+        amended = _amended(world, unwell, found, documents)
     notes, blocked = _notes(found)
     nodes = {
         (str(placement.get("replica")), str(role.get("role"))): int(role.get("nodes") or 0)
@@ -160,8 +160,12 @@ def _unwell(world: World, id_: Deployment) -> Decision | None:
         return None
 
 
-def _amended(decided: Decision, found: placement.Plan, documents: Documents) -> Mapping[str, Json] | None:
+def _amended(world: World, decided: Decision, found: placement.Plan, documents: Documents) -> Mapping[str, Json] | None:
     """Return the closest miss with what to write into which document, None where there is none."""
+    if found.shortfall is not None and found.shortfall.closest is None:
+        # Perhaps one of the clusters whose labels do not match, which the function does not see.
+        decided = decision.widened(world.store, decided)
+        found = decided.plan()
     closest = None if found.shortfall is None else found.shortfall.closest
     return None if closest is None else amendments.encode_closest(closest, decided.facts, documents)
 
