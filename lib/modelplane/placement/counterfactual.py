@@ -205,7 +205,7 @@ def _step(  # noqa: PLR0911 - one per reason
             taint = filters.untolerated(cluster.taints, intent.tolerations, (Effect.NO_SCHEDULE, Effect.NO_EXECUTE))
             return None if taint is None else Change(ChangeKind.TAINT, taint.key, f"{taint.value}:{taint.effect}")
         case Reason.CLUSTER_NOT_READY:
-            return Change(ChangeKind.READY, cluster.name) if cluster.capacity_known else None
+            return Change(ChangeKind.READY, cluster.name) if cluster.capacity_known and not cluster.ambiguous else None
         case Reason.NO_GATEWAY_ADDRESS:
             return Change(ChangeKind.ADDRESS, cluster.name)
         case Reason.BACKEND_UNAVAILABLE:

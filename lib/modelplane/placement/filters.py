@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from modelplane.names import LABEL_CLUSTER
 from modelplane.placement.model import (
@@ -43,10 +44,9 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
     taint = untolerated(cluster.taints, intent.tolerations, _FORBIDDING) if cluster.taints else None
     if taint is not None:
         return Refusal(Reason.UNTOLERATED_TAINT, f"{taint}:{taint.effect}", f"untolerated taint {{{taint}}}")
-    if not cluster.ready:
-        return Refusal(Reason.CLUSTER_NOT_READY, "its condition ClusterReady is not True", "cluster not ready")
-    if not cluster.capacity_known:
-        return Refusal(Reason.CLUSTER_NOT_READY, "it has not published its pools yet", "cluster not ready")
+    unready = _unready(cluster)
+    if unready is not None:
+        return unready
     if not cluster.address_known:
         return Refusal(Reason.NO_GATEWAY_ADDRESS, "status.gateway.address is not known yet", "no gateway address")
     if backend(cluster, intent) is None:
@@ -57,6 +57,17 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
     cache = intent.cache
     if cache is not None and cache.required and cluster.name not in cache.ready_clusters:
         return Refusal(Reason.CACHE_NOT_READY, f"ModelCache {cache.name} is not ready there", "model cache not ready")
+    return None
+
+
+def _unready(cluster: Cluster) -> Refusal | None:
+    if cluster.ambiguous:
+        detail = "there are two InferenceClusters of this name, and neither is believed before one is gone"
+        return Refusal(Reason.CLUSTER_NOT_READY, detail, "two clusters of one name")
+    if not cluster.ready:
+        return Refusal(Reason.CLUSTER_NOT_READY, "its condition ClusterReady is not True", "cluster not ready")
+    if not cluster.capacity_known:
+        return Refusal(Reason.CLUSTER_NOT_READY, "it has not published its pools yet", "cluster not ready")
     return None
 
 
@@ -137,5 +148,24 @@ def is_drained(cluster: Cluster, intent: Intent) -> Taint | None:
 
 
 def by_name(clusters: Iterable[Cluster]) -> Mapping[str, Cluster]:
-    """Return the clusters by name, in name order."""
-    return {cluster.name: cluster for cluster in sorted(clusters, key=lambda cluster: cluster.name)}
+    """Return the clusters by name, in name order; several of one name are one that gets nothing new."""
+    ordered = sorted(clusters, key=lambda cluster: cluster.name)
+    found = {cluster.name: cluster for cluster in ordered}
+    if len(found) < len(ordered):
+        for name, members in groupby(ordered, key=lambda cluster: cluster.name):
+            twins = tuple(members)
+            if len(twins) > 1:
+                found[name] = _one_of(twins)
+    return found
+
+
+def _one_of(twins: tuple[Cluster, ...]) -> Cluster:
+    """Return what stands for several clusters of one name, whatever the order they came in: what any admitted stays."""
+    first = min(twins, key=_told)
+    return replace(first, ambiguous=True, admitted=frozenset().union(*(twin.admitted for twin in twins)), refused={})
+
+
+def _told(cluster: Cluster) -> str:
+    """Return all that a cluster says as a text, the same in every process."""
+    unordered = (sorted(cluster.labels.items()), sorted(cluster.admitted), sorted(cluster.refused.items(), key=str))
+    return f"{replace(cluster, labels={}, admitted=frozenset(), refused={})!r} {unordered!r}"

@@ -164,7 +164,8 @@ class Cluster:
 
     `backends` in order of preference. `capacity_known` False: its function has not published pools yet. `admitted`
     and the keys of `refused` are `namespace/name` of replicas. The label `modelplane.ai/cluster` with the cluster's
-    name is understood without being listed in `labels`.
+    name is understood without being listed in `labels`. `ambiguous`: the snapshot had several of this name, so nothing
+    new goes there and nothing is moved away.
     """
 
     name: str
@@ -178,6 +179,7 @@ class Cluster:
     accounting: Accounting = Accounting.DEVICE
     admitted: frozenset[str] = frozenset()
     refused: Mapping[str, RefusalNote] = field(default_factory=dict)
+    ambiguous: bool = False
 
 
 @dataclass(frozen=True, slots=True)

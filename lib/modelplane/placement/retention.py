@@ -100,12 +100,23 @@ def age(replica: CurrentReplica) -> tuple[str, int, str]:
     return (replica.created, int(number) if number.isdecimal() else 0, replica.name)
 
 
+def _distinct(replicas: Iterable[CurrentReplica]) -> list[CurrentReplica]:
+    """Return the replicas by name; of several of one name the oldest."""
+    ordered = sorted(replicas, key=lambda replica: replica.name)
+    if len({replica.name for replica in ordered}) < len(ordered):
+        ordered.sort(key=lambda replica: (replica.name, replica.created, repr(replica)), reverse=True)
+        ordered = list({replica.name: replica for replica in ordered}.values())[::-1]
+    return ordered
+
+
 def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Roll:
     roll = Roll()
-    for replica in sorted(replicas, key=lambda r: r.name):
+    for replica in _distinct(replicas):
         admission = board.admission(replica)
         if replica.cluster not in board.clusters:
             (roll.lost if fleet.received else roll.keepers)[replica.name] = replica
+        elif board.clusters[replica.cluster].ambiguous:
+            roll.keepers[replica.name] = replica
         elif admission is Admission.REFUSED:
             roll.refused[replica.name] = replica
             note = board.clusters[replica.cluster].refused[f"{board.intent.namespace}/{replica.name}"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from modelplane import names
 from modelplane.devices import matching
@@ -40,7 +41,7 @@ def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tu
     """Return the plan and the board as the plan leaves it, for those who explain it."""
     for role in demand.roles:
         matching.check(role.requests)
-    board = Board(fleet, demand, intent)
+    board = Board(fleet, demand, replace(intent, replicas=max(0, intent.replicas)))
     roll = retention.settle(fleet, board, current.replicas)
     draft = _Draft(board, roll, current)
     draft.fill()
