@@ -26,12 +26,14 @@ LIMIT: Final = 1_000_000
 class Tracker:
     """Counts the cost of one evaluation and ends it at the limit."""
 
-    __slots__ = ("_stack", "cost", "limit")
+    __slots__ = ("_recorded", "_stack", "cost", "limit")
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.cost = 0
         self.limit = limit
         self._stack: list[tuple[int, Value]] = []
+        # How often each step is on the stack: most that are looked for are missing, and the stack can be long.
+        self._recorded: dict[int, int] = {}
 
     def push(self, identifier: int, value: Value, cost: int = 0) -> None:
         """Record a step's value and charge its cost.
@@ -40,6 +42,7 @@ class Tracker:
         """
         self.cost += cost
         self._stack.append((identifier, value))
+        self._recorded[identifier] = self._recorded.get(identifier, 0) + 1
         if self.cost > self.limit:
             raise Abort("operation cancelled: actual cost limit exceeded")
 
@@ -60,13 +63,15 @@ class Tracker:
         return values
 
     def _take(self, identifier: int) -> tuple[int, Value] | None:
-        stack = self._stack
-        for index in range(len(stack) - 1, -1, -1):
-            if stack[index][0] == identifier:
-                found = stack[index]
-                del stack[index:]
+        """Return the last record of a step, forgotten with what was recorded after it. Cost: amortised constant."""
+        recorded = self._recorded
+        if not recorded.get(identifier):
+            return None
+        while True:
+            found = self._stack.pop()
+            recorded[found[0]] -= 1
+            if found[0] == identifier:
                 return found
-        return None
 
 
 Charge = Callable[[str, str, list[Value], Value], int]

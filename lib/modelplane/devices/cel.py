@@ -136,8 +136,8 @@ class Selector:
         if self.estimated_cost > _CERTAINLY_CHEAP:
             return self.measure(device)[0]
         prepared = _prepared(device)
-        if prepared.fault:
-            return Verdict(Outcome.ABORT, prepared.fault)
+        if prepared.is_odd:
+            return self.measure(device)[0]
         try:
             return _verdict(self._run(access.Frame(prepared.variables())))
         except Abort as error:

@@ -5,7 +5,7 @@ Source: k8s.io/dynamic-resource-allocation v0.36.2, cel/compile.go.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from modelplane.cel.runtime import Domains, QuantityBox, Value
 from modelplane.devices.model import Attribute, AttributeKind, Device
@@ -20,7 +20,7 @@ class Unreadable(Exception):
 class Prepared:
     """A device read once, bound to `device` as often as needed."""
 
-    __slots__ = ("_attributes", "_capacity", "_device", "fault")
+    __slots__ = ("_attributes", "_capacity", "_device", "fault", "is_odd")
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -31,6 +31,8 @@ class Prepared:
             self._read(device)
         except Unreadable as error:
             self.fault = str(error)
+        # What the API server would not store may cost more than was estimated.
+        self.is_odd = bool(self.fault) or _is_oversized(device)
 
     def _read(self, device: Device) -> None:
         for name, attribute in device.attributes:
@@ -57,6 +59,22 @@ class Prepared:
             "capacity": capacity,
         }
         return {"device": fields}
+
+
+_NAME_MAX: Final = 63 + 1 + 32
+_TEXT_MAX: Final = 64
+_ENTRIES_MAX: Final = 32
+"""The limits of resource.k8s.io/v1: a qualified name, the text of an attribute or driver, entries of one device."""
+
+
+def _is_oversized(device: Device) -> bool:
+    entries = (*device.attributes, *device.capacity)
+    texts = [device.driver, *(str(one.value) for _, one in device.attributes if one.kind is not AttributeKind.INT)]
+    return (
+        len(entries) > _ENTRIES_MAX
+        or any(len(name) > _NAME_MAX for name, _ in entries)
+        or any(len(text) > _TEXT_MAX for text in texts)
+    )
 
 
 def qualified(name: str, driver: str) -> tuple[str, str]:
