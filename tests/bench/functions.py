@@ -1,59 +1,111 @@
 """Prints what one call costs on a large fleet: a deployment that sees every cluster, a cluster with many replicas.
 
-Run: python -m tests.bench.functions. The whole answer is measured, decoding and encoding included, without the network;
-wall-clock medians.
+Run: python -m tests.bench.functions [CLUSTERS ...]. Each composite asks a function server of its own, in a process of
+its own, over gRPC with client certificates. `first` is the first answer of a fresh server that sees everything the
+composite asks for, `steady` the mean of the next calls with the same request. Times are of the server's processor,
+everything it does included; `wall` is the median that the client waits, on a machine that may be busy. Resident memory
+is that of the server after the calls.
 """
 
 from __future__ import annotations
 
 import copy
-import resource
 import statistics
+import sys
+import tempfile
 import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from modelplane_functions import servicer
+import grpc
+
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.exchange import Observed
-from tests.support import fleet, requests
+from tests.bench import documents, fleets
+from tests.support import certificates, fleet, functionserver, requests
 
-CALLS = 7
+CALLS = 9
+SENT_MAX_MIB = 2047
+TIMEOUT_SECONDS = 120
+MEMORY_TARGET_MB = 300
 Json = Any
 
 
-def main() -> int:
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the calls about one composite cost. Units: milliseconds, kilobytes, megabytes."""
+
+    first: float
+    steady: float
+    wall: float
+    children: int
+    request_kb: float
+    resident_mb: float
+
+
+def main(arguments: list[str]) -> int:
     """Print the table; return 0."""
-    print(f"{'one RunFunction':<52} {'ms':>7} {'target':>7} {'request kB':>11}")
-    for count in (100, 1_000):
-        clusters = [fleet.inference_cluster(f"c{number:04}") for number in range(count)]
-        store = [*clusters, fleet.inference_class()]
-        target = 300 if count == 1_000 else ""
-        print(
-            _row(f"ModelDeployment, 10 replicas, {count} clusters", fleet.model_deployment(replicas=10), store, target)
-        )
-    for count in (50, 500):
-        cluster = fleet.inference_cluster("a", nodes=count // 5)
-        store = [*_replicas(cluster, count), fleet.inference_class()]
-        target = 100 if count == 500 else ""
-        print(_row(f"InferenceCluster, {count} replicas", cluster, store, target))
-    print(f"peak resident memory of this process, MB: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}")
+    sizes = [int(text) for text in arguments] or [1_000, 10_000]
+    head = ("first ms", "steady ms", "target ms", "wall ms", "children", "request kB", "server MB", "target MB")
+    print(f"{'one RunFunction over gRPC with mTLS':<46}" + "".join(f"{cell:>11}" for cell in head))
+    with tempfile.TemporaryDirectory() as folder:
+        authority = certificates.authority()
+        theirs = authority.issue(Path(folder, "server"), "function-modelplane")
+        ours = authority.issue(Path(folder, "client"), "crossplane")
+        for count in sizes:
+            store, target = documents.of(fleets.fleet(count)), 300 if count == 1_000 else ""
+            for replicas in (10, 100):
+                name = f"ModelDeployment, {replicas} replicas, {count} clusters"
+                _row(name, documents.deployment(replicas), store, target, (theirs, ours))
+        for count in (50, 500):
+            cluster = fleet.inference_cluster("a", nodes=count // 5)
+            store = [*_replicas(cluster, count), fleet.inference_class()]
+            _row(f"InferenceCluster, {count} replicas", cluster, store, 100 if count == 500 else "", (theirs, ours))
     return 0
 
 
-def _row(name: str, composite: Json, store: list[Json], target: object) -> str:
+def _row(name: str, composite: Json, store: list[Json], target: object, identities: tuple[Path, Path]) -> None:
+    try:
+        cost = _measure(composite, store, *identities)
+    except grpc.RpcError as error:
+        print(f"{name:<46}  refused: {error.code().name}: {error.details()}")  # type: ignore[attr-defined]
+        return
+    times = (f"{cost.first:.0f}", f"{cost.steady:.0f}", target, f"{cost.wall:.0f}")
+    sizes = (cost.children, f"{cost.request_kb:.0f}", f"{cost.resident_mb:.0f}", MEMORY_TARGET_MB)
+    print(f"{name:<46}" + "".join(f"{cell:>11}" for cell in (*times, *sizes)))
+
+
+def _measure(composite: Json, store: list[Json], theirs: Path, ours: Path) -> Cost:
+    """Return the cost on a server that has served nobody before, and is asked as Crossplane asks it."""
     last: list[Any] = []
+    with functionserver.running(["--tls-server-certs-dir", str(theirs)]) as server:
+        # The client has no limit of its own, so that it is the server's that is seen.
+        options = {
+            "grpc.max_send_message_length": SENT_MAX_MIB << 20,
+            "grpc.max_receive_message_length": SENT_MAX_MIB << 20,
+        }
+        with functionserver.secure_channel(server.target, ours, **options) as channel:
 
-    def run(message: Any) -> Any:
-        last[:] = [message]
-        return servicer.answer(message)
+            def run(message: Any) -> Any:
+                before = server.cpu_seconds()
+                response, _ = _timed(channel, message)
+                last[:] = [message, response, (server.cpu_seconds() - before) * 1000]
+                return response
 
-    requests.settle(run, requests.request(composite), store)
-    times = []
-    for _ in range(CALLS):
-        started = time.perf_counter()
-        servicer.answer(last[0])
-        times.append((time.perf_counter() - started) * 1000)
-    return f"{name:<52} {statistics.median(times):>7.0f} {target:>7} {last[0].ByteSize() / 1024:>11.0f}"
+            requests.settle(run, requests.request(composite), store)
+            message, response, first = last
+            before = server.cpu_seconds()
+            wall = statistics.median(_timed(channel, message)[1] for _ in range(CALLS))
+            steady = (server.cpu_seconds() - before) * 1000 / CALLS
+            children = len(response.desired.resources)
+            return Cost(first, steady, wall, children, message.ByteSize() / 1024, server.resident_mb())
+
+
+def _timed(channel: grpc.Channel, message: Any) -> tuple[Any, float]:
+    started = time.perf_counter()
+    response = requests.call(channel, message, timeout_seconds=TIMEOUT_SECONDS)
+    return response, (time.perf_counter() - started) * 1000
 
 
 def _replicas(cluster: Json, count: int) -> list[Json]:
@@ -68,4 +120,4 @@ def _replicas(cluster: Json, count: int) -> list[Json]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(sys.argv[1:]))

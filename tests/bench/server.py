@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import statistics
 import time
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -29,10 +28,10 @@ def main() -> int:
         ready_seconds = time.perf_counter() - started
         print(f"{'server':<34} {'measured':>10} {'target':>10}")
         print(f"{'ready after start, s':<34} {ready_seconds:>10.2f} {2.0:>10.1f}")
-        print(f"{'resident memory when idle, MB':<34} {_resident_mb(server.process.pid):>10.0f} {120:>10}")
+        print(f"{'resident memory when idle, MB':<34} {server.resident_mb():>10.0f} {120:>10}")
         with grpc.insecure_channel(server.target) as channel:
             rows = [(kind, *_measure(channel, kind, objects)) for kind in _kinds(objects)]
-        print(f"{'resident memory after the calls, MB':<34} {_resident_mb(server.process.pid):>10.0f} {'':>10}")
+        print(f"{'resident memory after the calls, MB':<34} {server.resident_mb():>10.0f} {'':>10}")
     print()
     print(f"{'one warm RunFunction (median)':<34} {'ms':>10} {'target':>10} {'request kB':>11} {'children':>9}")
     for kind, milliseconds, kilobytes, children in rows:
@@ -68,13 +67,6 @@ def _measure(channel: grpc.Channel, kind: str, objects: list[dict[str, Any]]) ->
         requests.call(channel, settled)
         times.append((time.perf_counter() - started) * 1000)
     return statistics.median(times), settled.ByteSize() / 1024, len(response.desired.resources)
-
-
-def _resident_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return float("nan")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,18 @@ class Server:
         """Return the structured log lines so far."""
         return [json.loads(line) for line in self.lines if line.startswith("{")]
 
+    def resident_mb(self) -> float:
+        """Return the memory of the process that is in use now."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        return float("nan")
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time that all threads of the process have used so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self, signum: int = signal.SIGTERM) -> int:
         """Ask the process to end and return its exit code."""
         if self.process.poll() is None:
