@@ -31,6 +31,7 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
+from modelplane_functions.remembered import Remembered
 
 # A double holds every integer up to here and no further.
 EXACT_INTEGER_MAX = 2**53
@@ -142,8 +143,8 @@ def _decode_resource(struct: struct_pb2.Struct) -> dict[str, Json]:
 
 
 @lru_cache(maxsize=4096)
-def _remembered(text: bytes) -> dict[str, Json]:
-    return _decode_struct(struct_pb2.Struct.FromString(text))
+def _remembered(text: bytes) -> Remembered:
+    return Remembered(_decode_struct(struct_pb2.Struct.FromString(text)))
 
 
 def _decode_struct(struct: struct_pb2.Struct) -> dict[str, Json]:

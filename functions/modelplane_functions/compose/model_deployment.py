@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from modelplane import names
@@ -50,6 +51,7 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
+from modelplane_functions.remembered import recall
 
 Json: TypeAlias = Any
 
@@ -126,7 +128,7 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
         ),
     }
     for resource in _living(observed).values():
-        cluster = _cluster(resource)
+        cluster = _cluster_of(resource)
         needed[_CLUSTER + cluster] = Requirement(names.API_VERSION, inference_cluster.KIND, name=cluster)
     return needed
 
@@ -145,7 +147,7 @@ def read(observed: Observed) -> Facts:
         if key == CLUSTERS or key.startswith(_CLUSTER)
         for resource in resources
     }
-    clusters = tuple(inference_cluster.decode(found[name], classes) for name in sorted(found))
+    clusters = tuple(_cluster(found[name], classes) for name in sorted(found))
     current = _current(observed, workload)
     return Facts(
         workload=workload,
@@ -161,6 +163,15 @@ def read(observed: Observed) -> Facts:
         current=current,
         faults=faults,
     )
+
+
+def _cluster(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
+    """Return the cluster, as it was read before where its pools are still of the very same classes."""
+
+    def still(known: Cluster) -> bool:
+        return all(pool.node_class is classes.get(pool.class_name) for pool in known.pools)
+
+    return recall(resource, "cluster", partial(inference_cluster.decode, resource, classes), still)
 
 
 def _check_selectors(observed: Observed, workload: Workload) -> None:
@@ -185,7 +196,7 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
     faults: list[str] = []
     for resource in observed.required[CLASSES]:
         try:
-            node_class = inference_class.decode(resource)
+            node_class = recall(resource, "class", partial(inference_class.decode, resource))
         except InvalidInput as error:
             faults.append(f'InferenceClass "{resource["metadata"]["name"]}" is not usable: {error}')
             continue
@@ -241,7 +252,7 @@ def _decoded(child: Resource) -> Replica:
         raise _unreadable(child, error) from None
 
 
-def _cluster(child: Resource) -> str:
+def _cluster_of(child: Resource) -> str:
     """Return the cluster of an observed ModelReplica. Raises: as `_decoded`."""
     try:
         return Field(child).at("spec", "clusterName").text()
