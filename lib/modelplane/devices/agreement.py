@@ -9,10 +9,12 @@ written: two versions that differ in build metadata differ.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 from modelplane.devices.claims import ClaimConstraint, Relation
 from modelplane.devices.model import Attribute, Device
+from modelplane.devices.profiles import Distinct as Rule
 
 Names: TypeAlias = tuple[str, str]
 """A request and, where it has alternatives, the one being tried."""
@@ -99,13 +101,52 @@ class Distinct(_Kept):
             self._devices -= 1
 
 
+class DistinctDevices(_Kept):
+    """All devices have the attribute with different values."""
+
+    def __init__(self, constraint: ClaimConstraint) -> None:
+        super().__init__(constraint)
+        self._values: list[Attribute] = []
+
+    def admit(self, names: Names, device: Device) -> bool:
+        """Return whether the device differs from those admitted."""
+        if not self._concerns(names):
+            return True
+        value = attribute(device, self._attribute)
+        if value is None or any(_same(value, one) for one in self._values):
+            return False
+        self._values.append(value)
+        return True
+
+    def dismiss(self, names: Names) -> None:
+        """Put the last device back."""
+        if self._concerns(names):
+            self._values.pop()
+
+
+class Unchecked(_Kept):
+    """All devices have the attribute. Their values are not compared, since 1.34 compares where they are kept."""
+
+    def admit(self, names: Names, device: Device) -> bool:
+        """Return whether the device has the attribute."""
+        return not self._concerns(names) or attribute(device, self._attribute) is not None
+
+    def dismiss(self, names: Names) -> None:
+        """Put the last device back."""
+
+
 def _same(left: Attribute, right: Attribute | None) -> bool:
     return right is not None and left.kind is right.kind and left.value == right.value
 
 
-Agreement: TypeAlias = Match | Distinct
+Agreement: TypeAlias = Match | Distinct | DistinctDevices | Unchecked
+_DISTINCT: Final[Mapping[Rule, type[Distinct | DistinctDevices | Unchecked]]] = {
+    Rule.UNCHECKED: Unchecked,
+    Rule.BY_REQUEST: Distinct,
+    Rule.BY_DEVICE: DistinctDevices,
+}
 
 
-def of(constraint: ClaimConstraint) -> Agreement:
-    """Return the constraint with no device admitted yet."""
-    return Match(constraint) if constraint.relation is Relation.MATCH else Distinct(constraint)
+def of(constraint: ClaimConstraint, rule: Rule) -> Agreement:
+    """Return the constraint with no device admitted yet; `rule` is how this version tells devices apart."""
+    return Match(constraint) if constraint.relation is Relation.MATCH else _DISTINCT[rule](constraint)

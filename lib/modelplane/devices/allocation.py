@@ -5,23 +5,24 @@ by driver and name, slices by name, devices as listed, requests in order, the de
 and the first of the alternatives that leads to the end. What the allocator's books forget while it goes back
 (`counters`, `agreement`, `_Books`) is forgotten here too, since it changes what is found.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator (incubating), checked against it by the
-conformance suite. Known divergences: the allocator runs until the scheduler's time is up, this one STEPS_MAX steps; a
-shared device's share id, which is random there, is left out; and an amount of capacity that Go keeps in its big form
-(1.5Gi, but not 1536Mi) is overwritten there while it is compared, so that it grows, and keeps its value here.
+Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator (incubating), and how v0.34.0, v0.35.0 and
+v0.37.2 differ (`profiles`); checked against all four by the conformance suite. Known divergences: the allocator runs
+until the scheduler's time is up, this one STEPS_MAX steps; a shared device's share id, which is random there, is left
+out; and an amount of capacity that Go keeps in its big form (1.5Gi, but not 1536Mi) is overwritten there while it is
+compared, so that it grows, and keeps its value here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from modelplane.devices import agreement, demands, nodes, pools, sharing, shortfall
 from modelplane.devices.amounts import nano
 from modelplane.devices.claims import DEVICES_MAX, Allocated, Claim, DeviceClass, Use
 from modelplane.devices.counters import CounterBooks
 from modelplane.devices.demands import Demand, Site, Wish
-from modelplane.devices.pools import Place, State
+from modelplane.devices.pools import Place, Pool, State
 from modelplane.devices.profiles import V1_36, Profile
 from modelplane.devices.slices import DeviceId, Node, NodeSelector, Requirement, Slice, Term
 from modelplane.devices.verdicts import (
@@ -69,7 +70,7 @@ def allocate(inventory: Inventory, claims: Iterable[Claim], profile: Profile = V
     except Aborted as error:
         return error.abort
     for pool in site.pools:
-        if pool.state is State.INVALID:
+        if pool.state is State.INVALID and profile.waits_for_pools:
             return Unschedulable(f"pool {pool} is invalid: {pool.problem}; its driver has to publish it anew")
     return Unschedulable(search.shortfall())
 
@@ -98,8 +99,12 @@ class _TooManyDevices(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pick:
+    """A device and what `_put_back` has to know: whether counters were drawn for it and it was shared before."""
+
     place: Place
     assigned: Assigned
+    drew: bool
+    was_shared: bool
 
 
 class _Books:
@@ -109,12 +114,13 @@ class _Books:
     nothing, except where nothing was taken in the first place.
     """
 
-    def __init__(self, allocated: Allocated, held: Mapping[DeviceId, Mapping[str, int]]) -> None:
+    def __init__(self, allocated: Allocated, held: Mapping[DeviceId, Mapping[str, int]], *, undoes: bool) -> None:
         self._taken_by_others = allocated.devices
         self._held = held
+        self._undoes = undoes
         self._claims: dict[DeviceId, set[int]] = {}
         self._capacity: dict[DeviceId, dict[str, int]] = {}
-        self.counters = CounterBooks(allocated.devices | held.keys())
+        self.counters = CounterBooks(allocated.devices | held.keys(), by_driver=undoes)
 
     def is_taken(self, device: DeviceId, demand: Demand) -> bool:
         """Return whether the device is out of reach; for admin access only one of the same claim is."""
@@ -143,14 +149,14 @@ class _Books:
         """Undo `take`."""
         self._claims.get(device, set()).discard(claim)
 
-    def unshare(self, use: Use) -> None:
-        """Undo `share`."""
+    def unshare(self, use: Use, *, keeps: bool) -> None:
+        """Undo `share`; `keeps` says that somebody else has a part, whose entry stays even when it is nothing."""
         entry = self._capacity.get(use.device)
-        if not use.consumed or entry is None:
+        if entry is None or not (use.consumed or self._undoes):
             return
         for name, amount in use.consumed:
             entry[name] -= nano(amount)
-        if not any(entry.values()):
+        if not any(entry.values()) and not keeps:
             del self._capacity[use.device]
 
 
@@ -161,10 +167,11 @@ class _Search:
         self._site = site
         self._claims = claims
         self._wishes: tuple[tuple[Wish, ...], ...] = demands.wishes(claims, site)
-        self._places = [place for pool in site.pools if pool.state is State.READY for place in pool.places]
-        self._agreements = [[agreement.of(one) for one in claim.constraints] for claim in claims]
-        self._books = _Books(allocated, site.held)
-        self._meant: dict[tuple[int, int], bool] = {}
+        served, self._barrier = _served(site)
+        self._places = [place for pool in served for place in pool.places]
+        rule = site.profile.distinct
+        self._agreements = [[agreement.of(one, rule) for one in claim.constraints] for claim in claims]
+        self._books = _Books(allocated, site.held, undoes=site.profile.undoes)
         self._steps = STEPS_MAX
         self._missing = shortfall.Record()
         self.picks: tuple[list[_Pick], ...] = tuple([] for _ in claims)
@@ -219,7 +226,8 @@ class _Search:
             self._missing.note(demand, number, shortfall.TOO_MANY)
             raise _TooManyDevices
         if demand.every is not None:
-            return self._take(demand, demand.every[number]) and self._go_on(demand, after, number + 1, 0)
+            following = demand if self._site.profile.keeps_alternative else self._first_of(demand)
+            return self._take(demand, demand.every[number]) and self._go_on(demand, after, number + 1, 0, following)
         self._missing.begin(demand, number)
         for position in range(start, len(self._places)):
             if self._steps <= 0:
@@ -227,14 +235,21 @@ class _Search:
             place = self._places[position]
             if not self._offers(demand, place, number) or not self._take(demand, place):
                 continue
-            if self._go_on(demand, after, number + 1, position + 1):
+            if self._go_on(demand, after, number + 1, position + 1, demand):
                 return True
+        if self._barrier is not None:
+            text = f"pool {self._barrier} is invalid: {self._barrier.problem}; its driver has to publish it anew"
+            raise Aborted(AbortKind.INVALID_POOL, text)
         return False
 
-    def _go_on(self, demand: Demand, after: tuple[int, int], number: int, start: int) -> bool:
+    def _first_of(self, demand: Demand) -> Demand:
+        """Return the first alternative of the same request, which versions before 1.36 go on with by mistake."""
+        return self._wishes[demand.claim][demand.position].demands[0]
+
+    def _go_on(self, demand: Demand, after: tuple[int, int], number: int, start: int, following: Demand) -> bool:
         """Return whether the rest is served beside the device just taken; it is put back otherwise."""
         try:
-            done = self._devices(demand, after, number, start)
+            done = self._devices(following, after, number, start)
         except _TooManyDevices:
             self._put_back(demand)
             raise
@@ -247,11 +262,7 @@ class _Search:
         if self._books.is_taken(place.device, demand):
             self._missing.note(demand, number, shortfall.IN_USE)
             return False
-        key = (id(demand), id(place))
-        meant = self._meant.get(key)
-        if meant is None:
-            meant = self._meant[key] = demands.is_meant(demand, place, self._site)
-        if not meant:
+        if not demands.is_meant(demand, place, self._site):
             self._missing.note(demand, number, shortfall.NOT_MEANT)
             return False
         if not demands.has_room(demand, place, self._books.taking(place.device), self._site):
@@ -262,9 +273,9 @@ class _Search:
     def _take(self, demand: Demand, place: Place) -> bool:
         """Return whether the device is taken.
 
-        Of a device that is refused half-way, the counters stay drawn; and where capacity is what is missing at the
-        end (only where all devices are wanted) the constraints keep it too. Raises: Aborted where all devices are
-        wanted and a constraint forbids one.
+        Before 1.37, of a device that is refused half-way, the counters stay drawn; and where capacity is what is
+        missing at the end (only where all devices are wanted) the constraints and the books keep it too. Raises:
+        Aborted where all devices are wanted and a constraint forbids one.
         """
         self._steps -= 1
         offer, profile = place.offer, self._site.profile
@@ -273,22 +284,41 @@ class _Search:
             return self._refused(demand, shortfall.IN_USE)
         if offer.draws and not profile.partitionable:
             return self._refused(demand, shortfall.NOT_MEANT)
-        drawn_before = shared and self._books.is_shared_already(place.device)
-        if offer.draws and not drawn_before and not self._books.counters.draw(place):
+        was_shared = shared and self._books.is_shared_already(place.device)
+        drew = bool(offer.draws) and not was_shared
+        if drew and not self._books.counters.draw(place):
             return self._refused(demand, shortfall.NO_COUNTERS)
-        if profile.taints and _is_kept_away(demand, place):
-            return self._refused(demand, shortfall.TAINTED)
-        if not self._agrees(demand, place):
-            return self._refused(demand, shortfall.DISAGREES)
-        if not shared:
-            self._books.take(place.device, demand.claim)
-        if not demands.has_room(demand, place, self._books.taking(place.device), self._site):
-            return self._refused(demand, shortfall.NO_CAPACITY)
+        why = self._objection(demand, place)
+        if why:
+            if drew and profile.undoes:
+                self._books.counters.give_back(place)
+            return self._refused(demand, why)
         use = Use(place.device, self._consumed(demand, place) if shared else ())
         if shared:
             self._books.share(use)
-        self.picks[demand.claim].append(_Pick(place, _assigned(demand, place, use, shared=shared)))
+        else:
+            self._books.take(place.device, demand.claim)
+        assigned = _assigned(demand, place, use, shared=shared)
+        if not profile.reports_tolerations:
+            assigned = replace(assigned, tolerations=())
+        self.picks[demand.claim].append(_Pick(place, assigned, drew, was_shared))
         return True
+
+    def _objection(self, demand: Demand, place: Place) -> str:
+        """Return why a device that is free, and whose counters are there, is not taken; nothing when it is."""
+        profile = self._site.profile
+        if profile.taints and _is_kept_away(demand, place):
+            return shortfall.TAINTED
+        if not self._agrees(demand, place):
+            return shortfall.DISAGREES
+        if demands.has_room(demand, place, self._books.taking(place.device), self._site):
+            return ""
+        if profile.undoes:
+            for one in self._agreements[demand.claim]:
+                one.dismiss(demand.names)
+        elif not (profile.consumable_capacity and place.offer.kind.allow_multiple_allocations):
+            self._books.take(place.device, demand.claim)
+        return shortfall.NO_CAPACITY
 
     def _is_taken(self, demand: Demand, place: Place, *, shared: bool) -> bool:
         return not (shared and demand.is_admin) and self._books.is_taken(place.device, demand)
@@ -313,20 +343,33 @@ class _Search:
         return True
 
     def _consumed(self, demand: Demand, place: Place) -> tuple[tuple[str, Quantity], ...]:
-        return sharing.taken(place.offer, demand.request.capacity or ()) or ()
+        exact = self._site.profile.exact_ranges
+        return sharing.taken(place.offer, demand.request.capacity or (), exact=exact) or ()
 
     def _put_back(self, demand: Demand) -> None:
-        """Undo the last `_take`. What a shared device drew from counters stays drawn."""
+        """Undo the last `_take`. Before 1.37, what a shared device drew from counters stays drawn."""
         pick = self.picks[demand.claim].pop()
-        place = pick.place
+        place, undoes = pick.place, self._site.profile.undoes
         for one in self._agreements[demand.claim]:
             one.dismiss(demand.names)
         if pick.assigned.shared:
-            self._books.unshare(Use(place.device, pick.assigned.consumed))
-            return
-        self._books.put_back(place.device, demand.claim)
-        if place.offer.draws:
+            self._books.unshare(Use(place.device, pick.assigned.consumed), keeps=undoes and pick.was_shared)
+        else:
+            self._books.put_back(place.device, demand.claim)
+        if pick.drew and (undoes or not pick.assigned.shared):
             self._books.counters.give_back(place)
+
+
+def _served(site: Site) -> tuple[list[Pool], Pool | None]:
+    """Return the pools that serve devices, and the one, where there is one, at which the search ends for good."""
+    if site.profile.waits_for_pools:
+        return [pool for pool in site.pools if pool.state is State.READY], None
+    served: list[Pool] = []
+    for pool in site.pools:
+        if pool.state is State.INVALID:
+            return served, pool
+        served.append(pool)
+    return served, None
 
 
 def _is_kept_away(demand: Demand, place: Place) -> bool:
@@ -354,17 +397,18 @@ def _result(claim: Claim, picks: list[_Pick], site: Site) -> ClaimAllocation:
     return ClaimAllocation(
         claim.name,
         tuple(pick.assigned for pick in picks),
-        _selector([pick.place for pick in picks], site.node),
+        _selector([pick.place for pick in picks], site),
     )
 
 
-def _selector(places: list[Place], node: Node) -> NodeSelector | None:
+def _selector(places: list[Place], site: Site) -> NodeSelector | None:
     """Return which nodes can use all the devices, None for every node."""
+    node = site.node
     expressions: list[Requirement] = []
     fields: list[Requirement] = []
     for place in places:
         reach = place.offer.reach if place.slice.per_device_reach else place.slice.reach
-        if reach.node_name or place.offer.binds_to_node:
+        if reach.node_name or (place.offer.binds_to_node and site.profile.names_bound_node):
             return (Term(fields=(Requirement(nodes.NAME_FIELD, "In", (node.name,)),)),)
         for term in reach.selector or ():
             _add(expressions, term.expressions)

@@ -1,11 +1,11 @@
 """What is left of the counters that the devices of a pool share.
 
-The books are kept as the allocator keeps them, which shows in three places. They are kept per name of a pool, so
-pools of one name share them whatever their driver. What is drawn for a device that is then refused for another cause
-(a taint, a constraint) is not given back while the allocation lasts. And one set that is overdrawn by what is
-allocated already stops every device of its pool that draws from any set.
+The books are kept as the allocator keeps them, which shows in three places. Before 1.37 they are kept per name of a
+pool, so pools of one name share them whatever their driver, and what is drawn for a device that is then refused for
+another cause (a taint, a constraint) is not given back while the allocation lasts. In every version one set that is
+overdrawn by what is allocated already stops every device of its pool that draws from any set.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator (incubating).
+Source: k8s.io/dynamic-resource-allocation v0.36.2 and v0.37.2, structured allocator (incubating).
 """
 
 from __future__ import annotations
@@ -31,17 +31,22 @@ def entries(sets: Iterable[Counters]) -> Iterator[tuple[Counter, int]]:
 class CounterBooks:
     """What is available and what is drawn, for one allocation."""
 
-    def __init__(self, in_use: frozenset[DeviceId]) -> None:
+    def __init__(self, in_use: frozenset[DeviceId], *, by_driver: bool) -> None:
         self._in_use = in_use
-        self._available: dict[str, dict[Counter, int]] = {}
-        self._drawn: dict[str, dict[Counter, int]] = {}
+        self._by_driver = by_driver
+        self._available: dict[tuple[str, str], dict[Counter, int]] = {}
+        self._drawn: dict[tuple[str, str], dict[Counter, int]] = {}
+
+    def _key(self, pool: Pool) -> tuple[str, str]:
+        return (pool.driver if self._by_driver else "", pool.name)
 
     def draw(self, place: Place) -> bool:
         """Return whether the counters the device needs were there; then they are drawn."""
-        available = self._available.get(place.pool.name)
+        key = self._key(place.pool)
+        available = self._available.get(key)
         if available is None:
-            available = self._available[place.pool.name] = self._opening(place.pool)
-        drawn = self._drawn.setdefault(place.pool.name, {})
+            available = self._available[key] = self._opening(place.pool)
+        drawn = self._drawn.setdefault(key, {})
         for counter, amount in entries(place.offer.draws):
             drawn[counter] = drawn.get(counter, 0) + amount
         if all(amount >= drawn.get(counter, 0) for counter, amount in available.items()):
@@ -51,7 +56,7 @@ class CounterBooks:
 
     def give_back(self, place: Place) -> None:
         """Undo one draw of the device."""
-        drawn = self._drawn.setdefault(place.pool.name, {})
+        drawn = self._drawn.setdefault(self._key(place.pool), {})
         for counter, amount in entries(place.offer.draws):
             drawn[counter] = drawn.get(counter, 0) - amount
 

@@ -6,8 +6,8 @@ the first that fails names the cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from modelplane.devices import nodes, sharing
 from modelplane.devices.claims import (
@@ -21,7 +21,7 @@ from modelplane.devices.claims import (
     Relation,
 )
 from modelplane.devices.pools import Place, Pool, State
-from modelplane.devices.profiles import Profile
+from modelplane.devices.profiles import Distinct, Profile
 from modelplane.devices.selection import selected
 from modelplane.devices.slices import DeviceId, Node
 from modelplane.devices.verdicts import Aborted, AbortKind
@@ -32,7 +32,8 @@ from modelplane.errors import InvalidInput
 class Site:
     """Where devices are looked for.
 
-    `held` is what others hold of shared devices, in nano.
+    `held` is what others hold of shared devices, in nano. `meant` remembers which device is meant by which alternative
+    of which request of which claim.
     """
 
     node: Node
@@ -40,6 +41,7 @@ class Site:
     classes: Mapping[str, DeviceClass]
     profile: Profile
     held: Mapping[DeviceId, Mapping[str, int]]
+    meant: dict[tuple[int, int, int, DeviceId], bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +50,7 @@ class Demand:
 
     claim: int
     position: int
+    alternative: int
     request: DeviceRequest
     parent: str
     owners: tuple[tuple[str, tuple[str, ...]], ...]
@@ -90,14 +93,23 @@ def wishes(claims: tuple[Claim, ...], site: Site) -> tuple[tuple[Wish, ...], ...
     """
     found = []
     for index, claim in enumerate(claims):
-        of_claim = tuple(_wish((index, position), claim, site) for position in range(len(claim.requests)))
-        least = sum(wish.fewest for wish in of_claim)
-        if least > DEVICES_MAX:
-            text = f"claim {claim.name} asks for {least} devices, a claim can hold {DEVICES_MAX}"
-            raise Aborted(AbortKind.TOO_MANY_DEVICES, text)
+        of_claim: list[Wish] = []
+        for position in range(len(claim.requests)):
+            of_claim.append(_wish((index, position), claim, site))
+            if site.profile.undoes:  # which counts as it goes, so that a later request's fault is not met
+                _check_count(claim, of_claim)
+        _check_count(claim, of_claim)
         _check_constraints(claim, site.profile)
-        found.append(of_claim)
+        found.append(tuple(of_claim))
+    site.meant.clear()  # what was remembered for the wrong alternative (`_every`) is not kept for the search
     return tuple(found)
+
+
+def _check_count(claim: Claim, wishes: Iterable[Wish]) -> None:
+    least = sum(wish.fewest for wish in wishes)
+    if least > DEVICES_MAX:
+        text = f"claim {claim.name} asks for {least} devices, a claim can hold {DEVICES_MAX}"
+        raise Aborted(AbortKind.TOO_MANY_DEVICES, text)
 
 
 def _wish(place: tuple[int, int], claim: Claim, site: Site) -> Wish:
@@ -107,11 +119,16 @@ def _wish(place: tuple[int, int], claim: Claim, site: Site) -> Wish:
     if parent and not site.profile.first_available:
         text = f"claim {claim.name}, request {parent}: firstAvailable is off in this version of Kubernetes"
         raise Aborted(AbortKind.FEATURE_OFF, text)
-    demands = tuple(_demand(place, f"claim {claim.name}", one, parent, site) for one in alternatives)
+    if site.profile.refuses_capacity and any(one.capacity is not None for one in alternatives):
+        text = f"claim {claim.name}, request {request.name}: amounts of capacity are off in this version of Kubernetes"
+        raise Aborted(AbortKind.FEATURE_OFF, text)
+    demands = tuple(
+        _demand((*place, number), f"claim {claim.name}", one, parent, site) for number, one in enumerate(alternatives)
+    )
     return Wish(demands, bool(parent))
 
 
-def _demand(place: tuple[int, int], claim: str, request: DeviceRequest, parent: str, site: Site) -> Demand:
+def _demand(place: tuple[int, int, int], claim: str, request: DeviceRequest, parent: str, site: Site) -> Demand:
     subject = f"{claim}, request {request.name}"
     if request.admin_access is not None and not site.profile.admin_access:
         raise Aborted(AbortKind.FEATURE_OFF, f"{subject}: admin access is off in this version of Kubernetes")
@@ -130,19 +147,28 @@ def _demand(place: tuple[int, int], claim: str, request: DeviceRequest, parent: 
 def _every(demand: Demand, subject: str, site: Site) -> tuple[Place, ...]:
     """Return all devices the request means and could ever have, in use or not."""
     found = []
+    # Before 1.36 what is meant by an alternative and by the one before it is remembered as one.
+    named = demand if site.profile.keeps_alternative else replace(demand, alternative=max(0, demand.alternative - 1))
     for pool in site.pools:
         if pool.state is not State.READY:
             text = f"{subject} wants all devices, and pool {pool} is {pool.state}: {pool.problem}"
             raise Aborted(AbortKind.POOL_NOT_READY, text)
         for place in pool.places:
-            if is_meant(demand, place, site) and has_room(demand, place, {}, site):
+            if is_meant(named, place, site) and _could_serve(demand, place, site):
                 found.append(place)
     return tuple(found)
 
 
+def _could_serve(demand: Demand, place: Place, site: Site) -> bool:
+    """Return whether the device has the capacity asked for; before 1.37 only one that others left enough of counts."""
+    if site.profile.undoes:
+        return _fits(demand, place, {}, site)
+    return has_room(demand, place, {}, site)
+
+
 def _check_constraints(claim: Claim, profile: Profile) -> None:
     for constraint in claim.constraints:
-        if constraint.relation is Relation.DISTINCT and not profile.consumable_capacity:
+        if constraint.relation is Relation.DISTINCT and profile.distinct is Distinct.REFUSED:
             text = f"claim {claim.name}: distinctAttribute is off in this version of Kubernetes"
             raise Aborted(AbortKind.FEATURE_OFF, text)
 
@@ -152,11 +178,19 @@ def is_meant(demand: Demand, place: Place, site: Site) -> bool:
 
     Raises: Aborted for a selector that fails or a node selector that cannot be read.
     """
-    offer = place.offer
-    if offer.needs_binding and not site.profile.binding_conditions:
+    if place.offer.needs_binding and not site.profile.binding_conditions:
         return False
+    key = (demand.claim, demand.position, demand.alternative, place.device)
+    known = site.meant.get(key)
+    if known is None:
+        known = site.meant[key] = _is_selected(demand, place, site)
+    return known
+
+
+def _is_selected(demand: Demand, place: Place, site: Site) -> bool:
+    offer = place.offer
     kind, language = offer.kind, site.profile.language
-    if kind.allow_multiple_allocations and not site.profile.consumable_capacity:
+    if kind.allow_multiple_allocations and not site.profile.shows_sharing:
         kind = replace(kind, allow_multiple_allocations=False)  # unknown there, so selectors read its default
     if not all(selected(owner, selectors, kind, language) for owner, selectors in demand.owners):
         return False
@@ -175,4 +209,13 @@ def has_room(demand: Demand, place: Place, taking: sharing.Amounts, site: Site) 
     held = site.held.get(place.device, {})
     if taking:
         held = {name: held.get(name, 0) + taking.get(name, 0) for name in {*held, *taking}}
-    return sharing.fits(place.offer, demand.request.capacity or (), held)
+    return _fits(demand, place, held, site)
+
+
+def _fits(demand: Demand, place: Place, held: sharing.Amounts, site: Site) -> bool:
+    if not site.profile.consumable_capacity:
+        return True
+    try:
+        return sharing.fits(place.offer, demand.request.capacity or (), held, exact=site.profile.exact_ranges)
+    except InvalidInput as error:
+        raise Aborted(AbortKind.CAPACITY, f"request {demand.name}, device {place.device}: {error.message}") from None

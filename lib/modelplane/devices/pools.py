@@ -76,12 +76,25 @@ def _relevant(slices: Sequence[Slice], node: Node, profile: Profile) -> Iterator
     From 1.36 on its own come before those of several nodes: which is first decides how many slices a pool has.
     """
     if profile.sorts_slices:
-        slices = sorted(slices, key=lambda one: not one.reach.node_name or bool(one.counter_sets))
+        slices = sorted(
+            slices, key=lambda one: not one.reach.node_name or (bool(one.counter_sets) and profile.counters_for_all)
+        )
+    elif not profile.waits_for_pools:
+        slices = sorted(slices, key=_has_waiting)
     for one in slices:
-        if not profile.partitionable and (one.per_device_reach is not None or one.counter_sets):
+        if not profile.partitionable and (one.per_device_reach is not None or _is_unknown(one, profile)):
             continue
-        if one.counter_sets or _concerns(one, node):
+        if (one.counter_sets and profile.counters_for_all) or _concerns(one, node):
             yield one
+
+
+def _is_unknown(one: Slice, profile: Profile) -> bool:
+    """Return whether the slice is passed over; 1.34 knows counter sets only beside devices, and reads it as empty."""
+    return bool(one.counter_sets) and profile.waits_for_pools
+
+
+def _has_waiting(one: Slice) -> bool:
+    return any(offer.needs_binding for offer in one.offers)
 
 
 def _concerns(one: Slice, node: Node) -> bool:
@@ -105,6 +118,8 @@ def _newest(slices: Iterable[Slice]) -> dict[tuple[str, str], list[Slice]]:
 def _pool(newest: list[Slice], slices: Sequence[Slice], profile: Profile) -> Pool | None:
     """Return the pool, None when a newer generation of it is for other nodes only."""
     first = newest[0]
+    if not profile.waits_for_pools:
+        return _unwaited(newest)
     others: list[Slice] = []
     if len(newest) != first.slices_in_pool:
         all_of_pool = [one for one in slices if one.pool_id == first.pool_id and one.generation >= first.generation]
@@ -119,21 +134,38 @@ def _pool(newest: list[Slice], slices: Sequence[Slice], profile: Profile) -> Poo
     return _checked(ordered, others, profile)
 
 
+def _unwaited(slices: list[Slice]) -> Pool:
+    """Return the pool of the slices for the node alone; one that is incomplete serves what it has."""
+    first = slices[0]
+    state, problem = State.READY, ""
+    if len(slices) != first.slices_in_pool:
+        state, problem = State.INCOMPLETE, f"{len(slices)} of its {first.slices_in_pool} slices are for the node"
+    repeated = _repeated("device", (offer.name for one in slices for offer in one.offers))
+    if repeated:
+        return Pool(first.driver, first.pool, State.INVALID, repeated)
+    return _placed(Pool(first.driver, first.pool, state, problem), slices)
+
+
+def _placed(pool: Pool, slices: list[Slice]) -> Pool:
+    for one in slices:
+        ids = (DeviceId(pool.driver, pool.name, offer.name) for offer in one.offers)
+        pool.places.extend(Place(device, offer, one, pool) for device, offer in zip(ids, one.offers, strict=True))
+    return pool
+
+
 def _checked(slices: list[Slice], others: list[Slice], profile: Profile) -> Pool:
     """Return the pool of complete slices, after what it says of itself was checked."""
     driver, name = slices[0].pool_id
     problem = _repeated("device", (offer.name for one in slices for offer in one.offers))
-    sets = tuple(counters for one in slices for counters in one.counter_sets) if profile.partitionable else ()
+    publishing = slices if profile.counters_for_all else [*slices, *others]
+    sets = tuple(counters for one in publishing for counters in one.counter_sets) if profile.partitionable else ()
     if profile.partitionable and not problem:
         problem = _repeated("counter set", (counters.set_name for counters in sets))
         for one in (*slices, *others):
             problem = problem or _unknown_counter(one, sets)
     if problem:
         return Pool(driver, name, State.INVALID, problem)
-    pool = Pool(driver, name, State.READY, elsewhere=tuple(_elsewhere(others)), counter_sets=sets)
-    for one in slices:
-        pool.places.extend(Place(DeviceId(driver, name, offer.name), offer, one, pool) for offer in one.offers)
-    return pool
+    return _placed(Pool(driver, name, State.READY, elsewhere=tuple(_elsewhere(others)), counter_sets=sets), slices)
 
 
 def _elsewhere(slices: Iterable[Slice]) -> Iterator[tuple[DeviceId, Offer]]:

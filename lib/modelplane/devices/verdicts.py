@@ -62,6 +62,8 @@ class AbortKind(StrEnum):
     CONSTRAINT_OF_ALL = "all devices do not agree"
     FEATURE_OFF = "feature is off"
     NODE_SELECTOR = "node selector"
+    INVALID_POOL = "pool is invalid"
+    CAPACITY = "amount of capacity cannot be handled"
 
 
 @dataclass(frozen=True, slots=True)

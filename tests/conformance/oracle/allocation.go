@@ -1,11 +1,8 @@
-//go:build !before35
-
 package main
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -26,8 +23,6 @@ type problem struct {
 	Classes   []*resourceapi.DeviceClass   `json:"classes"`
 	Claims    []*resourceapi.ResourceClaim `json:"claims"`
 	Allocated held                         `json:"allocated"`
-	// Minor is the Kubernetes version whose default feature gates are on, 36 when it is left out.
-	Minor int `json:"minor"`
 }
 
 // held names devices by driver, pool and device.
@@ -39,23 +34,14 @@ type held struct {
 	} `json:"shared"`
 }
 
-// features returns the feature gates that are on by default in a version of Kubernetes.
-func features(minor int) structured.Features {
-	beta := minor == 0 || minor >= 36
-	return structured.Features{
-		AdminAccess: true, PrioritizedList: true,
-		ConsumableCapacity: beta, DeviceBindingAndStatus: beta, DeviceTaints: beta, PartitionableDevices: beta,
-	}
-}
-
 func allocation(raw []byte) map[string]any {
 	var asked problem
 	if err := json.Unmarshal(raw, &asked); err != nil {
 		return map[string]any{"panic": err.Error()}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	enabled := features(asked.Minor)
+	enabled := features()
 	selectors := dracel.NewCache(1000, gatesOfSelectors(enabled.ConsumableCapacity, false))
 	allocator, err := structured.NewAllocator(ctx, enabled, stateOf(asked.Allocated), listed(asked.Classes), asked.Slices, selectors)
 	if err != nil {
@@ -65,7 +51,7 @@ func allocation(raw []byte) map[string]any {
 	switch {
 	case ctx.Err() != nil:
 		return map[string]any{"panic": "no answer in time"}
-	case errors.Is(err, structured.ErrFailedAllocationOnNode):
+	case endsOnNode(err):
 		return map[string]any{"result": "none", "error": err.Error()}
 	case err != nil:
 		return map[string]any{"result": "abort", "error": err.Error()}

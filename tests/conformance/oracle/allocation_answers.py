@@ -24,6 +24,10 @@ _WORDS = {
     "node selection": AbortKind.NODE_SELECTOR,
     "feature is disabled": AbortKind.FEATURE_OFF,
     "empty constraint": AbortKind.FEATURE_OFF,
+    "DRAConsumableCapacity feature": AbortKind.FEATURE_OFF,
+    " is invalid: ": AbortKind.INVALID_POOL,
+    "capacity value is negative": AbortKind.CAPACITY,
+    "cannot be represented in the device's range": AbortKind.CAPACITY,
 }
 """Words of the allocator's errors, and what we call them."""
 

@@ -71,10 +71,11 @@ def problems(seed: int, count: int, minor: int = LATEST) -> Iterator[Json]:
         yield _Maker(seed, number, minor).problem()
 
 
-def parted(seed: int, count: int) -> Iterator[Json]:
-    """Yield `count` problems of physical devices that are parted as by MIG, some of their parts in use."""
+def parted(seed: int, count: int, minor: int = LATEST) -> Iterator[Json]:
+    """Yield `count` problems for Kubernetes 1.`minor` of devices that are parted as by MIG, some parts in use."""
     for number in range(count):
-        yield _parted(random.Random(seed * 1_000_033 + number), f"parted-{seed}-{number}")  # noqa: S311 - as above
+        problem = _parted(random.Random(seed * 1_000_033 + number), f"parted-{seed}-{number}")  # noqa: S311 - as above
+        yield problem if minor == LATEST else {**problem, "minor": minor}
 
 
 def _parted(draw: random.Random, name: str) -> Json:
@@ -299,8 +300,6 @@ class _Maker:
     def _request(self, name: str) -> Json:
         if self._lists and self._often(0.5):
             options = [{"name": f"s{i}", **self._exact()} for i in range(self._draw.choice([1, 2, 3]))]
-            if self._minor < UNORDERED_BELOW:  # which loses its way where all devices are an alternative
-                options = [{**one, "allocationMode": "ExactCount", "count": one.get("count", 1)} for one in options]
             return {"name": name, "firstAvailable": options}
         exactly = self._exact()
         if self._admin and self._often(0.5):

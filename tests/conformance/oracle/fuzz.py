@@ -1,11 +1,10 @@
 """The long comparison: `python -m tests.conformance.oracle.fuzz` prints every difference, and ends with 1 if it did.
 
-Every version of Kubernetes that we know is asked about expressions, those that our allocator knows about allocations.
-Quantities and versions are the same code in all of them, and 1.36 is asked. The pinned version gets the full numbers,
-the others a quarter of them. Cost: four minutes with the numbers that are the default. Needs Go.
+Every version of Kubernetes that we know is asked everything; of expressions the pinned one the full number, the others
+a quarter. Cost: a quarter of an hour with the numbers that are the default. Needs Go.
 
-One difference is known and stays among what is printed, because it is seldom met: an allocation of 1.35 (one of 2,489
-compared) has no node selector where ours names the node; the devices are equal.
+Not answered are a few allocations of 1.34 and 1.35, whose search may not end where an alternative asks for all
+devices.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ def expressions(seed: int, count: int, minor: int = program.LATEST) -> Iterator[
 
 
 def allocations(seed: int, count: int, minor: int = program.LATEST) -> Iterator[Json]:
-    """Yield `count` problems for a version; for 1.36, which counts shared parts, half of them of parted devices."""
-    parted = count // 2 if minor == program.LATEST else 0
+    """Yield `count` problems for a version; from 1.36 on, which counts shared parts, half of them of parted devices."""
+    parted = count // 2 if minor >= program.LATEST else 0
     yield from allocation_problems.problems(seed + minor, count - parted, minor)
-    yield from allocation_problems.parted(seed + minor, parted)
+    yield from allocation_problems.parted(seed + minor, parted, minor)
 
 
 def differing(asked: Iterable[Json], minor: int = program.LATEST) -> Iterator[tuple[int, int, list[str]]]:
@@ -71,15 +70,15 @@ def _batched(asked: Iterable[Json]) -> Iterator[tuple[Json, ...]]:
 def _plan(arguments: argparse.Namespace) -> Iterator[tuple[str, int, Iterator[Json]]]:
     """Yield what is compared, in its order: a name, the version that is asked, the questions."""
     seed, latest = arguments.seed, program.LATEST
-    makers: tuple[tuple[str, int, tuple[int, ...], Callable[[int, int, int], Iterator[Json]]], ...] = (
-        ("expressions", arguments.expressions, program.MINORS, expressions),
-        ("allocations", arguments.allocations, record.ALLOCATING, allocations),
+    makers: tuple[tuple[str, int, int, Callable[[int, int, int], Iterator[Json]]], ...] = (
+        ("expressions", arguments.expressions, SHARE_OF_OTHERS, expressions),
+        ("allocations", arguments.allocations, 1, allocations),
+        ("quantities", arguments.quantities, 1, lambda start, count, minor: questions.quantities(start + minor, count)),
+        ("versions", arguments.versions, 1, lambda start, count, minor: questions.versions(start + minor, count)),
     )
-    for name, count, minors, make in makers:
-        for minor in sorted(minors, key=lambda one: one != latest):
-            yield name, minor, make(seed, count if minor == latest else count // SHARE_OF_OTHERS, minor)
-    yield "quantities", latest, questions.quantities(seed, arguments.quantities)
-    yield "versions", latest, questions.versions(seed, arguments.versions)
+    for name, count, share, make in makers:
+        for minor in sorted(program.MINORS, key=lambda one: one != latest):
+            yield name, minor, make(seed, count if minor == latest else count // share, minor)
 
 
 def main() -> int:

@@ -17,8 +17,8 @@ MODULE = Path(__file__).parent
 CACHE = MODULE.parents[2] / ".cache" / "go-bin"
 LATEST = 36
 MINORS = (34, 35, LATEST, 37)
-# Build tags for what a version does not have yet: lists among attributes, and an allocator like today's.
-TAGS = {34: "before36,before35", 35: "before36"}
+# Build tags for what tells a version from 1.36: its feature gates, and lists among attributes.
+TAGS = {34: "before36,before35", 35: "before36", 37: "from37"}
 BUILD_SECONDS = 1800
 ASK_SECONDS = 600
 

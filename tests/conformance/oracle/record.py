@@ -2,7 +2,7 @@
 
 What is recorded are questions and the facts of the answers; the words of an error are left out. Of an allocation
 problem, which is long, its name and digest are recorded; the problem itself is made anew. Each version of Kubernetes
-that we know answers for itself. Allocations are recorded for 1.35 and 1.36, the versions our allocator knows.
+that we know answers for itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ FOLDER = Path(__file__).parent / "recorded"
 RECORDED = FOLDER / "answers.jsonl"
 ALLOCATIONS = FOLDER / "allocations.jsonl"
 SEED = 20260
-ALLOCATING = (35, program.LATEST)
 
 # What tells the versions apart, and what chance seldom asks.
 TELLING = (
@@ -111,7 +110,8 @@ def write(path: Path, chosen: list[dict[str, Any]], answers: list[dict[str, Any]
 def allocations(minor: int = program.LATEST) -> list[dict[str, Any]]:
     """Return the allocation problems that are recorded for a version; those with a name are the pinned one's."""
     if minor != program.LATEST:
-        return list(allocation_problems.problems(SEED + minor, 300, minor))
+        parted = allocation_problems.parted(SEED + minor, 100 if minor > program.LATEST else 0, minor)
+        return [*allocation_problems.problems(SEED + minor, 300, minor), *parted]
     named = [problem for _, problem in allocation_situations.SITUATIONS]
     return [*named, *allocation_problems.problems(SEED, 400)]
 
@@ -143,12 +143,12 @@ def write_allocations(path: Path, chosen: list[dict[str, Any]], answers: list[di
 
 def main() -> int:
     """Ask each version, write what was answered, and return 1 when that is not what was recorded before."""
-    files = [*map(answers_of, program.MINORS), *map(allocations_file, ALLOCATING)]
+    files = [*map(answers_of, program.MINORS), *map(allocations_file, program.MINORS)]
     before = {path: path.read_bytes() if path.exists() else b"" for path in files}
     for minor in program.MINORS:
         chosen = asked(minor)
         write(answers_of(minor), chosen, program.ask(chosen, minor))
-    for minor in ALLOCATING:
+    for minor in program.MINORS:
         problems = allocations(minor)
         write_allocations(allocations_file(minor), problems, program.ask(problems, minor))
     changed = [path.name for path in files if path.read_bytes() != before[path]]

@@ -9,9 +9,9 @@ import pytest
 
 from modelplane.devices import allocation
 from modelplane.devices.allocation import Abort, Allocation, Inventory, Unschedulable
-from modelplane.devices.claims import Claim, DeviceClass, DeviceRequest, Mode, Toleration
-from modelplane.devices.model import Device
-from modelplane.devices.profiles import V1_35
+from modelplane.devices.claims import Claim, ClaimConstraint, DeviceClass, DeviceRequest, Mode, Relation, Toleration
+from modelplane.devices.model import Attribute, AttributeKind, Device
+from modelplane.devices.profiles import PROFILES, V1_35
 from modelplane.devices.slices import DeviceId, Node, Offer, Reach, Requirement, Slice, Taint, Term
 from modelplane.devices.verdicts import AbortKind
 
@@ -116,3 +116,78 @@ def test_a_search_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_tolerations(toleration: Toleration, want: bool) -> None:  # noqa: FBT001 - parametrised
     assert toleration.tolerates(TAINT) is want
+
+
+def _claim_of(*constraints: ClaimConstraint, count: int) -> Claim:
+    return Claim("c", (DeviceRequest("r", "gpu", count),), constraints)
+
+
+ALL_DIFFER = ClaimConstraint(Relation.DISTINCT, "gpu.example.com/model")
+
+
+@pytest.mark.parametrize(
+    ("minor", "count", "expected"),
+    [
+        pytest.param("1.34", 3, "allocated", id="1.34 only looks whether the attribute is there"),
+        pytest.param("1.35", 2, "feature is off", id="1.35 does not have the constraint"),
+        pytest.param("1.36", 2, "allocated", id="1.36 remembers the last device of a request"),
+        pytest.param("1.36", 3, "allocated", id="1.36 forgets the one before the last"),
+        pytest.param("1.37", 2, "allocated", id="1.37 finds two that differ"),
+        pytest.param("1.37", 3, "none", id="1.37 compares every pair"),
+    ],
+)
+def test_each_version_tells_devices_apart_in_its_own_way(minor: str, count: int, expected: str) -> None:
+    models = ["a", "b", "a"]
+    offers = tuple(
+        Offer(
+            f"gpu-{number}",
+            Device("", "gpu.example.com", 1, attributes=(("model", Attribute(AttributeKind.STRING, model)),)),
+        )
+        for number, model in enumerate(models)
+    )
+    there = Inventory(
+        Node("node-1"),
+        (Slice("s", "gpu.example.com", "node-1", offers, reach=Reach("node-1")),),
+        (DeviceClass("gpu"),),
+    )
+    found = allocation.allocate(there, [_claim_of(ALL_DIFFER, count=count)], PROFILES[minor])
+    match found:
+        case Abort(kind=kind):
+            assert str(kind) == expected
+        case Unschedulable():
+            assert expected == "none"
+        case _:
+            assert expected == "allocated"
+
+
+@pytest.mark.parametrize(
+    ("minor", "expected"),
+    [
+        pytest.param("1.34", Abort, id="1.34 ends the scheduling of the pod"),
+        pytest.param("1.35", Unschedulable, id="1.35 passes the node over"),
+        pytest.param("1.36", Unschedulable, id="1.36 passes the node over"),
+        pytest.param("1.37", Unschedulable, id="1.37 passes the node over"),
+    ],
+)
+def test_an_invalid_pool_is_named_whatever_it_ends(minor: str, expected: type) -> None:
+    twice = (Offer("gpu-0", Device("", "gpu.example.com", 1)),) * 2
+    there = Inventory(
+        Node("node-1"),
+        (Slice("s", "gpu.example.com", "node-1", twice, reach=Reach("node-1")),),
+        (DeviceClass("gpu"),),
+    )
+    found = allocation.allocate(there, [_claim_of(count=1)], PROFILES[minor])
+    assert isinstance(found, expected)
+    assert "gpu.example.com/node-1 is invalid: device gpu-0 is there twice" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("minor", "serves"),
+    [("1.34", True), ("1.35", False), ("1.36", False), ("1.37", False)],
+)
+def test_a_pool_that_is_not_whole_serves_devices_only_in_1_34(minor: str, serves: bool) -> None:  # noqa: FBT001 - a table
+    offers = (Offer("gpu-0", Device("", "gpu.example.com", 1)),)
+    half = Slice("s", "gpu.example.com", "node-1", offers, slices_in_pool=2, reach=Reach("node-1"))
+    there = Inventory(Node("node-1"), (half,), (DeviceClass("gpu"),))
+    found = allocation.allocate(there, [_claim_of(count=1)], PROFILES[minor])
+    assert isinstance(found, allocation.Allocation) is serves

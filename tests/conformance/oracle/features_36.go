@@ -1,0 +1,22 @@
+//go:build !before36 && !from37
+
+package main
+
+import (
+	"errors"
+
+	"k8s.io/dynamic-resource-allocation/structured"
+)
+
+// features returns the feature gates that are on by default in Kubernetes 1.36.
+func features() structured.Features {
+	return structured.Features{
+		AdminAccess: true, PrioritizedList: true,
+		ConsumableCapacity: true, DeviceBindingAndStatus: true, DeviceTaints: true, PartitionableDevices: true,
+	}
+}
+
+// endsOnNode returns whether an error means this node alone.
+func endsOnNode(err error) bool {
+	return errors.Is(err, structured.ErrFailedAllocationOnNode)
+}

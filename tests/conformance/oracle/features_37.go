@@ -1,0 +1,23 @@
+//go:build from37
+
+package main
+
+import (
+	"errors"
+
+	"k8s.io/dynamic-resource-allocation/structured"
+)
+
+// features returns the feature gates that are on by default in Kubernetes 1.37.
+func features() structured.Features {
+	return structured.Features{
+		AdminAccess: true, PrioritizedList: true,
+		ConsumableCapacity: true, DeviceBindingAndStatus: true, DeviceTaints: true, PartitionableDevices: true,
+		FractionalCapacityRange: true,
+	}
+}
+
+// endsOnNode returns whether an error means this node alone.
+func endsOnNode(err error) bool {
+	return errors.Is(err, structured.ErrFailedAllocationOnNode)
+}
