@@ -2,7 +2,8 @@
 
 Reads: its own Backend and credential filter, as observed children.
 Emits: an Envoy Gateway Backend, and with `auth` an HTTPRouteFilter that sets the credential.
-Reports: backendName, ready; conditions EndpointResolved and Reachable.
+Reports: backendName, ready (routes may use it: it is there, and was not refused); conditions EndpointResolved and
+Reachable.
 
 The credential itself is never read. Envoy Gateway takes it from the Secret's key `credential`, which must hold the
 whole value of the header, for example `Bearer sk-...`.
@@ -28,15 +29,17 @@ def compose(observed: Observed) -> Outcome:
     """
     endpoint = endpoints.decode(observed.composite)
     verdict = _verdict(endpoint, observed)
-    # The gateway has not spoken about the latest change: that is no reason to take a working endpoint out of its
-    # routes.
     was_ready = observed.status.get("ready") is True
     is_draining = endpoints.is_draining(observed.composite)
-    is_ready = (was_ready if verdict.is_good is None else verdict.is_good) and not is_draining
+    exists = _exists(endpoint, observed)
+    # Silence is no refusal. Envoy Gateway looks at a Backend only while a route refers to it, so an endpoint that
+    # waited for its word would wait for ever, also one that was refused and has been mended since.
+    is_usable = verdict.is_good is not False
+    is_ready = (was_ready or exists) and is_usable and not is_draining
     children = {
         manifest.key: Child(
             manifest.resource,
-            _ready(verdict.is_good if manifest.key == routing.BACKEND_KEY else manifest.key in observed.children),
+            _ready(manifest.key in observed.children and (is_usable or manifest.key != routing.BACKEND_KEY)),
         )
         for manifest in routing.endpoint_manifests(endpoint)
     }
@@ -45,9 +48,14 @@ def compose(observed: Observed) -> Outcome:
         status={"backendName": routing.backend_name(endpoint.name), "ready": is_ready},
         conditions=(_resolved(endpoint), _reachable(verdict)),
         events=() if is_draining else _events(is_ready=is_ready, was_ready=was_ready, verdict=verdict),
-        ready=_ready((is_ready or is_draining) and verdict.is_good is True),
+        ready=_ready(exists and is_usable),
         ttl_seconds=_SETTLED_SECONDS if verdict.is_good else _WAITING_SECONDS,
     )
+
+
+def _exists(endpoint: Endpoint, observed: Observed) -> bool:
+    """Return whether all that a route needs to reach the endpoint is there."""
+    return all(manifest.key in observed.children for manifest in routing.endpoint_manifests(endpoint))
 
 
 def _verdict(endpoint: Endpoint, observed: Observed) -> Verdict:
@@ -81,13 +89,14 @@ def _reachable(verdict: Verdict) -> Condition:
     if verdict.is_good:
         return Condition("Reachable", Truth.TRUE, "BackendAccepted", "the gateway accepted the endpoint as a backend")
     if verdict.is_good is None:
-        return Condition("Reachable", Truth.UNKNOWN, verdict.reason, verdict.message)
+        hint = " (Envoy Gateway looks at a Backend while a route refers to it)" if verdict.reason == "Waiting" else ""
+        return Condition("Reachable", Truth.UNKNOWN, verdict.reason, verdict.message + hint)
     return Condition("Reachable", Truth.FALSE, verdict.reason, verdict.message or "the gateway refused the backend")
 
 
 def _events(*, is_ready: bool, was_ready: bool, verdict: Verdict) -> tuple[Event, ...]:
     if is_ready and not was_ready:
-        return (Event(Severity.NORMAL, "EndpointReady", "the gateway accepted the endpoint"),)
+        return (Event(Severity.NORMAL, "EndpointReady", "routes may send requests to the endpoint"),)
     if was_ready and not is_ready:
         return (Event(Severity.WARNING, "EndpointRefused", verdict.message),)
     return ()

@@ -279,7 +279,9 @@ def _references(route: Resource) -> frozenset[str]:
 def _stands(key: str, child: Resource | None) -> bool:
     if child is None:
         return False
-    return key == routing.RULE_FILTER_KEY or gateway_status.backend(child).is_good is True
+    # Envoy Gateway looks at a Backend only while a route refers to it: to wait for more than no refusal is to wait for
+    # ever.
+    return key == routing.RULE_FILTER_KEY or gateway_status.backend(child).is_good is not False
 
 
 def _readiness(key: str, child: Resource | None, route: Verdict) -> Ready:

@@ -83,6 +83,7 @@ class Surroundings:
     store: Store
     _beside: dict[tuple[str, str], set[Identity]] | None = None
     _users: Counter[str] | None = None
+    _routed: set[tuple[str, str]] | None = None
 
     def beside(self, resource: Object) -> set[Identity]:
         """Return what is rendered through the same provider config from the same namespace as an Object."""
@@ -100,6 +101,18 @@ class Surroundings:
             references = (one.get("spec", {}).get("providerConfigRef") or {} for one in objects)
             self._users = Counter(one["name"] for one in references if one.get("kind") == "ClusterProviderConfig")
         return self._users[provider_config]
+
+    def is_routed(self, backend: Object) -> bool:
+        """Return whether an HTTPRoute of its namespace refers to a Backend."""
+        if self._routed is None:
+            routes = (self.store.get(key) or {} for key in self.store.of_kind(GATEWAY_API, "HTTPRoute"))
+            self._routed = {
+                (route["metadata"].get("namespace", ""), reference["name"])
+                for route in routes
+                for rule in (route.get("spec") or {}).get("rules") or ()
+                for reference in rule.get("backendRefs") or ()
+            }
+        return (backend["metadata"].get("namespace", ""), backend["metadata"]["name"]) in self._routed
 
 
 Rule: TypeAlias = Callable[[Object, Surroundings], dict[str, Json]]
@@ -137,6 +150,11 @@ def _gateway(resource: Object, around: Surroundings) -> dict[str, Json]:
     return assumed_routing.gateway(resource, f"{resource['metadata']['name']}.gateway.{ASSUMED_DOMAIN}")
 
 
+def _backend(resource: Object, around: Surroundings) -> dict[str, Json]:
+    """Envoy Gateway: it looks at the Backends that routes refer to, and at no other."""
+    return assumed_routing.backend(resource) if around.is_routed(resource) else {}
+
+
 def _http_route(resource: Object, around: Surroundings) -> dict[str, Json]:
     return assumed_routing.http_route(resource, lambda *identity: around.store.get(Key(*identity)) is not None)
 
@@ -152,7 +170,7 @@ _RULES: Mapping[tuple[str, str], Rule] = {
     (GATEWAY_API, "GatewayClass"): _only(assumed_routing.gateway_class),
     (GATEWAY_API, "Gateway"): _gateway,
     (GATEWAY_API, "HTTPRoute"): _http_route,
-    (ENVOY, "Backend"): _only(assumed_routing.backend),
+    (ENVOY, "Backend"): _backend,
     **{(ENVOY, kind): _only(assumed_routing.policy) for kind in _POLICIES},
 }
 

@@ -238,9 +238,19 @@ def test_a_route_resolves_only_backends_that_exist(backends: list[str], want: st
     assert conditions(parent) == {"Accepted": "True", "ResolvedRefs": want}
 
 
+def test_only_backends_that_a_route_refers_to_are_looked_at() -> None:
+    """Source: Envoy Gateway v1.9.0, which collects Backends from the references of routes."""
+    backends = [resource("Backend", name, "team", api_version=ENVOY, spec={}) for name in ("routed", "alone")]
+    store = assumed(route("routed"), *backends)
+    routed, alone = (store.get(Key("gateway.envoyproxy.io", "Backend", "team", name)) for name in ("routed", "alone"))
+    assert routed is not None
+    assert alone is not None
+    assert conditions(routed["status"]) == {"Accepted": "True"}
+    assert not alone["status"]
+
+
 KINDS = [
     pytest.param(GATEWAY, "GatewayClass", None, {}, "conditions", id="GatewayClass"),
-    pytest.param(ENVOY, "Backend", "team", {}, "conditions", id="Backend"),
     pytest.param(ENVOY, "SecurityPolicy", "team", {"targetRefs": [{"name": "r"}]}, "ancestors", id="SecurityPolicy"),
     pytest.param("helm.m.crossplane.io/v1beta1", "Release", "team", {"forProvider": {}}, "atProvider", id="Release"),
 ]

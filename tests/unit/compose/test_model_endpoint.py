@@ -66,6 +66,31 @@ def test_a_refused_endpoint_leaves_the_routes_with_the_gateways_own_words() -> N
     assert [each.reason for each in outcome.events] == ["EndpointRefused"]
 
 
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param({}, id="never looked at: no route refers to it"),
+        pytest.param(
+            {
+                "conditions": [
+                    {**routing.condition("Accepted", is_true=False, reason="Invalid"), "observedGeneration": 1}
+                ]
+            },
+            id="refused, and mended since",
+        ),
+    ],
+)
+def test_an_endpoint_the_gateway_is_silent_about_may_be_routed_to(status: Json) -> None:
+    """Source: Envoy Gateway v1.9.0 takes up the Backends that routes refer to, and reports on no other."""
+    document = routing.model_endpoint("saas", status={})
+    children = routing.observed(compose(document))
+    children["backend"]["metadata"]["generation"] = 2
+    children["backend"]["status"] = status
+    outcome = compose(document, children)
+    assert outcome.status["ready"] is True
+    assert condition(outcome, "Reachable").status is Truth.UNKNOWN
+
+
 @pytest.mark.parametrize("missing", ["status", "child"])
 def test_hold_silence_about_a_working_endpoint_changes_nothing(missing: str) -> None:
     document, children = running()
@@ -75,7 +100,8 @@ def test_hold_silence_about_a_working_endpoint_changes_nothing(missing: str) -> 
         children = {}
     outcome = compose(document, children)
     assert outcome.status["ready"] is True
-    assert outcome.ready is Ready.FALSE
+    # A Backend that no route refers to is never reported on, so silence is no fault; its absence is.
+    assert outcome.ready is (Ready.TRUE if children else Ready.FALSE)
     assert condition(outcome, "Reachable").status is Truth.UNKNOWN
     assert "backend" in outcome.children
 

@@ -201,8 +201,14 @@ def test_a_route_changes_only_when_the_backends_it_moves_to_stand() -> None:
     running.children = routing.observed(outcome)
     for key in running.children:
         if key.startswith("backend-"):
+            refused = routing.condition("Accepted", is_true=False, reason="Invalid")
+            running.children[key]["status"] = {"conditions": [refused]}
+    assert running.compose().children["route"].resource["spec"] == before, "not to what the gateway refused"
+    for key in running.children:
+        if key.startswith("backend-"):
             running.children[key]["status"] = {}
-    assert running.compose().children["route"].resource["spec"] == before, "not before the gateway accepted them"
+    moved = running.compose().children["route"].resource["spec"]
+    assert moved != before, "the gateway looks at a Backend only once a route refers to it"
     running.settle()
     assert set(weights(running.route)) == {
         child["metadata"]["name"] for key, child in running.children.items() if key.startswith("backend-")
