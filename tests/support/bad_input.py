@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from modelplane.devices import cel, cel_advice
+from modelplane.devices import cel, cel_advice, cel_mistakes
 from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.errors import InvalidSelector
 
@@ -290,6 +290,7 @@ def verdict(text: str, device: Device, profile: cel.Profile = cel.V1_36) -> str:
         selector = cel.compile(text, profile, admit=False)
     except InvalidSelector as error:
         assert error.message
+        cel_mistakes.hint(text, error, device.driver)
         str(error).encode("utf-8", "backslashreplace")
         return "refused"
     counted, cost = selector.measure(device)

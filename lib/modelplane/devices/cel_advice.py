@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -16,9 +18,9 @@ from modelplane.cel import expansion, parser, tree
 from modelplane.cel.errors import CompileError
 from modelplane.cel.tree import Call, Ident, Literal, Node, Select
 from modelplane.devices import cel_device
-from modelplane.devices.model import Device
+from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.errors import InvalidQuantity
-from modelplane.units import Quantity
+from modelplane.units import Quantity, Version
 
 # a device that offers at least this share of what is asked is taken for the one that was meant
 _NEARLY: Final = (9, 10)
@@ -55,8 +57,9 @@ def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
     if root is None:
         return ()
     names = {advice: None for field in _fields(root, device) for advice in _misspelt(field, device)}
+    kinds = {advice: None for node in tree.walk(root) for advice in _of_another_kind(node, device)}
     sizes = {advice: None for field, wanted in _least_sizes(root, device) for advice in _nominal(field, wanted, device)}
-    return (*names, *sizes)
+    return (*names, *kinds, *sizes)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -129,6 +132,11 @@ def _misspelt(field: _Field, device: Device) -> Iterator[Advice]:
         known = sorted({*names, device.driver})
         yield from _closest(field.domain, known, f"device {device.name!r} has no {field.map} of domain")
     elif field.name not in names[field.domain]:
+        other = "capacity" if field.map == "attributes" else "attributes"
+        if field.name in _names(device, other).get(field.domain, ()):
+            better = f'device.{other}["{field.domain}"].{field.name}'
+            yield Advice(field.name, better, f"device {device.name!r} has {field.name!r} in {other}; write {better}")
+            return
         what = "attribute" if field.map == "attributes" else "capacity"
         yield from _closest(field.name, sorted(names[field.domain]), f"device {device.name!r} has no {what}")
 
@@ -137,6 +145,70 @@ def _closest(written: str, known: list[str], complaint: str) -> Iterator[Advice]
     folded = {name.lower(): name for name in known}
     for match in difflib.get_close_matches(written.lower(), list(folded), n=1, cutoff=_CLOSE):
         yield Advice(written, folded[match], f"{complaint} {written!r}; did you mean {folded[match]!r}?")
+
+
+# --- kinds
+
+
+_COMPARISONS: Final = frozenset({"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"})
+
+
+def _of_another_kind(node: Node, device: Device) -> Iterator[Advice]:
+    """Yield what is wrong with a comparison of an attribute and a literal, or with a literal that is no quantity."""
+    if not isinstance(node, Call):
+        return
+    if node.function in _COMPARISONS and isinstance(node.args[1], Literal):
+        field = _field(node.args[0], device)
+        attribute = _attribute(field, device) if field is not None else None
+        if field is not None and attribute is not None:
+            yield from _compared(field, attribute, node)
+    elif node.function in ("quantity", "semver") and node.target is None and len(node.args) == 1:
+        argument = node.args[0]
+        if isinstance(argument, Literal) and isinstance(argument.value, str):
+            yield from _unreadable(node.function, argument.value)
+
+
+def _attribute(field: _Field, device: Device) -> Attribute | None:
+    if field.map != "attributes":
+        return None
+    wanted = (field.domain, field.name)
+    found = (one for name, one in device.attributes if cel_device.qualified(name, device.driver) == wanted)
+    return next(found, None)
+
+
+def _compared(field: _Field, attribute: Attribute, node: Call) -> Iterator[Advice]:
+    literal = node.args[1]
+    assert isinstance(literal, Literal)  # noqa: S101 - the caller looked
+    value, operator = literal.value, node.function.strip("_")
+    if attribute.kind is AttributeKind.VERSION:
+        better = f'.compareTo(semver("{attribute.value}")) {operator} 0'
+        yield Advice(str(value), better, f"{field.name!r} is a version, {attribute.value}; compare it with {better}")
+        return
+    kind = {bool: AttributeKind.BOOL, int: AttributeKind.INT, str: AttributeKind.STRING}.get(type(value))
+    if kind is not None and kind is not attribute.kind:
+        text = json.dumps(attribute.value)
+        yield Advice(
+            str(value), text, f"{field.name!r} is of kind {attribute.kind}, such as {text}; it never equals a {kind}"
+        )
+
+
+def _unreadable(function: str, text: str) -> Iterator[Advice]:
+    try:
+        Quantity.parse(text) if function == "quantity" else Version.parse(text)
+    except InvalidQuantity:
+        better = _readable(function, text)
+        if better:
+            yield Advice(text, better, f'{function}("{text}") cannot be read; did you mean {function}("{better}")?')
+
+
+def _readable(function: str, text: str) -> str:
+    """Return the nearest text that can be read, empty where none is near."""
+    if function == "semver":
+        numbers = text.lstrip("vV").split(".")
+        return ".".join([*numbers, "0", "0"][:3]) if all(one.isdecimal() for one in numbers) else ""
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([EPTGMkK]?i?)[bB]?\s*", text)
+    better = f"{match[1]}{'k' if match[2] == 'K' else match[2]}" if match else ""
+    return better if better != text else ""
 
 
 # --- sizes

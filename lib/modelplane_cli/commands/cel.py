@@ -1,4 +1,8 @@
-"""`modelplane cel`: a device selector against devices, answered as Kubernetes answers it."""
+"""`modelplane cel`: a device selector against devices, answered as Kubernetes answers it.
+
+A selector whose value is not true or false is refused where its type is known, and is an error like any other where
+only the device tells; so no answer is `non_bool`, which the format of answers has room for.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane.api import inference_class
-from modelplane.devices import cel, cel_advice
+from modelplane.devices import cel, cel_advice, cel_mistakes
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane_cli import exits
@@ -107,14 +111,21 @@ def main(arguments: Sequence[str]) -> int:
         return exits.BAD_INPUT
     answers = [_answer("", options.expression, name, device, profile) for name, device in found]
     _show(answers, options.output, one_by_one=len(answers) == 1)
-    for message in _advice(options.expression, [device for _, device in found]):
+    for message in _advice(options.expression, [device for _, device in found], profile):
         print(f"hint: {message}", file=sys.stderr)
     return _code(answers)
 
 
-def _advice(expression: str, devices: Sequence[Device]) -> list[str]:
-    """Return what is probably not meant by the expression, looked at beside each device, every remark once."""
+def _advice(expression: str, devices: Sequence[Device], profile: cel.Profile) -> list[str]:
+    """Return what to write instead, or what is probably not meant, looked at beside each device; each remark once."""
+    try:
+        selector = cel.compile(expression, profile, admit=False)
+    except InvalidSelector as error:
+        hint = cel_mistakes.hint(expression, error, devices[0].driver)
+        return [hint] if hint else []
     remarks = [advice.message for device in devices for advice in cel_advice.selector_advice(expression, device)]
+    if any(selector.evaluate(device).cause.startswith("CEL result of type ") for device in devices):
+        remarks.append("a selector is true or false of a device; compare the value with something")
     return list(dict.fromkeys(remarks))
 
 
