@@ -6,6 +6,9 @@ does. In `mixed` any pool may serve, several of a cluster or none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
 from modelplane.placement.model import (
     Allocation,
@@ -106,6 +109,21 @@ def mixed(clusters: int, seed: int = 1) -> Fleet:
     """Return such a fleet in which any pool is of any class, so that several of a cluster may serve, or none."""
     draw, kinds = Draw(seed), classes()
     return Fleet(tuple(_cluster(number, draw, (kinds,) * POOLS) for number in range(clusters)))
+
+
+def shrunk(fleet: Fleet) -> Fleet:
+    """Return the fleet with one node left in every pool: what matches is too small for a worker of two nodes."""
+    return _with_pools(fleet, lambda pool: replace(pool, nodes=NodeCounts(1, 1)))
+
+
+def full(fleet: Fleet) -> Fleet:
+    """Return the fleet with whole nodes taken by others until too few are left for a worker of two nodes."""
+    taken = Allocation(PodShape((("gpu", 8), ("nic", 8)), 64_000, 512 * 2**30), NODES - 1)
+    return _with_pools(fleet, lambda pool: replace(pool, allocations=(*pool.allocations, taken)))
+
+
+def _with_pools(fleet: Fleet, changed: Callable[[Pool], Pool]) -> Fleet:
+    return Fleet(tuple(replace(one, pools=tuple(changed(pool) for pool in one.pools)) for one in fleet.clusters))
 
 
 def _cluster(number: int, draw: Draw, ways: tuple[tuple[NodeClass, ...], ...]) -> Cluster:

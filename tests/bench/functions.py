@@ -69,7 +69,7 @@ def _row(name: str, composite: Json, store: list[Json], target: object, identiti
     try:
         cost = _measure(composite, store, *identities)
     except grpc.RpcError as error:
-        print(f"{name:<46}  refused: {error.code().name}: {error.details()}")  # type: ignore[attr-defined]
+        print(f"{name:<46}  refused: {error.code().name}: {error.details()}")
         return
     times = (f"{cost.first:.0f}", f"{cost.steady:.0f}", target, f"{cost.wall:.0f}")
     sizes = (cost.children, f"{cost.request_kb:.0f}", f"{cost.resident_mb:.0f}", MEMORY_TARGET_MB)

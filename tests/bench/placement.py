@@ -2,7 +2,9 @@
 
 Times are of the processor, best of three, without building the fleet (a reconcile decodes it, which is measured
 elsewhere). `cold` starts with every memory of the process empty, also of what selectors say; `warm` keeps what they
-said, as a running server does, and starts with empty ledgers. Nothing is asserted: targets stand beside.
+said, as a running server does, and starts with empty ledgers. `of fill` is how often the warm time of placing as many
+replicas goes into it. In `one node` and `full` nothing fits anywhere: every cluster's reason is found, the closest
+change checked. `explain` is what the command of that name asks. Nothing is asserted: targets stand beside.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.devices import matching
-from modelplane.placement import ledger, scheduler
-from modelplane.placement.model import Cluster, Current, Fleet, Intent, NodeCounts, Pool, SpreadConstraint
+from modelplane.placement import explain, ledger, scheduler
+from modelplane.placement.model import Current, Demand, Fleet, Intent, SpreadConstraint
 from modelplane.placement.plan import Plan
 from tests.bench import fleets
 from tests.support.placements import as_current
@@ -24,6 +26,7 @@ from tests.support.placements import as_current
 REPLICAS = (1, 100, 1000)
 TARGETS_MS = {1_000: (10, 60, 400), 10_000: (100, 300, 1500)}
 ROUNDS = 3
+WIDTHS = (9, 9, 20, 9, 9, 10, 8, 7)
 MATCHER = (matching.answer, matching.match)
 LEDGERS = (ledger._packed, ledger.dimensions)
 
@@ -31,17 +34,22 @@ LEDGERS = (ledger._packed, ledger.dimensions)
 def main(arguments: list[str]) -> None:
     """Print the table."""
     sizes = [int(text) for text in arguments] or [100, 1_000, 10_000]
-    row("clusters", "replicas", "what", "cold ms", "warm ms", "target ms", "placed")
+    row("clusters", "replicas", "what", "cold ms", "warm ms", "target ms", "of fill", "placed")
     for size in sizes:
-        fleet = fleets.fleet(size)
-        for position, count in enumerate(REPLICAS):
-            target = TARGETS_MS.get(size, ("", "", ""))[position]
-            Case("fill", fleet, intent(count), target).report()
-        placed = scheduler.schedule(fleet, fleets.demand(), intent(100), Current())
-        Case("retain", fleet, intent(100), have=as_current(placed, ready=True)).report()
-        spread = intent(100, spread=(SpreadConstraint("modelplane.ai/region"),))
-        Case("fill, spread", fleet, spread).report()
-        Case("no room", full(fleet), intent(100)).report()
+        for name, fleet in (("", fleets.fleet(size)), ("mixed ", fleets.mixed(size))):
+            targets = TARGETS_MS.get(size, ("", "", "")) if not name else ("", "", "")
+            fills = {
+                count: Case(f"{name}fill", fleet, intent(count), target).report()
+                for count, target in zip(REPLICAS, targets, strict=True)
+            }
+            for count in REPLICAS[:2]:
+                for what, of in (("one node", fleets.shrunk(fleet)), ("full", fleets.full(fleet))):
+                    Case(f"{name}{what}", of, intent(count)).report(fills[count])
+            Case(f"{name}full, explain", fleets.full(fleet), intent(1), run=explanation).report(fills[1])
+            placed = scheduler.schedule(fleet, fleets.demand(), intent(100), Current())
+            Case(f"{name}retain", fleet, intent(100), have=as_current(placed, ready=True)).report()
+            spread = intent(100, spread=(SpreadConstraint("modelplane.ai/region"),))
+            Case(f"{name}fill, spread", fleet, spread).report()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +61,25 @@ class Case:
     wants: Intent
     target: object = ""
     have: Current = field(default_factory=Current)
+    run: Callable[[Fleet, Demand, Intent, Current], Plan] = scheduler.schedule
 
-    def report(self) -> None:
-        """Measure it and print the line."""
+    def report(self, fill: float | None = None) -> float:
+        """Measure it and print the line; return the warm seconds."""
 
         def run() -> Plan:
-            return scheduler.schedule(self.fleet, fleets.demand(), self.wants, self.have)
+            return self.run(self.fleet, fleets.demand(), self.wants, self.have)
 
         plan, cold = timed(run, MATCHER + LEDGERS)
         plan, warm = timed(run, LEDGERS)
         times = (f"{cold * 1000:.1f}", f"{warm * 1000:.1f}")
-        row(len(self.fleet.clusters), self.wants.replicas, self.what, *times, self.target, plan.placed)
+        ratio = "" if fill is None else f"{warm / fill:.1f}"
+        row(len(self.fleet.clusters), self.wants.replicas, self.what, *times, self.target, ratio, plan.placed)
+        return warm
+
+
+def explanation(fleet: Fleet, demand: Demand, wants: Intent, have: Current) -> Plan:
+    """Return the plan, after every cluster was asked about one more replica."""
+    return explain.explain(fleet, demand, wants, have).plan
 
 
 def timed(run: Callable[[], Plan], memories: tuple[Any, ...]) -> tuple[Plan, float]:
@@ -84,19 +100,9 @@ def intent(count: int, **more: object) -> Intent:
     return Intent("bench", "bench", count, **more)  # type: ignore[arg-type]
 
 
-def full(fleet: Fleet) -> Fleet:
-    """Return the fleet with one node left in every pool: everything matches and nothing fits."""
-    return Fleet(tuple(_full(cluster) for cluster in fleet.clusters))
-
-
-def _full(cluster: Cluster) -> Cluster:
-    pools = tuple(Pool(p.name, p.class_name, p.node_class, NodeCounts(1, 1), p.allocations) for p in cluster.pools)
-    return Cluster(cluster.name, pools, labels=cluster.labels)
-
-
 def row(*cells: object) -> None:
     """Print one line."""
-    print(" ".join(f"{cell!s:>14}" for cell in cells))
+    print(" ".join(f"{cell!s:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True)))
 
 
 if __name__ == "__main__":
