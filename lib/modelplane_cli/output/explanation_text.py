@@ -11,6 +11,7 @@ from modelplane_cli.planning.explanation import Answer, Standing
 
 _REPLICAS_SHOWN = 20
 _CLUSTERS_SHOWN = 5
+_VERDICTS_SHOWN = 50
 
 
 def text(answer: Answer) -> str:
@@ -32,8 +33,12 @@ def _lines(answer: Answer) -> Iterator[str]:
     yield ""
     yield "this replica, if it were not there:" if answer.about else "one more replica:"
     yield f"  {answer.message}"
-    rows = [row for verdict in answer.verdicts for row in _verdict(verdict)]
+    # Those that fit first: of a large fleet they are what somebody looks for.
+    shown = sorted(answer.verdicts, key=lambda verdict: not verdict.fits)[:_VERDICTS_SHOWN]
+    rows = [row for verdict in sorted(shown, key=lambda verdict: verdict.cluster) for row in _verdict(verdict)]
     yield from table.lines(("CLUSTER", "POOL", "VERDICT", "DETAIL"), rows, indent="  ")
+    if len(answer.verdicts) > len(shown):
+        yield f"  and {len(answer.verdicts) - len(shown)} more clusters; -o json has them all"
     closest = answer.closest
     if closest is not None:
         where = f"{closest.cluster}/{closest.pool}" if closest.pool else closest.cluster
@@ -60,10 +65,14 @@ def _standing(standing: Standing) -> Iterator[str]:
         yield f"    cluster {placed.cluster} is not among the clusters it could be placed on today; what runs is kept"
     elif not verdict.fits:
         yield f"    it would not be placed there today ({verdict.reason}: {verdict.detail}); what runs is kept"
-    for rival in standing.rivals:
+    # Those that would be chosen first: they are what surprises.
+    rivals = sorted(standing.rivals, key=lambda rival: not rival.preferred)
+    for rival in rivals[:_CLUSTERS_SHOWN]:
         order = "would be chosen before it today" if rival.preferred else "comes after it"
         kept = "; what is placed stays where it is" if rival.preferred else ""
         yield f"    {rival.cluster} also fits and {order}: {rival.why}{kept}"
+    if len(rivals) > _CLUSTERS_SHOWN:
+        yield f"    {len(rivals) - _CLUSTERS_SHOWN} more clusters also fit; -o json has them all"
     if len(standing.others) <= _CLUSTERS_SHOWN:
         for other in standing.others:
             yield f"    {other.cluster} would not take it: {other.reason}: {other.detail}"

@@ -11,6 +11,9 @@ from modelplane_cli.planning.changes import Change
 from modelplane_cli.planning.plan import DeploymentRow, Plan, ReplicaRow
 from modelplane_cli.planning.seats import Seat
 
+_POOLS_SHOWN = 40
+"""Pools that fit on a screen; of more, those that hold nothing are left out."""
+
 
 def text(plan: Plan, *, with_changes: bool) -> str:
     """Return the plan; its changes only where there was something before."""
@@ -67,9 +70,19 @@ def _troubles(row: DeploymentRow) -> Iterator[str]:
 
 def _pools(plan: Plan) -> list[str]:
     before = {use.key: use for use in plan.pools_before}
-    rows = [cells for use in plan.pools for cells in _pool(use, before.get(use.key))]
+    shown = plan.pools
+    if len(shown) > _POOLS_SHOWN:
+        shown = tuple(use for use in plan.pools if _is_used(use) or _is_used(before.get(use.key)))
+    rows = [cells for use in shown for cells in _pool(use, before.get(use.key))]
     headings = ("CLUSTER", "POOL", "CLASS", "NODES", "DEVICE", "TOTAL", "BEFORE", "USED", "FREE", "NODES IN USE")
-    return table.lines(headings, rows) if rows else []
+    lines = table.lines(headings, rows) if rows else []
+    if len(shown) < len(plan.pools):
+        lines.append(f"{len(plan.pools) - len(shown)} pools that hold nothing are left out; -o json has them all")
+    return lines
+
+
+def _is_used(use: PoolUse | None) -> bool:
+    return use is not None and any(device.used for device in use.devices.values())
 
 
 def _pool(use: PoolUse, before: PoolUse | None) -> Iterator[Sequence[str]]:

@@ -32,6 +32,8 @@ def _step(step: Step) -> Iterator[str]:
 
 def headroom(found: Headroom) -> str:
     """Return the headroom: each cluster alone, how many at once, and the largest set."""
+    if not found.tried and not found.complete:
+        return "nothing was tried: even one cluster after the other is too many losses; name some with --lose\n"
     rows = [
         (
             trial.clusters[0],

@@ -190,3 +190,14 @@ def test_words_for_people(tmp_path: Path) -> None:
     assert ran.out.startswith("ModelDeployment ml-team/llama: 4 of 5 replicas placed\n")
     assert "one more replica:\n  0/2 clusters fit" in ran.out
     assert "closest is" in ran.out
+
+
+def test_a_large_fleet_is_told_in_short(tmp_path: Path) -> None:
+    clusters = [given.cluster(f"c{number:02}") for number in range(60)]
+    file = given.written(tmp_path, "now", given.node_class(), *clusters, given.deployment(replicas=1))
+    explained = given.run("explain", file, "md/llama", "-n", "ml-team").out
+    assert "    54 more clusters also fit; -o json has them all" in explained
+    assert "  and 10 more clusters; -o json has them all" in explained
+    planned = given.run("plan", file).out
+    assert "59 pools that hold nothing are left out; -o json has them all" in planned
+    assert sum(line.startswith("c") and "gpu" in line for line in planned.splitlines()) == 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from modelplane_cli.planning import headroom
 from tests.support import planning as given
 
 Json = Any
@@ -219,3 +220,11 @@ def test_steps_for_people(tmp_path: Path) -> None:
     assert ran.out.startswith("drain a: 1 moved, 0 lost or interrupted, 0 without a place\n")
     assert "as the successor of llama-" in ran.out
     assert ran.err == "", "progress is for terminals"
+
+
+def test_headroom_that_was_not_tried_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headroom, "WORLDS_MAX", 1)
+    file = given.written(tmp_path, "now", given.node_class(), given.cluster("a"), given.cluster("b"))
+    ran = given.run("simulate", file, "--headroom")
+    assert ran.out.startswith("nothing was tried: ")
+    assert "no headroom" not in ran.out
