@@ -1,6 +1,8 @@
 """A device as the variable `device` of an expression.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2, cel/compile.go.
+Source: k8s.io/dynamic-resource-allocation v0.36.2, cel/compile.go. Known divergence: attributes that are lists, which
+are alpha in 1.36 and 1.37, are refused where a device is read (`AttributeKind`). On a cluster with the gate off, in
+1.36 every selector aborts on a device that has one, whatever it asks; in 1.37 it is read as a list.
 """
 
 from __future__ import annotations
