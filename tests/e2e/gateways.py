@@ -1,13 +1,14 @@
-"""What a Gateway controller reports about Gateways and routes, written by a loop; no traffic passes.
+"""What a workload cluster's Gateway controller reports, and the cloud's load balancers, by a loop; no traffic passes.
 
-Run as `python -m tests.e2e.gateways FOLDER...`, one folder per cluster that has Gateways.
+Run as `python -m tests.e2e.gateways [--balanced FOLDER]... [FOLDER...]`: folders of clusters whose Gateways have no
+controller, and of clusters that have one and whose Services of type LoadBalancer need an address.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import http.client
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -32,14 +33,30 @@ def address(cluster: str) -> str:
 
 def main() -> None:
     """Report for ever; a cluster that does not answer is asked again."""
-    planes = [controlplane.load(Path(folder)) for folder in sys.argv[1:]]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--balanced", type=Path, action="append", default=[])
+    parser.add_argument("reported", type=Path, nargs="*")
+    folders = parser.parse_args()
+    reported = [controlplane.load(folder) for folder in folders.reported]
+    balanced = [controlplane.load(folder) for folder in folders.balanced]
     while True:
-        for plane in planes:
+        for plane in reported:
             with contextlib.suppress(*UNANSWERED):
                 for api_version, kind, status in _rules(plane):
                     with contextlib.suppress(*UNANSWERED):
                         _report(plane, api_version, kind, status)
+        for plane in balanced:
+            with contextlib.suppress(*UNANSWERED):
+                _balance(plane)
         time.sleep(PERIOD_SECONDS)
+
+
+def _balance(plane: controlplane.Plane) -> None:
+    """Give an address to each Service that waits for one, as a cloud does."""
+    for service in plane.api.all_of("v1", "Service"):
+        if service["spec"].get("type") == "LoadBalancer" and not service["status"].get("loadBalancer"):
+            status = {"loadBalancer": {"ingress": [{"hostname": address(plane.name)}]}}
+            plane.api.merge(service, {"status": status}, subresource="status")
 
 
 def _rules(plane: controlplane.Plane) -> list[tuple[str, str, Callable[[Document], Document]]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from modelplane import names
 from tests.conformance.tools import workshop
-from tests.e2e import workload
+from tests.e2e import envoy_gateway, workload
 from tests.support import controlplane, functionserver, installation
 
 Document = dict[str, Any]
@@ -84,6 +84,9 @@ def up(say: Say) -> Machine:
     _install_fleet(machine, say)
     for plane in planes.values():
         controlplane.save(plane)
+        # One that found its port taken is gone by now, and everything would wait for it in vain.
+        for process in plane.others.values():
+            process.check()
     return machine
 
 
@@ -109,8 +112,10 @@ def _name(document: Document) -> str:
 
 def _install_fleet(machine: Machine, say: Say) -> None:
     fleet = machine.fleet
-    fleet.controller_manager("*", "-node-lifecycle-controller", "-node-ipam-controller")
+    fleet.controller_manager(*workload.CONTROLLERS)
     installation.definitions(fleet, "gateway-api", "envoy-gateway", "provider-helm")
+    envoy_gateway.install(fleet)
+    say("fleet: Envoy Gateway's controller runs")
     installation.provider_kubernetes(fleet)
     say("fleet: provider-kubernetes runs, with watches")
     target = start_function(fleet)
@@ -124,7 +129,10 @@ def _install_fleet(machine: Machine, say: Say) -> None:
     fleet.start(
         controlplane.Process(
             GATEWAYS,
-            (sys.executable, "-m", "tests.e2e.gateways", *(str(plane.folder) for plane in machine.planes.values())),
+            (
+                *(sys.executable, "-m", "tests.e2e.gateways", f"--balanced={fleet.folder}"),
+                *(str(plane.folder) for plane in machine.workloads.values()),
+            ),
             fleet.folder / "gateways.log",
             {"PYTHONPATH": SOURCES},
         )

@@ -65,6 +65,11 @@ class Stage:
             for group in pods
         )
 
+    def _running_replicas(self) -> set[str]:
+        """Return the names of the replicas that any pod belongs to."""
+        pods = [pod for cluster in self.machine.workloads for pod in self.view.pods(cluster)]
+        return {pod["metadata"]["labels"]["modelplane.ai/replica"] for pod in pods}
+
     def _modelplane(self, *arguments: str) -> Any:
         """Return what the command answers about the live control plane. Raises: AssertionError with its words."""
         done = subprocess.run(

@@ -272,6 +272,8 @@ class Story(Stage):
     def protected(self) -> None:
         """A cluster under running replicas cannot be deleted, in whichever way, and whoever tries is told why."""
         where = {name: one["spec"]["clusterName"] for name, one in self.view.replicas(DEPLOYMENT).items()}
+        # What was scaled away before is removed by several garbage collectors, one after another.
+        self._until(lambda: self._running_replicas() == set(where), "only the pods of the replicas that stay")
         for document in machine.of("InferenceCluster"):
             name = document["metadata"]["name"]
             here = sorted(replica for replica, cluster in where.items() if cluster == name)

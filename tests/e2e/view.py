@@ -15,6 +15,8 @@ USAGE = ("protection.crossplane.io/v1beta1", "ClusterUsage")
 KSERVE = ("serving.kserve.io/v1alpha2", "LLMInferenceService")
 GROUP = ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
 ROUTE = ("gateway.networking.k8s.io/v1", "HTTPRoute")
+GATEWAY = ("gateway.networking.k8s.io/v1", "Gateway")
+DEPLOYMENT = ("apps/v1", "Deployment")
 CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 TEMPLATE = ("resource.k8s.io/v1", "ResourceClaimTemplate")
 NAMESPACE = "ml-team"
@@ -108,8 +110,11 @@ class View:
         found += [f"fleet ClusterUsage {one['metadata']['name']}" for one in self.fleet.all_of(*USAGE)]
         found += [f"fleet Object {one['metadata']['name']}" for one in self.fleet.all_of(*OBJECT)]
         found += [f"fleet HTTPRoute {one['metadata']['name']}" for one in self.fleet.all_of(*ROUTE)]
+        # Envoy Gateway makes a Deployment of proxies for each Gateway, and takes it away with it.
+        for api_version, kind in (GATEWAY, DEPLOYMENT, ("v1", "Pod")):
+            found += [f"fleet {kind} {one['metadata']['name']}" for one in self.fleet.all_of(api_version, kind)]
         for name, plane in self.machine.workloads.items():
-            for api_version, kind in (KSERVE, GROUP, ROUTE, CLAIM, TEMPLATE, ("apps/v1", "Deployment"), ("v1", "Pod")):
+            for api_version, kind in (KSERVE, GROUP, ROUTE, CLAIM, TEMPLATE, DEPLOYMENT, ("v1", "Pod")):
                 found += [f"{name} {kind} {one['metadata']['name']}" for one in plane.api.all_of(api_version, kind)]
         return found
 

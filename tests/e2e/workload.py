@@ -23,12 +23,12 @@ LWS_NAMESPACE = "lws-system"
 KWOK_ANNOTATION = "kwok.x-k8s.io/node"
 
 # Nodes here are kwok's and never leave; without kubelets the three would only evict.
-_CONTROLLERS = ("*", "-node-lifecycle-controller", "-node-ipam-controller", "-taint-eviction-controller")
+CONTROLLERS = ("*", "-node-lifecycle-controller", "-node-ipam-controller", "-taint-eviction-controller")
 
 
 def install(plane: controlplane.Plane, cluster: Document, classes: list[Document]) -> None:
     """Make a control plane into the workload cluster that an InferenceCluster describes, and wait until it works."""
-    plane.controller_manager(*_CONTROLLERS)
+    plane.controller_manager(*CONTROLLERS)
     plane.scheduler()
     installation.definitions(plane, "gateway-api", "inference-extension", "lws", "kserve")
     for namespace in (KSERVE_NAMESPACE, LWS_NAMESPACE, names.SYSTEM_NAMESPACE):
@@ -47,6 +47,11 @@ def _hardware(plane: controlplane.Plane, cluster: Document, classes: list[Docume
         if document["kind"] == "Node":
             document["metadata"]["annotations"] = {KWOK_ANNOTATION: "fake"}
         hardware.stand(plane.api, document)
+    kwok(plane)
+
+
+def kwok(plane: controlplane.Plane) -> None:
+    """Start what stands in for the kubelets of the nodes with its annotation: their pods run, as far as status goes."""
     (port,) = controlplane.free_ports(1)
     stages = workshop.source("kwok", KWOK) / "kustomize" / "stage"
     files = sorted([*stages.glob("node/fast/node-*.yaml"), *stages.glob("pod/fast/pod-*.yaml")])

@@ -70,6 +70,11 @@ MODULES = (
     Module(
         "envoy-gateway",
         tuple(Program(name, f"github.com/envoyproxy/gateway/cmd/{name}") for name in ("egctl", "envoy-gateway")),
+        (
+            # No flag moves these two, and provider-kubernetes has 8080 on the same machine.
+            "sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=127.0.0.1:0",
+            "github.com/envoyproxy/gateway/internal/provider/kubernetes.healthProbeBindAddress=127.0.0.1:0",
+        ),
     ),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
 )
