@@ -79,3 +79,24 @@ def test_an_odd_quantity_is_read_or_refused(text: str) -> None:
     selector = cel.compile('sign(device.capacity["gpu.nvidia.com"].memory) == 1')
     verdict = selector.evaluate(device)
     assert verdict.matches or "capacity memory" in verdict.cause
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("b'{0}' == b''", id="bytes"),
+        pytest.param("b'\\x00{0}\\x00' == b''", id="bytes with escapes"),
+        pytest.param("'{0}'.matches('x')", id="a text that is matched"),
+        pytest.param("'x'.matches('{0}')", id="a pattern"),
+        pytest.param("'x'.findAll('{0}') == []", id="a pattern that is searched"),
+        pytest.param("format.named('uri').value().validate('{0}').hasValue()", id="a named format"),
+        pytest.param(
+            "format.named('dns1123Label').value().validate('{0}').hasValue()", id="a named format with a limit"
+        ),
+        pytest.param(
+            "'%X' .format(['{0}']) == '' || url('http://{0}').getHost() == ''", id="hexadecimal and an address"
+        ),
+    ],
+)
+def test_a_half_of_a_pair_is_a_character_like_others(text: str) -> None:
+    assert bad_input.verdict(text.replace("{0}", "\ud800"), PLAIN) in ("refused", "match", "no match", "abort")

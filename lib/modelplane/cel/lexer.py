@@ -133,11 +133,11 @@ def bytes_of(token: Token) -> bytes:
     """
     body, raw = _body(token.text[1:])
     if raw:
-        return body.encode()
+        return body.encode("utf-8", "surrogatepass")
     pieces: list[bytes] = []
     last = 0
     for match in _ESCAPED.finditer(body):
-        pieces.append(body[last : match.start()].encode())
+        pieces.append(body[last : match.start()].encode("utf-8", "surrogatepass"))
         last = match.end()
         _, hexadecimal, short, long, octal, simple = match.groups()
         if short or long:
@@ -147,7 +147,7 @@ def bytes_of(token: Token) -> bytes:
             if simple is not None
             else bytes([int(octal, 8) if octal else int(hexadecimal, 16)])
         )
-    pieces.append(body[last:].encode())
+    pieces.append(body[last:].encode("utf-8", "surrogatepass"))
     return b"".join(pieces)
 
 

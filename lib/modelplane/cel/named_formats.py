@@ -47,7 +47,9 @@ def _named(pattern: re.Pattern[str], longest: int, what: str, *, prefix: bool = 
         if prefix and len(text) > 1 and text.endswith("-"):
             # as in Kubernetes, the character before the dash is lost as well
             text = text[:-2] + "a"
-        found = [f"must be no more than {longest} bytes"] if len(text.encode()) > longest else []
+        found = (
+            [f"must be no more than {longest} bytes"] if len(text.encode("utf-8", "surrogatepass")) > longest else []
+        )
         return found if pattern.fullmatch(text) else [*found, f"a {what} is expected"]
 
     return faults
