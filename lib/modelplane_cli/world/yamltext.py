@@ -232,7 +232,7 @@ class _Builder:
                 else:
                     self._take(kind, event)
         except yaml.MarkedYAMLError as error:
-            raise _not_yaml(error, len(self._text.splitlines())) from None
+            raise _not_yaml(error, self._text.splitlines()) from None
         except yaml.reader.ReaderError as error:
             line = self._text.count("\n", 0, error.position) + 1
             raise TextError(f"not YAML: character #x{error.character:04x} may not stand in a document", line) from None
@@ -337,16 +337,19 @@ class _Builder:
         frame.inside[key] = Lines(frame.key_line, lines.inside)
 
 
-def _not_yaml(error: yaml.MarkedYAMLError, last: int) -> TextError:
+def _not_yaml(error: yaml.MarkedYAMLError, lines: list[str]) -> TextError:
     """Return libyaml's complaint on one line: what it found, and where the construct began that it was reading.
 
-    The end of a text counts as a line of its own to libyaml; `last` is the last one that people see.
+    The end of a text counts as a line of its own to libyaml; people see only `lines`.
     """
+    last = len(lines)
     mark = error.problem_mark or error.context_mark
     said = str(error.problem or error.context)
     if error.context and error.problem:
         began = f" (line {min(error.context_mark.line + 1, last)})" if error.context_mark else ""
         said = f"{error.context}{began} {error.problem}"
+    if mark is not None and mark.line < last and lines[mark.line][mark.column :].startswith("\t"):
+        said = "a tab stands where YAML wants spaces; indent with spaces"
     return TextError(f"not YAML: {said}", min(mark.line + 1, last) if mark else 1)
 
 
