@@ -90,10 +90,10 @@ def _network(text: Value) -> Value:
     return _cidr_value(Network(address, int(length)))
 
 
-def _ip(value: Value) -> Value:
+def _of_network(value: Value) -> Value:
     if type(value) is Opaque and value.type_name == "net.CIDR":
         return _ip_value(value.value.address)
-    return _address(value)
+    return no_such_overload()
 
 
 def _canonical(text: Value) -> Value:
@@ -154,7 +154,8 @@ def _link_local(address: _Address) -> bool:
 
 
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "ip": _ip,
+    "ip": _address,
+    "cidr_ip": _of_network,
     "isIP": _is(_address),
     "ip.isCanonical": _canonical,
     "family": _of("net.IP", lambda address: address.version),

@@ -265,7 +265,8 @@ class _Planner:
             member = self._membership(node, args)
             if member is not None:
                 return member
-        implementation = self._functions.get(node.function, _undefined)
+        # by overload where a name means one thing with a receiver and another without: ip()
+        implementation = self._functions.get(overload) or self._functions.get(node.function, _undefined)
         dispatched = not overload and node.function != "matches" and node.function[0] not in "_@"
         strict = len(args) > 2 or node.function in _VARIADIC or dispatched
         if node.function in _REGEX and len(args) > 1 and isinstance(args[1], Constant):

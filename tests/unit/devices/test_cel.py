@@ -230,3 +230,16 @@ def test_a_sum_changes_a_big_operand_up_to_1_36(minor: int, greater: bool) -> No
     expression = f"cel.bind(x, {big}, x.add(1).isGreaterThan(x))"
     verdict = cel.compile(expression, cel.Profile(minor), admit=False).evaluate(GPU)
     assert verdict.matches is greater
+
+
+@pytest.mark.parametrize(
+    ("expression", "outcome"),
+    [
+        pytest.param('ip("10.1.2.3").family() == 4', cel.Outcome.MATCH, id="a-text-in-parentheses"),
+        pytest.param('cidr("10.1.0.0/16").ip().family() == 4', cel.Outcome.MATCH, id="a-network-before-the-dot"),
+        pytest.param("dyn('10.1.2.3').ip().family() == 4", cel.Outcome.ABORT, id="a-text-before-the-dot"),
+        pytest.param("ip(dyn(cidr('10.1.0.0/16'))).family() == 4", cel.Outcome.ABORT, id="a-network-in-parentheses"),
+    ],
+)
+def test_ip_means_one_thing_with_a_receiver_and_another_without(expression: str, outcome: cel.Outcome) -> None:
+    assert cel.compile(expression, admit=False).evaluate(GPU).outcome is outcome
