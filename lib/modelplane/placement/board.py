@@ -69,6 +69,7 @@ class Board:
         self._seen: dict[Ledger, Ledger] = {}
         """One object of all equal ledgers that were published, so that they are told apart by identity."""
         self._looks: dict[tuple[int, int], _Look] = {}
+        self._most_free: dict[str, int] = {}
         self._roles = frozenset(range(len(demand.roles)))
         self._wanted = sum(role.pods * sum(request.count for request in role.requests) for role in demand.roles)
         self._barred: dict[str, Refusal | None] = {}
@@ -121,7 +122,8 @@ class Board:
 
     def _state(self, pool: Pool, number: int, accounting: Accounting) -> Ledger:
         what = self.table.dimensions(number, accounting)
-        key = (id(what), pool.nodes.usable, pool.allocations, pool.quota)
+        nodes = pool.nodes
+        key = (id(what), nodes.declared, nodes.observed, nodes.maximum, pool.allocations, pool.quota)
         state = self._states.get(key)
         if state is None:
             state = ledger.of(pool, what)
@@ -172,18 +174,25 @@ class Board:
         roles = looks[0].roles if len(looks) == 1 else frozenset[int]().union(*[look.roles for look in looks])
         if roles != self._roles:
             self._unsolved.add(name)
+            # Where nothing is placed, what is nearest to a fit is asked next.
+            self._most_free[name] = max([look.free for look in looks], default=0)
             return None
         return min([look.free for look in looks]) - self._wanted
 
     def most_free(self, name: str) -> int:
         """Return the devices that nothing holds in that pool of the cluster which has most of them."""
-        return max([look.free for look in self._seen_on(name)], default=0)
+        found = self._most_free.get(name)
+        if found is None:
+            found = self._most_free[name] = max([look.free for look in self._seen_on(name)], default=0)
+        return found
 
     def _seen_on(self, name: str) -> list[_Look]:
-        kinds, looks = self.table.kinds, []
-        for (_, number), state in zip(self.lots(name), self.ledgers(name), strict=True):
-            looks.append(self._looks.get((kinds[number], id(state))) or self._look(number, state))
-        return looks
+        kinds, known = self.table.kinds, self._looks
+        lots, states = self.lots(name), self.ledgers(name)
+        return [
+            known.get((kinds[number], id(state))) or self._look(number, state)
+            for (_, number), state in zip(lots, states, strict=True)
+        ]
 
     def _look(self, number: int, state: Ledger) -> _Look:
         found = _Look(state, self.table.may_serve(number, state), state.free_devices)
@@ -254,12 +263,16 @@ class Board:
         pools = frozenset(holding.pool for holding in replica.holdings)
         self.refused_on[name] = f"{replica.name}: {why}"
         self._refused_pools[name] = self._refused_pools.get(name, frozenset()) | pools
-        self._ledgers.pop(name, None)
+        self._forget(name)
 
     def occupy(self, name: str, holdings: Iterable[Holding]) -> None:
         """Put holdings that the cluster has not published on its ledgers."""
         self._extra.setdefault(name, []).extend(holdings)
+        self._forget(name)
+
+    def _forget(self, name: str) -> None:
         self._ledgers.pop(name, None)
+        self._most_free.pop(name, None)
 
     def take(self, name: str, solution: Solution) -> None:
         """Put a new replica down."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from modelplane.placement.model import Allocation, PodShape
 from modelplane.workload.model import Role
@@ -113,9 +114,10 @@ class PoolVerdict:
         return self.reason is None
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterVerdict:
+class ClusterVerdict(NamedTuple):
     """Whether one cluster can take one more replica, and the one reason why not.
+
+    A tuple, because a refusal makes one for every cluster of the fleet.
 
     `pool` is the pool that comes nearest when devices are what is missing. `group` is the text counted in messages.
     """

@@ -1,12 +1,11 @@
 """The order in which clusters are tried.
 
-A heap per spread domain, so that a placement costs what it changes and no more.
+A queue per spread domain, so that a placement costs what it changes and no more.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -35,6 +34,43 @@ Entry: TypeAlias = tuple[Key, Stage, int]
 _NO_LEFT = -(1 << 62)
 
 
+class _Queue:
+    """Entries, the least first. Those it begins with are sorted once, which costs a tenth of a heap's comparisons."""
+
+    __slots__ = ("_first", "_later", "_next")
+
+    def __init__(self) -> None:
+        self._first: list[Entry] = []
+        self._next = 0
+        self._later: list[Entry] = []
+
+    def begin(self, entry: Entry) -> None:
+        """Add one of the entries it begins with; `settle` comes after the last."""
+        self._first.append(entry)
+
+    def settle(self) -> None:
+        """Put what it begins with in order."""
+        self._first.sort()
+
+    def push(self, entry: Entry) -> None:
+        """Add an entry."""
+        heapq.heappush(self._later, entry)
+
+    def least(self) -> Entry | None:
+        """Return the least entry, None when there is none."""
+        first = self._first[self._next] if self._next < len(self._first) else None
+        if self._later and (first is None or self._later[0] < first):
+            return self._later[0]
+        return first
+
+    def drop(self) -> None:
+        """Take the least entry away."""
+        if self._next >= len(self._first) or (self._later and self._later[0] < self._first[self._next]):
+            heapq.heappop(self._later)
+        else:
+            self._next += 1
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A cluster that can take one more replica, and how."""
@@ -52,8 +88,8 @@ class Ranking:
 
     def __init__(self, board: Board, clusters: Iterable[str]) -> None:
         self._board = board
-        self._heaps: dict[Domain, list[Entry]] = {}
-        self._versions: Counter[str] = Counter()
+        self._queues: dict[Domain, _Queue] = {}
+        self._versions: dict[str, int] = {}
         eligible = [name for name in clusters if board.barred(name) is None and board.lots(name)]
         board.table.compare_prices()
         self._domains = countable_domains(board, eligible)
@@ -63,15 +99,15 @@ class Ranking:
                 floor = board.floor(name)
                 if floor is not None:
                     bound = key(board, name, (*floor, _NO_LEFT))
-                    self._heaps.setdefault(domain, []).append((bound, Stage.FLOOR, 0))
-        for heap in self._heaps.values():
-            heapq.heapify(heap)
+                    self._queue(domain).begin((bound, Stage.FLOOR, 0))
+        for queue in self._queues.values():
+            queue.settle()
 
     def best(self) -> Candidate | None:
         """Return the first candidate in order, None when there is none."""
-        for domain in sorted(self._heaps, key=self._spread_key):
+        for domain in sorted(self._queues, key=self._spread_key):
             if skew_violation(self._board, domain, self._domains) is None:
-                found = self._first(self._heaps[domain])
+                found = self._first(self._queues[domain])
                 if found is not None:
                     return found
         return None
@@ -80,31 +116,36 @@ class Ranking:
         """Put a replica down on the candidate and rank its cluster anew."""
         board, name = self._board, candidate.cluster
         board.take(name, candidate.solution)
-        self._versions[name] += 1
+        self._versions[name] = self._versions.get(name, 0) + 1
         domain = board.domain(name)
         if domain is None or board.counted_out(name) is not None:
             return
         solution = board.solve(name)
         if solution is not None:
             entry = (key(board, name, solution.key), Stage.EXACT, self._versions[name])
-            heapq.heappush(self._heaps.setdefault(domain, []), entry)
+            self._queue(domain).push(entry)
 
-    def _first(self, heap: list[Entry]) -> Candidate | None:
-        while heap:
-            bound, stage, version = heap[0]
+    def _queue(self, domain: Domain) -> _Queue:
+        found = self._queues.get(domain)
+        if found is None:
+            found = self._queues[domain] = _Queue()
+        return found
+
+    def _first(self, queue: _Queue) -> Candidate | None:
+        while (entry := queue.least()) is not None:
+            bound, stage, version = entry
             name = bound[-1]
-            if version != self._versions[name]:
-                heapq.heappop(heap)
+            if version != self._versions.get(name, 0):
+                queue.drop()
                 continue
             if stage is Stage.EXACT:
                 solution = self._board.solve(name)
                 if solution is not None:
                     return Candidate(name, solution)
             closer = None if stage is Stage.EXACT else self._closer(bound, stage, version)
-            if closer is None:
-                heapq.heappop(heap)
-            else:
-                heapq.heapreplace(heap, closer)
+            queue.drop()
+            if closer is not None:
+                queue.push(closer)
         return None
 
     def _closer(self, bound: Key, stage: Stage, version: int) -> Entry | None:
@@ -123,7 +164,7 @@ class Ranking:
 
 def key(board: Board, name: str, goodness: tuple[Price, int, int]) -> Key:
     """Return where the cluster stands within its spread domain, smaller is better."""
-    own = board.replicas_on[name]
+    own = board.replicas_on.get(name, 0)
     cache = board.intent.cache
     absent = cache is not None and name not in cache.ready_clusters
     cluster = board.clusters[name]

@@ -80,18 +80,20 @@ class Judge:
         """Return what the cluster's pools say, by name, each to every role."""
         board, known = self._board, self._says
         # Whoever does not serve needs no ledger; a cluster that refuses speaks for itself.
-        states = {pool.name: state for (pool, _), state in zip(board.lots(name), board.ledgers(name), strict=True)}
+        states = {id(pool): state for (pool, _), state in zip(board.lots(name), board.ledgers(name), strict=True)}
         whose = name if name in board.refused_on else ""
         says = []
+        in_order, last = True, ""
         for pool in board.clusters[name].pools:
-            state = states.get(pool.name)
+            in_order, last = in_order and last <= pool.name, pool.name
+            state = states.get(id(pool))
             what = pool.class_name if pool.node_class is None else id(pool.node_class)
             key = (pool.name, what, id(state), whose)
             found = known.get(key)
             if found is None:
                 found = known[key] = self._pool(name, pool, state)
             says.append(found)
-        if len(says) > 1:
+        if not in_order:
             says.sort(key=_place)
         return says
 
