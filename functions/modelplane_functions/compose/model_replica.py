@@ -179,14 +179,15 @@ def _runs_as_rendered(observed: Observed, source: str, fresh: Child) -> bool:
         return False
     annotations = running["metadata"].get("annotations") or {}
     same_source = annotations.get(names.ANNOTATION_RENDERED_FROM) == source
-    return same_source and objects.unwrap(running) != objects.unwrap(fresh.resource)
+    bare = objects.unwrap(running)
+    return same_source and bool(bare) and bare != objects.unwrap(fresh.resource)
 
 
 def _held_pods(observed: Observed, provider: ProviderConfigRef) -> Iterator[tuple[str, Child]]:
     """Yield everything the running pods are made of as it is, reached through the configuration of today."""
     for key, child in hold.hold(observed.children, _judge).items():
         if key.startswith(_PODS):
-            spec = {**child.resource["spec"], "providerConfigRef": provider.encode()}
+            spec = {**(child.resource.get("spec") or {}), "providerConfigRef": provider.encode()}
             yield key, Child({**child.resource, "spec": spec}, child.ready)
 
 

@@ -21,6 +21,7 @@ from modelplane.api import endpoint as endpoints
 from modelplane.api import gateway as gateways
 from modelplane.api import gateway_status, service_status
 from modelplane.api import service as services
+from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.api.gateway_status import Verdict
 from modelplane.errors import InvalidInput, Unsupported
@@ -265,13 +266,16 @@ def _is_referred(key: str) -> bool:
 
 
 def _references(route: Resource) -> frozenset[str]:
-    """Return the names of the Backends and filters that a route's rules refer to."""
+    """Return the names of the Backends and filters that a route's rules refer to.
+
+    Raises: InvalidInput for a route that cannot be read; what it may refer to is then left alone.
+    """
     return frozenset(
         name
-        for rule in (route.get("spec") or {}).get("rules") or ()
+        for rule in Field(route).at("spec", "rules").items()
         for name in (
-            *(str(ref.get("name")) for ref in rule.get("backendRefs") or ()),
-            *(str((each.get("extensionRef") or {}).get("name")) for each in rule.get("filters") or ()),
+            *(ref.at("name").text("") for ref in rule.at("backendRefs").items()),
+            *(each.at("extensionRef", "name").text("") for each in rule.at("filters").items()),
         )
     )
 

@@ -45,8 +45,9 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
 
 
 def unwrap(wrapped: Resource) -> Resource:
-    """Return the bare manifest that an Object, desired or observed, puts on its cluster."""
-    manifest: Resource = wrapped["spec"]["forProvider"]["manifest"]
+    """Return the bare manifest that an Object, desired or observed, puts on its cluster; empty where it has none."""
+    provider = (wrapped.get("spec") or {}).get("forProvider") or {}
+    manifest: Resource = provider.get("manifest") or {}
     return manifest
 
 

@@ -82,7 +82,7 @@ class Surroundings:
 
     store: Store
     _beside: dict[tuple[str, str], set[Identity]] | None = None
-    _users: Counter[str] | None = None
+    _users: Counter[Any] | None = None
     _routed: set[tuple[str, str]] | None = None
 
     def beside(self, resource: Object) -> set[Identity]:
@@ -91,7 +91,7 @@ class Surroundings:
             self._beside = {}
             for key in self.store.of_kind(KUBERNETES, "Object"):
                 other = self.store.get(key) or {}
-                self._beside.setdefault(_place(other), set()).add(_identity(manifest_of(other)))
+                self._beside.setdefault(_place(other), set()).add(identity(manifest_of(other)))
         return self._beside.get(_place(resource), set())
 
     def users(self, provider_config: str) -> int:
@@ -99,7 +99,7 @@ class Surroundings:
         if self._users is None:
             objects = (self.store.get(key) or {} for key in self.store.of_kind(KUBERNETES, "Object"))
             references = (one.get("spec", {}).get("providerConfigRef") or {} for one in objects)
-            self._users = Counter(one["name"] for one in references if one.get("kind") == "ClusterProviderConfig")
+            self._users = Counter(one.get("name") for one in references if one.get("kind") == "ClusterProviderConfig")
         return self._users[provider_config]
 
     def is_routed(self, backend: Object) -> bool:
@@ -107,7 +107,7 @@ class Surroundings:
         if self._routed is None:
             routes = (self.store.get(key) or {} for key in self.store.of_kind(GATEWAY_API, "HTTPRoute"))
             self._routed = {
-                (route["metadata"].get("namespace", ""), reference["name"])
+                (route["metadata"].get("namespace", ""), reference.get("name", ""))
                 for route in routes
                 for rule in (route.get("spec") or {}).get("rules") or ()
                 for reference in rule.get("backendRefs") or ()
@@ -242,7 +242,8 @@ def _place(resource: Mapping[str, Json]) -> tuple[str, str]:
     return str(resource["metadata"].get("namespace") or ""), f"{config.get('kind')}/{config.get('name')}"
 
 
-def _identity(manifest: Mapping[str, Json]) -> Identity:
+def identity(manifest: Mapping[str, Json]) -> Identity:
+    """Return what the manifest of an Object says it is; a manifest of a bad dump may say nothing."""
     metadata = manifest["metadata"]
     group = group_of(str(manifest.get("apiVersion") or ""))
     return group, str(manifest.get("kind")), str(metadata.get("namespace") or ""), str(metadata["name"])

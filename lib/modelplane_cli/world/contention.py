@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 
 from modelplane_cli.world import assumption
 from modelplane_cli.world.record import Bug
-from modelplane_cli.world.store import Key, Store, key_of
+from modelplane_cli.world.store import Key, Store
 
 Json: TypeAlias = Any
 
 
 def fights(store: Store) -> list[Bug]:
     """Return one bug per object of a workload cluster that several Objects want to be different things."""
-    wanted: dict[tuple[str, Key], tuple[Key, Mapping[str, Json]]] = {}
+    wanted: dict[tuple[str, assumption.Identity], tuple[Key, Mapping[str, Json]]] = {}
     found = []
     for key in store.of_kind(assumption.KUBERNETES, "Object"):
         resource = store.get(key) or {}
@@ -23,7 +23,8 @@ def fights(store: Store) -> list[Bug]:
             continue
         manifest = assumption.manifest_of(resource)
         cluster = assumption.cluster_of(resource, store)
-        first = wanted.setdefault((cluster, key_of(manifest)), (key, manifest))
+        what = assumption.identity(manifest)
+        first = wanted.setdefault((cluster, what), (key, manifest))
         if first[1] != manifest:
-            found.append(Bug(key, f"wants {key_of(manifest)} on {cluster} to be another than {first[0]} does"))
+            found.append(Bug(key, f"wants {Key(*what)} on {cluster} to be another than {first[0]} does"))
     return found
