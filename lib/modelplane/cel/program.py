@@ -31,7 +31,11 @@ from modelplane.cel.runtime import Optional, Value
 
 def program(step: Step, *, tracked: bool, minor: int = 36) -> Run:
     """Return the function that evaluates a plan; a tracked one counts into the tracker of its frame."""
-    return _Emitter(costs.charging(minor), tracked=tracked).run(step, None)
+    return _Emitter(costs.charging(minor), tracked=tracked, wary=minor >= _WARY_FROM).run(step, None)
+
+
+# From this version on (cel-go v0.29) or and orValue of what is no optional are an error; before, they are what it is.
+_WARY_FROM: Final = 37
 
 
 class _Names:
@@ -47,9 +51,10 @@ class _Names:
 
 
 class _Emitter:
-    def __init__(self, charge: costs.Charge, *, tracked: bool) -> None:
+    def __init__(self, charge: costs.Charge, *, tracked: bool, wary: bool) -> None:
         self._charge = charge
         self._tracked = tracked
+        self._wary = wary
 
     def run(self, step: Step, names: _Names | None) -> Run:
         """Return the function that evaluates one step."""
@@ -274,11 +279,12 @@ class _Emitter:
 
     def _or_else(self, step: OrElse, names: _Names | None) -> Run:
         left, right, unwrap = self.run(step.left, names), self.run(step.right, names), step.unwrap
+        wary = self._wary
 
         def or_else(frame: Frame) -> Value:
             value = left(frame)
             if type(value) is not Optional:
-                return value
+                return no_such_overload() if wary and type(value) is not Err else value
             if value.present:
                 return value.value if unwrap else value
             return right(frame)

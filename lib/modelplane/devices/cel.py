@@ -263,7 +263,7 @@ def _built(expression: str, profile: Profile) -> Selector:
         cost = estimate.estimate(checked, profile.minor).maximum
     except CompileError as error:
         raise errors.located(expression, error) from error
-    run = program.program(step, tracked=False)
+    run = program.program(step, tracked=False, minor=profile.minor)
     return Selector(expression, profile, run, (cost, _refusal(expression, checked, profile, cost)))
 
 

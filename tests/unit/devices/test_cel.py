@@ -243,3 +243,9 @@ def test_a_sum_changes_a_big_operand_up_to_1_36(minor: int, greater: bool) -> No
 )
 def test_ip_means_one_thing_with_a_receiver_and_another_without(expression: str, outcome: cel.Outcome) -> None:
     assert cel.compile(expression, admit=False).evaluate(GPU).outcome is outcome
+
+
+@pytest.mark.parametrize(("minor", "outcome"), [(35, "no match"), (36, "no match"), (37, "abort")])
+def test_or_value_of_what_is_no_optional_is_an_error_from_1_37(minor: int, outcome: str) -> None:
+    expression = f"dyn({A}.architecture).orValue(10) == 10"
+    assert cel.compile(expression, cel.Profile(minor), admit=False).evaluate(GPU).outcome == outcome
