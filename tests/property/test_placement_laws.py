@@ -184,7 +184,8 @@ def test_a_counterfactual_applied_makes_it_fit(fleet: Fleet, demand: Demand, int
     closest = plan.shortfall.closest
     assert closest is not None
     assert closest.would_fit_if
-    assert len(closest.misses) == len(closest.changes) > 0
+    # two roles may miss nodes of one pool; the change for the second says what both need
+    assert len(closest.misses) >= len(closest.changes) > 0
     there = next(c for c in fleet.clusters if c.name == closest.cluster)
     world = changes.applied(World(there, demand, intent), closest.changes)
     others = tuple(c for c in fleet.clusters if c.name != closest.cluster)
