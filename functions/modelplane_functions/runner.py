@@ -12,10 +12,12 @@ that falls short for a function that must not be guessed about:
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import grpc
 from crossplane.function import logging, runtime
@@ -69,12 +71,19 @@ def settings(
     )
 
 
+_GARBAGE_THRESHOLDS: Final = (50_000, 20, 100)
+
+
 def serve(how: Settings, runner: servicer.FunctionRunner) -> None:
     """Serve until SIGTERM or SIGINT; calls under way then finish.
 
     Raises: InvalidInput when the certificates or the address cannot be used.
     """
     credentials = None if how.certificates is None else _credentials(how.certificates)
+    # A call about a large fleet makes half a million objects that all stay alive and form no cycle; looking through them
+    # again and again was a quarter of its time. What is loaded by now is never looked through.
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE_THRESHOLDS)
     asyncio.run(_serve(how, runner, credentials))
 
 

@@ -148,7 +148,8 @@ def _remembered(text: bytes) -> Remembered:
 
 
 def _decode_struct(struct: struct_pb2.Struct) -> dict[str, Json]:
-    return {key: _decode_value(value) for key, value in struct.fields.items()}
+    fields = struct.fields  # its items() is Python's, its own iteration is not, and every value comes by here
+    return {key: _decode_value(fields[key]) for key in fields}
 
 
 def _decode_value(value: struct_pb2.Value) -> Json:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from modelplane.api import intent
@@ -240,7 +241,12 @@ def _ceil(field: Field, *, power: int) -> int:
     if not field.is_set:
         return 0
     try:
-        amount = Quantity.parse(str(field.value))
+        return _amount(str(field.value), power)
     except InvalidQuantity as error:
         raise error.under(*field.path) from None
+
+
+@lru_cache(maxsize=1024)
+def _amount(text: str, power: int) -> int:
+    amount = Quantity.parse(text)
     return Quantity(amount.unscaled, amount.exponent + power).ceil()
