@@ -80,7 +80,7 @@ def serve(how: Settings, runner: servicer.FunctionRunner) -> None:
     Raises: InvalidInput when the certificates or the address cannot be used.
     """
     credentials = None if how.certificates is None else _credentials(how.certificates)
-    # A call about a large fleet makes half a million objects that all stay alive and form no cycle; looking through them
+    # A call about a large fleet makes half a million objects that stay alive and form no cycle; looking through them
     # again and again was a quarter of its time. What is loaded by now is never looked through.
     gc.freeze()
     gc.set_threshold(*_GARBAGE_THRESHOLDS)
