@@ -27,7 +27,7 @@ LAST = "eks-eu"
 # One reconcile after another across three clusters on a loaded machine; nothing here measures speed.
 PATIENCE_SECONDS = 420
 # Long enough for every controller involved to have acted on a change.
-HOLD_SECONDS = 20
+HOLD_SECONDS = 15
 
 
 class Stage:
