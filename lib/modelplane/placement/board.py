@@ -109,16 +109,19 @@ class Board:
         if found is None:
             accounting, lots = self.clusters[name].accounting, self.lots(name)
             states = [self._state(pool, number, accounting) for pool, number in lots]
-            for holding in self._extra.get(name, ()):
-                for index, (pool, _) in enumerate(lots):
-                    if pool.name == holding.pool:
-                        states[index] = ledger.with_holding(states[index], holding)
-            if name in self._refused_pools:
-                for index, (pool, _) in enumerate(lots):
-                    if self.is_refused(name, pool.name):
-                        states[index] = ledger.closed(states[index])
+            if name in self._extra or name in self._refused_pools:
+                self._change(name, states)
             found = self._ledgers[name] = tuple(states)
         return found
+
+    def _change(self, name: str, states: list[Ledger]) -> None:
+        """Put on published ledgers what the cluster has not published, and close those it refuses."""
+        for index, (pool, _) in enumerate(self.lots(name)):
+            for holding in self._extra.get(name, ()):
+                if pool.name == holding.pool:
+                    states[index] = ledger.with_holding(states[index], holding)
+            if self.is_refused(name, pool.name):
+                states[index] = ledger.closed(states[index])
 
     def _state(self, pool: Pool, number: int, accounting: Accounting) -> Ledger:
         what = self.table.dimensions(number, accounting)
@@ -171,13 +174,18 @@ class Board:
         None when sums alone show that there is no solution. Cost: no packing.
         """
         looks = self._seen_on(name)
-        roles = looks[0].roles if len(looks) == 1 else frozenset[int]().union(*[look.roles for look in looks])
-        if roles != self._roles:
-            self._unsolved.add(name)
-            # Where nothing is placed, what is nearest to a fit is asked next.
-            self._most_free[name] = max([look.free for look in looks], default=0)
-            return None
-        return min([look.free for look in looks]) - self._wanted
+        if len(looks) == 1:
+            roles, least, most = looks[0].roles, looks[0].free, looks[0].free
+        else:
+            roles = frozenset[int]().union(*[look.roles for look in looks])
+            free = [look.free for look in looks]
+            least, most = min(free, default=0), max(free, default=0)
+        if roles == self._roles:
+            return least - self._wanted
+        self._unsolved.add(name)
+        # Where nothing is placed, what is nearest to a fit is asked next.
+        self._most_free[name] = most
+        return None
 
     def most_free(self, name: str) -> int:
         """Return the devices that nothing holds in that pool of the cluster which has most of them."""
@@ -188,10 +196,9 @@ class Board:
 
     def _seen_on(self, name: str) -> list[_Look]:
         kinds, known = self.table.kinds, self._looks
-        lots, states = self.lots(name), self.ledgers(name)
         return [
             known.get((kinds[number], id(state))) or self._look(number, state)
-            for (_, number), state in zip(lots, states, strict=True)
+            for (_, number), state in zip(self.lots(name), self.ledgers(name), strict=True)
         ]
 
     def _look(self, number: int, state: Ledger) -> _Look:

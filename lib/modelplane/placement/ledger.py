@@ -257,15 +257,12 @@ class Ledger:
 
     def without(self, *names: str) -> Ledger:
         """Return the ledger as if the named dimensions were not counted; used to find what is short."""
-        keep = [index for index, name in enumerate(self.dimensions.names) if name not in names]
-        if self.dimensions.accounting is Accounting.NODE or len(keep) == len(self.dimensions.names):
+        what = self.dimensions
+        keep = [index for index, name in enumerate(what.names) if name not in names]
+        if what.accounting is Accounting.NODE or len(keep) == len(what.names):
             return self
-        thin = Dimensions(
-            tuple(self.dimensions.names[i] for i in keep),
-            tuple(self.dimensions.node[i] for i in keep),
-            self.dimensions.accounting,
-            node_rules=self.dimensions.node_rules,
-        )
+        kept, node = tuple([what.names[i] for i in keep]), tuple([what.node[i] for i in keep])
+        thin = _shared(kept, node, what.accounting, (), what.node_rules)
         items = tuple(Item(tuple(item.vector[i] for i in keep), item.pods, item.per_node) for item in self.items)
         return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), tuple(self.quota[i] for i in keep))
 

@@ -56,19 +56,13 @@ class _Queue:
         """Add an entry."""
         heapq.heappush(self._later, entry)
 
-    def least(self) -> Entry | None:
-        """Return the least entry, None when there is none."""
+    def pop(self) -> Entry | None:
+        """Take the least entry away and return it, None when there is none."""
         first = self._first[self._next] if self._next < len(self._first) else None
         if self._later and (first is None or self._later[0] < first):
-            return self._later[0]
+            return heapq.heappop(self._later)
+        self._next += 1
         return first
-
-    def drop(self) -> None:
-        """Take the least entry away."""
-        if self._next >= len(self._first) or (self._later and self._later[0] < self._first[self._next]):
-            heapq.heappop(self._later)
-        else:
-            self._next += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +126,21 @@ class Ranking:
         return found
 
     def _first(self, queue: _Queue) -> Candidate | None:
-        while (entry := queue.least()) is not None:
+        while (entry := queue.pop()) is not None:
             bound, stage, version = entry
             name = bound[-1]
             if version != self._versions.get(name, 0):
-                queue.drop()
                 continue
             if stage is Stage.EXACT:
                 solution = self._board.solve(name)
                 if solution is not None:
+                    # Nobody says that it is taken; until it is, it stays the first.
+                    queue.push(entry)
                     return Candidate(name, solution)
-            closer = None if stage is Stage.EXACT else self._closer(bound, stage, version)
-            queue.drop()
-            if closer is not None:
-                queue.push(closer)
+            else:
+                closer = self._closer(bound, stage, version)
+                if closer is not None:
+                    queue.push(closer)
         return None
 
     def _closer(self, bound: Key, stage: Stage, version: int) -> Entry | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -28,8 +29,8 @@ _ORDER = {reason: position for position, reason in enumerate(_NEAREST)}
 _FITS = -1
 
 
-def _place(says: tuple[_Say, ...]) -> str:
-    return says[0].verdict.pool
+_name = attrgetter("name")
+_NO_MORE: tuple[tuple[Pool | None, int], Ledger | None] = ((None, 0), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,10 @@ class Judge:
 
     def __init__(self, board: Board, countable: tuple[frozenset[str], ...] | None = None) -> None:
         self._board = board
-        eligible = [name for name in board.clusters if board.barred(name) is None]
-        self.countable = ranking.countable_domains(board, eligible) if countable is None else countable
+        if countable is None:
+            eligible = (name for name in board.clusters if board.barred(name) is None)
+            countable = ranking.countable_domains(board, eligible)
+        self.countable = countable
         self._says: dict[tuple[object, ...], tuple[_Say, ...]] = {}
         self._refusals: dict[tuple[int, int, int], Refusal | None] = {}
         self._sole = len(board.table.demand.roles) == 1
@@ -63,7 +66,7 @@ class Judge:
     def cluster(self, name: str) -> ClusterVerdict:
         """Return the cluster's verdict under the first reason that applies, with those of its pools."""
         board = self._board
-        says = self._pools(name)
+        says = self._pools(name, board.clusters[name].pools)
         found = board.barred(name) or board.counted_out(name)
         if found is None:
             # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
@@ -76,25 +79,28 @@ class Judge:
             return ClusterVerdict(name, None, "fits", pools=pools)
         return ClusterVerdict(name, found.reason, found.detail, found.group, found.pool, pools)
 
-    def _pools(self, name: str) -> list[tuple[_Say, ...]]:
+    def _pools(self, name: str, pools: Sequence[Pool]) -> list[tuple[_Say, ...]]:
         """Return what the cluster's pools say, by name, each to every role."""
         board, known = self._board, self._says
         # Whoever does not serve needs no ledger; a cluster that refuses speaks for itself.
-        states = {id(pool): state for (pool, _), state in zip(board.lots(name), board.ledgers(name), strict=True)}
+        serving = zip(board.lots(name), board.ledgers(name), strict=True)
+        lot, ledger = next(serving, _NO_MORE)
         whose = name if name in board.refused_on else ""
         says = []
-        in_order, last = True, ""
-        for pool in board.clusters[name].pools:
-            in_order, last = in_order and last <= pool.name, pool.name
-            state = states.get(id(pool))
-            what = pool.class_name if pool.node_class is None else id(pool.node_class)
-            key = (pool.name, what, id(state), whose)
+        last = ""
+        for pool in pools:
+            called, node_class, state = pool.name, pool.node_class, None
+            if called < last:
+                return self._pools(name, sorted(pools, key=_name))
+            last = called
+            if pool is lot[0]:
+                state = ledger
+                lot, ledger = next(serving, _NO_MORE)
+            key = (called, pool.class_name if node_class is None else id(node_class), id(state), whose)
             found = known.get(key)
             if found is None:
                 found = known[key] = self._pool(name, pool, state)
             says.append(found)
-        if not in_order:
-            says.sort(key=_place)
         return says
 
     def _pool(self, name: str, pool: Pool, state: Ledger | None) -> tuple[_Say, ...]:
