@@ -64,7 +64,8 @@ class Declarations:
 class Checked:
     """A tree with its types, the overloads of its calls, and the types its type names stand for, by node id.
 
-    `functions` holds the name of every function it calls, so that nobody walks the tree for one that is not there.
+    `functions` holds the name of every function it calls, so that nobody walks the tree for one that is not there;
+    `has_folds` tells whether there is a comprehension, whose variables and repeated nodes need more care.
     """
 
     root: Node
@@ -72,6 +73,7 @@ class Checked:
     overloads: Mapping[int, tuple[str, ...]]
     names: Mapping[int, str]
     functions: Set[str]
+    has_folds: bool
 
     @property
     def result(self) -> Type:
@@ -91,7 +93,7 @@ def check(root: Node, declarations: Declarations) -> Checked:
     for key, type_ in types.items():
         if type_.is_open:
             types[key] = checker.substitutions.resolve(type_, free_is_dyn=True)
-    checked = Checked(root, types, checker.overloads, checker.names, checker.functions)
+    checked = Checked(root, types, checker.overloads, checker.names, checker.functions, checker.has_folds)
     if checker.has_aggregates:
         _homogeneous(checked)
     return checked
@@ -104,6 +106,7 @@ class _Checker:
         self.names: dict[int, str] = {}
         self.functions: set[str] = set()
         self.has_aggregates = False
+        self.has_folds = False
         self.substitutions = typesystem.Substitutions()
         self._declarations = declarations
         self._scopes: list[dict[str, Type]] = []
@@ -111,12 +114,9 @@ class _Checker:
 
     def check(self, node: Node) -> Type:
         """Return the type of the node, remembered for later stages."""
-        type_ = _CHECKS[type(node)](self, node)
+        type_ = _LITERALS[type(node.value)] if isinstance(node, Literal) else _CHECKS[type(node)](self, node)
         self.types[node.id] = type_
         return type_
-
-    def _literal(self, node: Literal) -> Type:
-        return _LITERALS[type(node.value)]
 
     def _message(self, node: Message) -> Type:
         raise CompileError(f"undeclared reference to '{node.name}' (in container '')", node.offset)
@@ -129,8 +129,9 @@ class _Checker:
             if name in scope:
                 return scope[name]
         name = name.removeprefix(".")
-        if name in self._declarations.variables:
-            return self._declarations.variables[name]
+        variable = self._declarations.variables.get(name)
+        if variable is not None:
+            return variable
         named = TYPE_NAMES.get(name)
         if named is None and name in self._declarations.fields:
             named = Type("struct", name)
@@ -188,8 +189,10 @@ class _Checker:
                 node.function, node.target = f"{prefix}.{node.function}", None
             else:
                 types.insert(0, self.check(node.target))
-        node.function = node.function.removeprefix(".")
         overloads = self._declarations.functions.get(node.function)
+        if overloads is None and node.function[0] == ".":
+            node.function = node.function[1:]
+            overloads = self._declarations.functions.get(node.function)
         if overloads is None:
             raise CompileError(f"undeclared reference to '{node.function}' (in container '')", node.offset)
         self.functions.add(node.function)
@@ -233,7 +236,8 @@ class _Checker:
 
     def _logical(self, node: Call, overload: Overload, types: list[Type]) -> Type:
         for arg, type_ in zip(node.args, types, strict=True):
-            self._assert(arg, type_, typesystem.BOOL)
+            if type_ is not typesystem.BOOL:
+                self._assert(arg, type_, typesystem.BOOL)
         self.overloads[node.id] = (overload.id,)
         return typesystem.BOOL
 
@@ -290,6 +294,7 @@ class _Checker:
         return typesystem.most_general(previous, current)
 
     def _fold(self, node: Fold) -> Type:
+        self.has_folds = True
         self.check(node.iter_range)
         accumulator = self.check(node.accu_init)
         range_type = self.substitutions.resolve(self.types[node.iter_range.id])
@@ -325,7 +330,6 @@ class _Checker:
 
 
 _CHECKS: Final[Mapping[type[Node], Callable[[_Checker, Any], Type]]] = {
-    Literal: _Checker._literal,
     Ident: _Checker._ident,
     Select: _Checker._select,
     Call: _Checker._call,

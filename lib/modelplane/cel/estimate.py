@@ -61,13 +61,11 @@ def _device(attribute_size: int) -> _Shape:
 _DEVICE: Final = _device(64)
 
 
+@functools.lru_cache(maxsize=1024)
 def _declared_size(path: Path) -> Range | None:
     """Return the size of what `path` leads to from the variable `device`, None where nothing is declared."""
-    return _found_size(path) if path and path[0] == "device" else None
-
-
-@functools.lru_cache(maxsize=1024)
-def _found_size(path: Path) -> Range | None:
+    if not path or path[0] != "device":
+        return None
     shape = _DEVICE
     for name in path[1:]:
         following = _follow(shape, name)
@@ -117,6 +115,7 @@ class _Estimator:
         self._minor = minor
         self._types = checked.types
         self._overloads = checked.overloads
+        self._has_folds = checked.has_folds
         self._paths: dict[int, Path] = {}
         self._sizes: dict[int, Range] = {}
         self._entries: dict[int, _Entries] = {}
@@ -133,7 +132,7 @@ class _Estimator:
     # --- names
 
     def _ident(self, node: Ident) -> Range:
-        local = self._local(node.name)
+        local = self._local(node.name) if self._locals else None
         self._paths[node.id] = (node.name,) if local is None else local.path
         return ONE
 
@@ -142,7 +141,8 @@ class _Estimator:
         if node.test_only:
             return operand
         type_ = self._types.get(node.operand.id, typesystem.DYN)
-        self._paths[node.id] = (*self._path(node.operand), node.field)
+        path = self._path(node.operand) if self._locals else self._paths.get(node.operand.id, ())
+        self._paths[node.id] = (*path, node.field)
         return operand + ONE if type_.kind in _CHARGED_TARGETS else operand
 
     def _local(self, name: str) -> _Local | None:
@@ -166,7 +166,7 @@ class _Estimator:
 
     def _size(self, node: Node) -> Range | None:
         """Return the size of the node's value, None where nothing is known."""
-        return self._size_at(node, self._path(node))
+        return self._size_at(node, self._path(node) if self._locals else self._paths.get(node.id, ()))
 
     def _size_at(self, node: Node, path: Path) -> Range | None:
         known = self._sizes.get(node.id)
@@ -174,11 +174,12 @@ class _Estimator:
             return known
         if type(node) in _WRITTEN:
             return _written_size(node)
-        declared = _declared_size(path)
+        declared = _declared_size(path) if path else None
         if declared is not None:
             self._sizes[node.id] = declared
             return declared
-        if _is_scalar(self._types.get(node.id, typesystem.DYN)):
+        type_ = self._types.get(node.id, typesystem.DYN)
+        if type_.kind in _SCALARS or (type_.kind == "opaque" and _is_scalar(type_)):
             return ONE
         if isinstance(node, Ident):
             local = self._local(node.name)
@@ -206,7 +207,7 @@ class _Estimator:
 
     def _call(self, node: CallNode) -> Range:
         if node.function in ("_&&_", "_||_"):
-            left, right = (self.cost(arg) for arg in node.args)
+            left, right = self.cost(node.args[0]), self.cost(node.args[1])
             self._sizes[node.id] = ONE
             return Range(left.minimum, (left + right).maximum)
         if node.function == "dyn":
@@ -214,7 +215,7 @@ class _Estimator:
             self._copy(node, node.args[0])
             return cost + ONE
         overloads = self._overloads.get(node.id, ())
-        if all(estimate_calls.is_plain(node.function, overload) for overload in overloads):
+        if estimate_calls.are_plain(node.function, overloads):
             return self._plain(node, overloads)
         costs = [FREE if type(arg) is Literal else self.cost(arg) for arg in node.args]
         args = [self._operand(arg) for arg in node.args]
@@ -248,12 +249,13 @@ class _Estimator:
             cost = self.cost(operand)
             if overloads:
                 total += cost
-            self._size(operand)  # the first answer stays, also where a macro uses an expression twice
+            if self._has_folds:
+                self._size(operand)  # the first answer stays, also where a macro uses an expression twice
         size: Range | None = None
         for overload in overloads:
             if overload in _INDEXING:
                 size = self._indexed(node, _INDEXING[overload])
-            if size is None:
+            if size is None and self._has_folds:
                 size = self._size(node)
         if size is not None:
             self._sizes[node.id] = size
@@ -366,7 +368,8 @@ _COSTS: Final[Mapping[type[Node], Callable[[_Estimator, Any], Range]]] = {
 def _written_size(node: Node) -> Range | None:
     """Return the size of what is written in the expression itself."""
     if isinstance(node, Literal):
-        return Range.of(len(node.value)) if isinstance(node.value, str | bytes) else ONE
+        value = node.value
+        return Range.of(len(value)) if type(value) is str or type(value) is bytes else ONE
     if isinstance(node, ListNode):
         return Range.of(len(node.elements))
     return Range.of(len(node.entries)) if isinstance(node, MapNode) else None

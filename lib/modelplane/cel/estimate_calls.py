@@ -39,8 +39,12 @@ def call_cost(call: Call, minor: int) -> Found:
 
 
 @functools.lru_cache(maxsize=1024)
-def is_plain(function: str, overload: str) -> bool:
+def are_plain(function: str, overloads: tuple[str, ...]) -> bool:
     """Return whether a call costs one beside its operands, whatever they are, and nothing is known of its size."""
+    return all(_is_plain(function, overload) for overload in overloads)
+
+
+def _is_plain(function: str, overload: str) -> bool:
     if function == "matches" or overload in _BY_OVERLOAD:
         return False
     estimate = _BY_FUNCTION.get(function)

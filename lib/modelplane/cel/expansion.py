@@ -6,6 +6,7 @@ v3). What they expand to decides the cost of an expression, so the shapes are th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -21,18 +22,14 @@ class Factory:
     """Makes nodes with fresh ids, all at one place of the source."""
 
     def __init__(self) -> None:
-        self._next = 0
+        self.id: Final[Callable[[], int]] = itertools.count(1).__next__
+        """Returns an id that no node has."""
         self._offset = 0
 
     def at(self, offset: int) -> Factory:
         """Return this factory, now making nodes at `offset`."""
         self._offset = offset
         return self
-
-    def id(self) -> int:
-        """Return an id that no node has."""
-        self._next += 1
-        return self._next
 
     def literal(self, value: Any) -> Node:
         """Return a constant."""

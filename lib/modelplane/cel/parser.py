@@ -7,28 +7,27 @@ are refused by the checker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from modelplane.cel import expansion, lexer, tree
 from modelplane.cel.errors import CompileError
-from modelplane.cel.lexer import Token
-from modelplane.cel.runtime import Uint
 from modelplane.cel.tree import Node
 
 _LIMIT: Final = 250
-# operator: the function it stands for, and how tightly it binds within its rule
+_CODE_POINTS: Final = 100_000
+# operator: the function it stands for, and for sums and products how tightly it binds
 _RELATIONS: Final = {
-    "<": ("_<_", 0), "<=": ("_<=_", 0), ">=": ("_>=_", 0), ">": ("_>_", 0), "==": ("_==_", 0), "!=": ("_!=_", 0),
-    "in": ("@in", 0),
+    "<": "_<_", "<=": "_<=_", ">=": "_>=_", ">": "_>_", "==": "_==_", "!=": "_!=_", "in": "@in",
 }  # fmt: skip
 _SUMS_AND_PRODUCTS: Final = {
     "+": ("_+_", 0), "-": ("_-_", 0), "*": ("_*_", 1), "/": ("_/_", 1), "%": ("_%_", 1),
 }  # fmt: skip
-_CODE_POINTS: Final = 100_000
-# An operand of one token, before a token that cannot go on with it: nearly every literal, most names.
+# An operand of one token, before a token that cannot go on with it: nearly every literal, most names. What ends a whole
+# expression ends the operand too.
 _WHOLE: Final = frozenset({"int", "uint", "float", "string", "bytes", "true", "false", "null", "ident"})
-_FOLLOWS: Final = frozenset({")", "]", "}", ",", ":", "?", "end", "&&", "||", *_RELATIONS})
+_ENDS: Final = frozenset({")", "]", "}", ",", ":", "end"})
+_FOLLOWS: Final = frozenset({*_ENDS, "?", "&&", "||", *_RELATIONS})
 
 
 def parse(text: str, macros: expansion.Table) -> Node:
@@ -42,15 +41,21 @@ def parse(text: str, macros: expansion.Table) -> Node:
 
 
 class _Parser:
-    """Recursive descent; `depth` counts how deep each grammar rule is nested, as the original's parser does."""
+    """Recursive descent.
 
-    def __init__(self, tokens: list[Token], macros: expansion.Table) -> None:
-        self._tokens = tokens
-        self._kinds = [token[0] for token in tokens]
+    Counts how deep the grammar's rules of expressions, relations, sums and members are nested, as the original's
+    parser does. Every selector passes here, so the ways most taken are short: no call where a look at the next token
+    decides.
+    """
+
+    def __init__(self, tokens: lexer.Tokens, macros: expansion.Table) -> None:
+        self._kinds, self._texts, self._offsets = tokens
         self._at = 0
         self._macros = macros
         self._factory = expansion.Factory()
-        self._depths = {"expr": 0, "relation": 0, "calc": 0, "member": 0}
+        self._id = self._factory.id
+        self._may_hold_messages = "{" in self._kinds
+        self._expressions = self._relations = self._sums = self._members = 0
 
     # --- tokens
 
@@ -61,48 +66,40 @@ class _Parser:
         """Return the kind of the token `count` after this one."""
         return self._kinds[min(self._at + count, len(self._kinds) - 1)]
 
-    def _take(self) -> Token:
-        token = self._tokens[self._at]
+    def _take(self) -> int:
+        """Return the place of this token among all, and go on to the next."""
         self._at += 1
-        return token
+        return self._at - 1
 
-    def _want(self, kind: str) -> Token:
-        if self._kind() != kind:
+    def _want(self, kind: str) -> int:
+        if self._kinds[self._at] != kind:
             raise self._unexpected(f"expecting '{kind}'")
-        return self._take()
+        self._at += 1
+        return self._at - 1
 
     def _unexpected(self, hint: str) -> CompileError:
-        token = self._tokens[self._at]
-        return CompileError(f"Syntax error: mismatched input '{token.text}' {hint}", token.offset)
-
-    def _deeper(self, rule: str) -> None:
-        self._depths[rule] += 1
-        if self._depths[rule] > _LIMIT:
-            raise CompileError(f"expression recursion limit exceeded: {_LIMIT}")
+        at = self._at
+        return CompileError(f"Syntax error: mismatched input '{self._texts[at]}' {hint}", self._offsets[at])
 
     def _call(self, offset: int, function: str, target: Node | None, args: tuple[Node, ...]) -> Node:
-        """Return the call, or what the macro of that name and shape makes of it; one level deeper than its parts."""
+        """Return the call, or what the macro of that name and shape makes of it; as deep as its parts."""
+        depth = 0 if target is None else target.depth
+        for arg in args:
+            depth = max(depth, arg.depth)
         macro = self._macros.get((function, len(args), target is not None))
         if macro is not None:
             expanded = macro(self._factory.at(offset), target, args)
             if expanded is not None:
-                return self._nested(expanded, *args, *((target,) if target is not None else ()))
-        depth = 0 if target is None else target.depth
-        for arg in args:
-            depth = max(depth, arg.depth)
-        return tree.Call(self._factory.id(), offset, depth, function, target, args)
+                expanded.depth = depth
+                return expanded
+        return tree.Call(self._id(), offset, depth, function, target, args)
 
-    @staticmethod
-    def _nested(node: Node, *parts: Node, level: int = 0) -> Node:
-        node.depth = max((part.depth for part in parts), default=0) + level
-        return node
-
-    @staticmethod
-    def _level(node: Node) -> Node:
-        node.depth += 1
-        if node.depth > _LIMIT:
-            raise CompileError("max recursion depth exceeded")
-        return node
+    def _operation(self, offset: int, function: str, left: Node, right: Node) -> Node:
+        """Return the call of an operator with two sides; one level deeper than these."""
+        depth = max(left.depth, right.depth) + 1
+        if depth > _LIMIT:
+            raise _too_deep()
+        return tree.Call(self._id(), offset, depth, function, None, (left, right))
 
     # --- rules
 
@@ -114,28 +111,38 @@ class _Parser:
         return node
 
     def _expr(self) -> Node:
-        self._deeper("expr")
-        node = self._logic("||", "_||_", self._and)
-        if self._kinds[self._at] == "?":
-            offset = self._take().offset
-            yes = self._logic("||", "_||_", self._and)
+        kinds = self._kinds
+        if kinds[self._at] in _WHOLE and kinds[self._at + 1] in _ENDS and self._expressions < _LIMIT > self._relations:
+            return self._alone()
+        self._expressions += 1
+        if self._expressions > _LIMIT:
+            raise _recursion()
+        node = self._or()
+        if kinds[self._at] == "?":
+            offset = self._offsets[self._take()]
+            yes = self._or()
             self._want(":")
             no = self._expr()
-            node = self._level(self._call(offset, "_?_:_", None, (node, yes, no)))
-        self._depths["expr"] -= 1
+            depth = max(node.depth, yes.depth, no.depth) + 1
+            if depth > _LIMIT:
+                raise _too_deep()
+            node = tree.Call(self._id(), offset, depth, "_?_:_", None, (node, yes, no))
+        self._expressions -= 1
         return node
 
-    def _and(self) -> Node:
-        return self._logic("&&", "_&&_", self._relation)
+    def _or(self) -> Node:
+        node = self._and()
+        return self._logic("||", "_||_", node, self._and) if self._kinds[self._at] == "||" else node
 
-    def _logic(self, text: str, function: str, operand: Callable[[], Node]) -> Node:
+    def _and(self) -> Node:
+        node = self._relation()
+        return self._logic("&&", "_&&_", node, self._relation) if self._kinds[self._at] == "&&" else node
+
+    def _logic(self, kind: str, function: str, first: Node, operand: Callable[[], Node]) -> Node:
         """Return the terms as a balanced tree of two-sided calls."""
-        first = operand()
-        if self._kinds[self._at] != text:
-            return first
         terms, offsets = [first], []
-        while self._kinds[self._at] == text:
-            offsets.append(self._tokens[self._at].offset)
+        while self._kinds[self._at] == kind:
+            offsets.append(self._offsets[self._at])
             self._at += 1
             terms.append(operand())
         return self._balanced(function, terms, offsets, 0, len(offsets))
@@ -147,97 +154,113 @@ class _Parser:
         middle = (low + high) // 2
         left = self._balanced(function, terms, offsets, low, middle)
         right = self._balanced(function, terms, offsets, middle + 1, high)
-        node = tree.Call(self._factory.id(), offsets[middle], 0, function, None, (left, right))
-        return self._nested(node, left, right)
+        depth = max(left.depth, right.depth)
+        return tree.Call(self._id(), offsets[middle], depth, function, None, (left, right))
 
     def _relation(self) -> Node:
-        return self._chain("relation", _RELATIONS, self._calc)
+        self._relations += 1
+        if self._relations > _LIMIT:
+            raise _recursion()
+        node = self._calc(0)
+        while self._kinds[self._at] in _RELATIONS:
+            at = self._take()
+            self._relations += 1  # the right side is a relation of its own
+            if self._relations > _LIMIT:
+                raise _recursion()
+            right = self._calc(0)
+            self._relations -= 1
+            node = self._operation(self._offsets[at], _RELATIONS[self._kinds[at]], node, right)
+        self._relations -= 1
+        return node
 
-    def _calc(self) -> Node:
-        if self._kinds[self._at] in _WHOLE and self._kinds[self._at + 1] in _FOLLOWS:
+    def _calc(self, least: int) -> Node:
+        """Return a chain of sums and products that bind at least as tightly as `least`."""
+        kinds = self._kinds
+        if kinds[self._at] in _WHOLE and kinds[self._at + 1] in _FOLLOWS:
             return self._alone()
-        return self._chain("calc", _SUMS_AND_PRODUCTS, self._unary)
+        self._sums += 1
+        if self._sums > _LIMIT:
+            raise _recursion()
+        node = self._negated() if kinds[self._at] in ("!", "-") else self._member()
+        while kinds[self._at] in _SUMS_AND_PRODUCTS:
+            function, strength = _SUMS_AND_PRODUCTS[kinds[self._at]]
+            if strength < least:
+                break
+            at = self._take()
+            node = self._operation(self._offsets[at], function, node, self._calc(strength + 1))
+        self._sums -= 1
+        return node
 
     def _alone(self) -> Node:
         """Return the operand that is this one token."""
-        if self._depths["calc"] >= _LIMIT or self._depths["member"] >= _LIMIT:
-            raise CompileError(f"expression recursion limit exceeded: {_LIMIT}")
-        token = self._tokens[self._at]
-        self._at += 1
-        kind, text, offset = token
+        if self._sums >= _LIMIT or self._members >= _LIMIT:
+            raise _recursion()
+        at = self._at
+        self._at = at + 1
+        kind, text, offset = self._kinds[at], self._texts[at], self._offsets[at]
         if kind != "ident":
-            return tree.Literal(self._factory.id(), offset, 0, _LITERALS[kind](token, ""))
+            return tree.Literal(self._id(), offset, 0, lexer.LITERALS[kind](text, "", offset))
         if text in lexer.RESERVED:
             raise CompileError(f"reserved identifier: {text}", offset)
-        return tree.Ident(self._factory.id(), offset, 0, text)
+        return tree.Ident(self._id(), offset, 0, text)
 
-    def _chain(
-        self, rule: str, operators: Mapping[str, tuple[str, int]], operand: Callable[[], Node], least: int = 0
-    ) -> Node:
-        """Return a chain of left-associative operators that bind at least as tightly as `least`."""
-        self._deeper(rule)
-        node = operand()
-        while True:
-            found = operators.get(self._kinds[self._at])
-            if found is None or found[1] < least:
-                break
-            function, strength = found
-            offset = self._take().offset
-            right = self._chain(rule, operators, operand, strength + 1)
-            node = self._level(self._call(offset, function, None, (node, right)))
-        self._depths[rule] -= 1
-        return node
-
-    def _unary(self) -> Node:
-        kind = self._kinds[self._at]
-        if kind == "!" or (kind == "-" and self._ahead(1) not in ("int", "float")):
-            first = self._take()
-            count = 1
-            while self._kind() == kind:
-                self._take()
-                count += 1
-            node = self._member()
-            if count % 2 == 0:
-                return node
-            return self._call(first.offset, "!_" if kind == "!" else "-_", None, (node,))
-        return self._member()
+    def _negated(self) -> Node:
+        """Return what stands behind any number of `!` or `-`; the sign of a number belongs to the number."""
+        kind = self._kind()
+        if kind == "-" and self._ahead(1) in ("int", "float"):
+            return self._member()
+        first = self._take()
+        count = 1
+        while self._kind() == kind:
+            self._take()
+            count += 1
+        node = self._member()
+        if count % 2 == 0:
+            return node
+        return self._call(self._offsets[first], "!_" if kind == "!" else "-_", None, (node,))
 
     def _member(self) -> Node:
-        self._deeper("member")
+        self._members += 1
+        if self._members > _LIMIT:
+            raise _recursion()
         node = self._primary()
         while (kind := self._kinds[self._at]) == "." or kind == "[":
-            node = self._level(self._dotted(node) if kind == "." else self._indexed(node))
-        self._depths["member"] -= 1
+            node = self._dotted(node) if kind == "." else self._indexed(node)
+            node.depth += 1
+            if node.depth > _LIMIT:
+                raise _too_deep()
+        self._members -= 1
         return node
 
     def _dotted(self, node: Node) -> Node:
-        offset = self._take().offset
-        optional = self._kinds[self._at] == "?"
-        if optional:
+        dot = self._take()
+        if self._kinds[self._at] == "?":
             self._take()
+            name = self._want_name()
+            field = tree.Literal(self._id(), self._offsets[name], 0, self._texts[name])
+            return tree.Call(self._id(), self._offsets[dot], node.depth, "_?._", None, (node, field))
         name = self._want_name()
-        if not optional and self._kind() == "(":
-            opened = self._take().offset
-            return self._call(opened, name.text, node, self._arguments())
-        if optional:
-            field = tree.Literal(self._factory.id(), name.offset, 0, name.text)
-            call = tree.Call(self._factory.id(), offset, 0, "_?._", None, (node, field))
-            return self._nested(call, node)
-        return tree.Select(self._factory.id(), offset, node.depth, node, name.text)
+        if self._kinds[self._at] == "(":
+            opened = self._take()
+            return self._call(self._offsets[opened], self._texts[name], node, self._arguments())
+        return tree.Select(self._id(), self._offsets[dot], node.depth, node, self._texts[name])
 
-    def _want_name(self) -> Token:
-        if self._kind() != "ident":
+    def _want_name(self) -> int:
+        if self._kinds[self._at] != "ident":
             raise self._unexpected("expecting IDENTIFIER")
-        return self._take()
+        self._at += 1
+        return self._at - 1
 
     def _indexed(self, node: Node) -> Node:
-        offset = self._take().offset
-        optional = self._kind() == "?"
+        opened = self._take()
+        optional = self._kinds[self._at] == "?"
         if optional:
             self._take()
         index = self._expr()
         self._want("]")
-        return self._call(offset, "_[?_]" if optional else "_[_]", None, (node, index))
+        depth = max(node.depth, index.depth)
+        function = "_[?_]" if optional else "_[_]"
+        return tree.Call(self._id(), self._offsets[opened], depth, function, None, (node, index))
 
     def _arguments(self) -> tuple[Node, ...]:
         args: list[Node] = []
@@ -251,8 +274,6 @@ class _Parser:
 
     def _primary(self) -> Node:
         kind = self._kinds[self._at]
-        if kind in _LITERALS:
-            return self._literal()
         if kind == "ident" or (kind == "." and self._ahead(1) == "ident"):
             return self._named()
         if kind == "(":
@@ -262,36 +283,33 @@ class _Parser:
             return node
         if kind == "[":
             return self._list()
-        if kind == "{":
-            return self._map()
-        return self._literal()
+        return self._map() if kind == "{" else self._literal()
 
     def _named(self) -> Node:
-        dot = "." if self._kind() == "." else ""
+        dot = "." if self._kinds[self._at] == "." else ""
         if dot:
             self._take()
-        token = self._take()
-        if self._begins_message():
-            return self._message(dot + token.text, token)
-        if token.text in lexer.RESERVED:
-            raise CompileError(f"reserved identifier: {token.text}", token.offset)
-        if self._kind() == "(":
-            offset = self._take().offset
-            return self._call(offset, dot + token.text, None, self._arguments())
-        return tree.Ident(self._factory.id(), token.offset, 0, dot + token.text)
+        at = self._take()
+        text, offset = self._texts[at], self._offsets[at]
+        if self._may_hold_messages and self._begins_message():
+            return self._message(dot + text, offset)
+        if text in lexer.RESERVED:
+            raise CompileError(f"reserved identifier: {text}", offset)
+        if self._kinds[self._at] == "(":
+            opened = self._take()
+            return self._call(self._offsets[opened], dot + text, None, self._arguments())
+        return tree.Ident(self._id(), offset, 0, dot + text)
 
     def _begins_message(self) -> bool:
         ahead = 0
-        if self._kinds[self._at] not in (".", "{"):
-            return False
         while self._ahead(ahead) == "." and self._ahead(ahead + 1) == "ident":
             ahead += 2
         return self._ahead(ahead) == "{"
 
-    def _message(self, name: str, token: Token) -> Node:
+    def _message(self, name: str, offset: int) -> Node:
         while self._kind() == ".":
             self._take()
-            name += "." + self._take().text
+            name += "." + self._texts[self._take()]
         self._take()
         while self._kind() != "}":
             if self._kind() == "?":
@@ -303,10 +321,10 @@ class _Parser:
                 break
             self._take()
         self._want("}")
-        return tree.Message(self._factory.id(), token.offset, 0, name)
+        return tree.Message(self._id(), offset, 0, name)
 
     def _list(self) -> Node:
-        offset = self._take().offset
+        offset = self._offsets[self._take()]
         elements: list[Node] = []
         optional: set[int] = set()
         while self._kind() not in ("]", ","):
@@ -323,11 +341,10 @@ class _Parser:
             if not elements and self._kind() == ",":
                 self._take()
         self._want("]")
-        node = tree.ListNode(self._factory.id(), offset, 0, tuple(elements), frozenset(optional))
-        return self._nested(node, *elements)
+        return tree.ListNode(self._id(), offset, _deepest(elements), tuple(elements), frozenset(optional))
 
     def _map(self) -> Node:
-        offset = self._take().offset
+        offset = self._offsets[self._take()]
         entries: list[tree.Entry] = []
         if self._kind() == "," and self._ahead(1) == "}":
             self._take()
@@ -342,51 +359,31 @@ class _Parser:
                 break
             self._take()
         self._want("}")
-        node = tree.MapNode(self._factory.id(), offset, 0, tuple(entries))
-        return self._nested(node, *tree.children(node))
+        node = tree.MapNode(self._id(), offset, 0, tuple(entries))
+        node.depth = _deepest(tree.children(node))
+        return node
 
     def _literal(self) -> Node:
         sign = ""
-        kind, _, offset = self._tokens[self._at]
+        kind, offset = self._kinds[self._at], self._offsets[self._at]
         if kind == "-" and self._ahead(1) in ("int", "float"):
             self._take()
             sign = "-"
             kind = self._kind()
-        reader = _LITERALS.get(kind)
+        reader = lexer.LITERALS.get(kind)
         if reader is None:
             raise self._unexpected("expecting an expression")
-        return tree.Literal(self._factory.id(), offset, 0, reader(self._take(), sign))
+        at = self._take()
+        return tree.Literal(self._id(), offset, 0, reader(self._texts[at], sign, self._offsets[at]))
 
 
-def _int(token: Token, sign: str) -> int:
-    value = int(sign + token.text, 16 if token.text.startswith("0x") else 10)
-    if not -(1 << 63) <= value < 1 << 63:
-        raise CompileError("invalid int literal", token.offset)
-    return value
+def _recursion() -> CompileError:
+    return CompileError(f"expression recursion limit exceeded: {_LIMIT}")
 
 
-def _uint(token: Token, _sign: str) -> Uint:
-    text = token.text[:-1]
-    value = int(text, 16 if text.startswith("0x") else 10)
-    if value >= 1 << 64:
-        raise CompileError("invalid uint literal", token.offset)
-    return Uint(value)
+def _too_deep() -> CompileError:
+    return CompileError("max recursion depth exceeded")
 
 
-def _float(token: Token, sign: str) -> float:
-    value = float(sign + token.text)
-    if value in (float("inf"), float("-inf")):
-        raise CompileError("invalid double literal", token.offset)
-    return value
-
-
-_LITERALS: Final[Mapping[str, Callable[[Token, str], Any]]] = {
-    "int": _int,
-    "uint": _uint,
-    "float": _float,
-    "string": lambda token, _: lexer.text_of(token),
-    "bytes": lambda token, _: lexer.bytes_of(token),
-    "true": lambda _token, _: True,
-    "false": lambda _token, _: False,
-    "null": lambda _token, _: None,
-}
+def _deepest(nodes: Iterable[Node]) -> int:
+    return max((node.depth for node in nodes), default=0)

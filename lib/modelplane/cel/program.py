@@ -110,10 +110,9 @@ class _Emitter:
         base = self._variable(step.name, names) if step.operand is None else self.run(step.operand, names)
         if not step.qualifiers:
             return base
-        if not self._tracked and all(
-            type(q.key) is str and not q.optional and not q.test_only for q in step.qualifiers
-        ):
-            return access.fields(base, [qualifier.key for qualifier in step.qualifiers])
+        keys = None if self._tracked else _plain_fields(step.qualifiers)
+        if keys is not None:
+            return access.fields(base, keys)
         return access.qualified(base, [self._qualifier(qualifier, names) for qualifier in step.qualifiers])
 
     def _branching(self, condition: Step, branches: tuple[Attribute, Attribute], names: _Names | None) -> Run:
@@ -171,7 +170,7 @@ class _Emitter:
     # --- logic and equality
 
     def _logic(self, step: Logic, names: _Names | None) -> Run:
-        terms = tuple(self.run(term, names) for term in step.terms)
+        terms = tuple([self.run(term, names) for term in step.terms])
         decisive = step.decisive
 
         def logic(frame: Frame) -> Value:
@@ -217,7 +216,7 @@ class _Emitter:
     # --- calls and constructors
 
     def _invocation(self, step: Invocation, names: _Names | None) -> Run:
-        args = tuple(self.run(arg, names) for arg in step.args)
+        args = tuple([self.run(arg, names) for arg in step.args])
         run = access.calling(step, args)
         return self._charged(step.id, step.args, run, (step.function, step.overload))
 
@@ -390,3 +389,13 @@ _EMITTERS: Final[dict[type[Step], Callable[[_Emitter, Any, _Names | None], Run]]
     MapOf: _Emitter._map,
     Loop: _Emitter._loop,
 }
+
+
+def _plain_fields(qualifiers: list[Qualifier]) -> list[str] | None:
+    """Return the names of the fields when there are only constant ones that must be there, else None."""
+    keys: list[str] = []
+    for qualifier in qualifiers:
+        if type(qualifier.key) is not str or qualifier.optional or qualifier.test_only:
+            return None
+        keys.append(qualifier.key)
+    return keys

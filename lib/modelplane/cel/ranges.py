@@ -37,7 +37,7 @@ class Range(NamedTuple):
         if self is FREE:
             return other
         least, most = self[0] + other[0], self[1] + other[1]
-        return Range(least if least < MAX else MAX, most if most < MAX else MAX)
+        return _new(Range, (least if least < MAX else MAX, most if most < MAX else MAX))
 
     def __mul__(self, other: Range) -> Range:  # type: ignore[override]  # as above
         return Range(min(MAX, self.minimum * other.minimum), min(MAX, self.maximum * other.maximum))
@@ -59,6 +59,7 @@ def _scaled(value: int, factor: float) -> int:
     return MAX if product >= _TWO_64 else product
 
 
+_new: Final = tuple.__new__  # every call of an estimate adds ranges; this leaves out one call of Python's
 FREE: Final = Range(0, 0)
 ONE: Final = Range(1, 1)
 UNKNOWN: Final = Range(0, MAX)

@@ -138,6 +138,29 @@ def test_the_nesting_limit_is_that_of_kubernetes(levels: int, compiles: bool) ->
             cel.compile(expression)
 
 
+@pytest.mark.parametrize(
+    ("literal", "taken"),
+    [
+        pytest.param("9" * 5_000, False, id="more-digits-than-Python-reads"),
+        pytest.param("-" + "9" * 5_000, False, id="with-a-sign"),
+        pytest.param("0" * 5_000 + "1", True, id="zeros-count-for-nothing"),
+        pytest.param("0" * 5_000, True, id="zeros-alone"),
+        pytest.param("0x" + "0" * 5_000 + "1", True, id="hexadecimal"),
+        pytest.param("0x" + "f" * 5_000 + "u", False, id="hexadecimal-without-sign"),
+        pytest.param("9" * 5_000 + "u", False, id="without-sign"),
+        pytest.param("1" * 300 + ".5", True, id="a-double"),
+        pytest.param("1" * 5_000 + ".5", False, id="no-double-any-more"),
+    ],
+)
+def test_a_number_of_any_length_is_read_or_refused(literal: str, taken: bool) -> None:  # noqa: FBT001 - a column of the table
+    try:
+        cel.compile(f"{literal} == {literal}")
+    except InvalidSelector as error:
+        assert not taken and "literal" in error.message
+    else:
+        assert taken
+
+
 def test_deep_comprehensions_evaluate() -> None:
     expression = "[1].exists(x, " * 200 + "true" + ")" * 200
     assert cel.compile(expression).evaluate(GPU).matches
