@@ -32,6 +32,7 @@ RESPONSE_MAX_BYTES = 4 * 1024 * 1024
 DEFAULT_WORKERS = (os.cpu_count() or 1) + 3
 
 Registry = Callable[[str, str], registry.Composer]
+Decode = Callable[[fnv1.RunFunctionRequest], Observed]
 
 
 class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
@@ -56,7 +57,7 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
     def _logged_answer(self, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
         about = wire.subject(request)
         log = logging.get_logger().bind(
-            tag=about.tag, kind=about.kind, namespace=about.namespace, name=about.name, requestBytes=request.ByteSize()
+            tag=about.tag, kind=about.kind, namespace=about.namespace, name=about.name, seen=wire.size(request)
         )
         started = time.perf_counter()
         try:
@@ -80,9 +81,12 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         return response
 
 
-def answer(request: fnv1.RunFunctionRequest, *, find: Registry = registry.composer) -> fnv1.RunFunctionResponse:
+def answer(
+    request: fnv1.RunFunctionRequest, *, find: Registry = registry.composer, decode: Decode = wire.decode
+) -> fnv1.RunFunctionResponse:
     """Return the response to one request: the whole function, without a server.
 
+    `decode` is for a caller that has read some of the resources before.
     Raises: whatever a bug raises; the author's mistakes are conditions and a fatal result.
     """
     about = wire.subject(request)
@@ -92,7 +96,7 @@ def answer(request: fnv1.RunFunctionRequest, *, find: Registry = registry.compos
         condition = composer.condition
         if not about.name:
             raise InvalidInput("is required", path=("metadata", "name"))
-        observed = wire.decode(request)
+        observed = decode(request)
         outcome = _settled(request, observed, composer.load()(observed))
     except (InvalidInput, Unsupported) as error:
         outcome = refused(about, condition, error)

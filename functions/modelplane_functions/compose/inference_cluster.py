@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from modelplane import names
@@ -39,6 +40,7 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
+from modelplane_functions.remembered import recall
 
 Json: TypeAlias = Any
 
@@ -125,7 +127,7 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
             faults.append(f'InferenceClass "{class_name}" does not exist; create it or correct className')
             continue
         try:
-            classes[class_name] = inference_class.decode(found[0])
+            classes[class_name] = recall(found[0], "class", partial(inference_class.decode, found[0]))
         except InvalidInput as error:
             faults.append(f'InferenceClass "{class_name}" is not usable: {error}')
     return classes, tuple(faults)

@@ -295,7 +295,12 @@ def _current_replica(child: Resource, workload: Workload) -> CurrentReplica:
 
 def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[str, Child]]:
     seen = _replicas(observed)
-    pools = {cluster.name: {p.name: p.node_class for p in cluster.pools} for cluster in facts.fleet.clusters}
+    chosen = {placed.cluster for placed in plan.composed}
+    pools = {
+        cluster.name: {p.name: p.node_class for p in cluster.pools}
+        for cluster in facts.fleet.clusters
+        if cluster.name in chosen
+    }
     for placed in plan.composed:
         child = seen.get(placed.name)
         yield _REPLICA + placed.name, _replica_child(facts, placed, child, pools.get(placed.cluster, {}))

@@ -37,9 +37,10 @@ class Stage:
     def rehearsal(self, objects: Objects) -> Rehearsal:
         """Return the objects with the real functions around them."""
         # Imported here: protobuf and gRPC load only once the input is known to be good.
+        from modelplane_cli.world.pipeline import Handed  # noqa: PLC0415
         from modelplane_functions import servicer  # noqa: PLC0415
 
-        return Rehearsal(objects, self.kinds, servicer.answer, self.told)
+        return Rehearsal(objects, self.kinds, Handed(servicer.answer), self.told)
 
     def settle(self, rehearsal: Rehearsal) -> Act:
         """Return what the functions make of it; the line of progress is taken away afterwards."""

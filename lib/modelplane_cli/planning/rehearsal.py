@@ -15,7 +15,7 @@ from modelplane_cli.world import assumption, contention
 from modelplane_cli.world.crossplane import Crossplane
 from modelplane_cli.world.definitions import Definitions
 from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.pipeline import Function
+from modelplane_cli.world.pipeline import Function, Handed
 from modelplane_cli.world.record import Record
 from modelplane_cli.world.settle import Settled, Told, settle, untold
 from modelplane_cli.world.store import Key, Object, Store, controller_of
@@ -58,7 +58,7 @@ class Rehearsal:
         self,
         objects: Mapping[Key, Mapping[str, Json]],
         definitions: Definitions,
-        function: Function,
+        function: Function | Handed,
         told: Told = untold,
     ) -> None:
         self.store = Store()

@@ -18,7 +18,7 @@ from modelplane.api import structural
 from modelplane.errors import dotted
 from modelplane_cli.world import conditions, ownership
 from modelplane_cli.world.definitions import Definition, Definitions
-from modelplane_cli.world.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Pipeline
+from modelplane_cli.world.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Handed, Pipeline
 from modelplane_cli.world.record import Bug, Deletion, Event, Record
 from modelplane_cli.world.store import CLUSTER_SCOPED, Key, Object, Store, controller_of, group_of, key_of, uid_of
 
@@ -35,7 +35,7 @@ _HASH_DIGITS = 12
 class Crossplane:
     """Reconciles composites of `store` with `function`."""
 
-    def __init__(self, store: Store, definitions: Definitions, function: Function) -> None:
+    def __init__(self, store: Store, definitions: Definitions, function: Function | Handed) -> None:
         self._store = store
         self._definitions = definitions
         self.record = Record()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import struct_pb2
@@ -16,9 +16,30 @@ from google.protobuf import struct_pb2
 from modelplane_cli.world.record import Bug, Record
 from modelplane_cli.world.store import Key, Object, Store, controller_of, group_of
 from modelplane_functions import wire
+from modelplane_functions.exchange import Observed, Resource
 
 Json: TypeAlias = Any
 Function: TypeAlias = Callable[[fnv1.RunFunctionRequest], fnv1.RunFunctionResponse]
+Decode: TypeAlias = Callable[[fnv1.RunFunctionRequest], Observed]
+
+
+class Direct(Protocol):
+    """A function that takes what a request would decode to from its caller."""
+
+    def __call__(self, request: fnv1.RunFunctionRequest, *, decode: Decode) -> fnv1.RunFunctionResponse:
+        """Return the response to a request, which says only whom it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A function in this process to which resources are handed as they were read, each read once per version.
+
+    A deployment sees every cluster, and of a large fleet nearly all the time would go into writing them into requests
+    and reading them again. What is composed is the same.
+    """
+
+    answer: Direct
+
 
 ANNOTATION_KEY = "crossplane.io/composition-resource-name"
 MAX_ITERATIONS = 5
@@ -62,12 +83,13 @@ class Answer:
 class Pipeline:
     """Calls `function` with what is in `store`; remembers requirements as Crossplane does between reconciles."""
 
-    def __init__(self, store: Store, function: Function, record: Record) -> None:
+    def __init__(self, store: Store, function: Function | Handed, record: Record) -> None:
         self._store = store
         self.function = function
         self._record = record
         self._requirements: dict[Key, fnv1.Requirements] = {}
         self._structs: dict[Key, tuple[int, struct_pb2.Struct]] = {}
+        self._read: dict[Key, tuple[int, Resource]] = {}
 
     def observed(self, key: Key) -> dict[str, Key]:
         """Return the composed resources of a composite that exist, by composition key."""
@@ -109,11 +131,10 @@ class Pipeline:
         loop at once.
         Raises: Failed when the function raises or keeps changing its requirements; both are bugs and are recorded.
         """
-        request = self._request(key)
         stable = self._requirements.get(key) or fnv1.Requirements()
-        self._fill(request, stable)
+        context = struct_pb2.Struct()
         for _ in range(MAX_ITERATIONS + 1):
-            response = self._run(key, request)
+            response = self._run(key, stable, context)
             answer = _answer(response)
             if answer.fatal is not None:
                 return answer
@@ -122,8 +143,7 @@ class Pipeline:
                 return answer
             stable = fnv1.Requirements()
             stable.CopyFrom(response.requirements)
-            self._fill(request, stable)
-            request.context.CopyFrom(response.context)
+            context = response.context
         message = f"requirements didn't stabilize after the maximum number of iterations ({MAX_ITERATIONS})"
         self._record.bugs[Bug(key, message)] = None
         raise Failed(f'cannot compose resources: cannot run pipeline step "{step}": {message}')
@@ -132,11 +152,13 @@ class Pipeline:
         """Take over what another pipeline remembers of the same objects."""
         self._requirements = dict(other._requirements)
         self._structs = dict(other._structs)
+        self._read = dict(other._read)
 
     def forget(self, key: Key) -> None:
         """Drop what is remembered of an object that is gone."""
         self._requirements.pop(key, None)
         self._structs.pop(key, None)
+        self._read.pop(key, None)
 
     def _select(self, selector: fnv1.ResourceSelector) -> list[Key]:
         group, kind = group_of(selector.api_version), selector.kind
@@ -146,30 +168,60 @@ class Pipeline:
             return [key] if self._store.get(key) is not None else []
         return self._store.select((group, kind), namespace, dict(selector.match_labels.labels))
 
-    def _request(self, key: Key) -> fnv1.RunFunctionRequest:
-        request = fnv1.RunFunctionRequest()
-        request.meta.capabilities.extend(_CAPABILITIES)
-        request.observed.composite.resource.CopyFrom(self._struct(key))
-        for name, child in sorted(self.observed(key).items()):
-            request.observed.resources[name].resource.CopyFrom(self._struct(child))
-        request.meta.tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
-        return request
-
-    def _fill(self, request: fnv1.RunFunctionRequest, requirements: fnv1.Requirements) -> None:
-        request.required_resources.clear()
-        for name in sorted(requirements.resources):
-            found = request.required_resources[name]
-            found.SetInParent()
-            for key in self._select(requirements.resources[name]):
-                found.items.add().resource.CopyFrom(self._struct(key))
-
-    def _run(self, key: Key, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
+    def _run(self, key: Key, requirements: fnv1.Requirements, context: struct_pb2.Struct) -> fnv1.RunFunctionResponse:
         try:
-            return self.function(request)
+            if isinstance(self.function, Handed):
+                return self.function.answer(
+                    self._about(key), decode=lambda request: self._observation(key, request, requirements)
+                )
+            return self.function(self._request(key, requirements, context))
         except Exception as error:
             message = f"the function failed: {type(error).__name__}: {error}"
             self._record.bugs[Bug(key, message, error)] = None
             raise Failed(f"cannot compose resources: {message}") from error
+
+    def _about(self, key: Key) -> fnv1.RunFunctionRequest:
+        request = fnv1.RunFunctionRequest()
+        request.meta.capabilities.extend(_CAPABILITIES)
+        request.observed.composite.resource.CopyFrom(self._struct(key))
+        return request
+
+    def _request(
+        self, key: Key, requirements: fnv1.Requirements, context: struct_pb2.Struct
+    ) -> fnv1.RunFunctionRequest:
+        request = self._about(key)
+        for name, child in sorted(self.observed(key).items()):
+            request.observed.resources[name].resource.CopyFrom(self._struct(child))
+        request.meta.tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
+        for name in sorted(requirements.resources):
+            found = request.required_resources[name]
+            found.SetInParent()
+            for needed in self._select(requirements.resources[name]):
+                found.items.add().resource.CopyFrom(self._struct(needed))
+        if context.fields:
+            request.context.CopyFrom(context)
+        return request
+
+    def _observation(self, key: Key, about: fnv1.RunFunctionRequest, requirements: fnv1.Requirements) -> Observed:
+        """Return what the request of `_request` decodes to; `about` is its beginning."""
+        return Observed(
+            composite=wire.decode(about).composite,
+            children={name: self._resource(child) for name, child in sorted(self.observed(key).items())},
+            required={
+                name: tuple([self._resource(needed) for needed in self._select(requirements.resources[name])])
+                for name in sorted(requirements.resources)
+            },
+        )
+
+    def _resource(self, key: Key) -> Resource:
+        """Return the object as a function reads it, read once per version."""
+        version = self._store.version(key)
+        cached = self._read.get(key)
+        if cached is None or cached[0] != version:
+            request = fnv1.RunFunctionRequest()
+            request.required_resources["it"].items.add().resource.CopyFrom(self._struct(key))
+            cached = self._read[key] = (version, wire.decode(request).required["it"][0])
+        return cached[1]
 
     def _struct(self, key: Key) -> struct_pb2.Struct:
         """Return the object as a Struct, made once per version."""

@@ -1,0 +1,40 @@
+"""Plans hand resources to the functions as they were read; what follows is what follows from whole requests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modelplane_cli.planning.rehearsal import Rehearsal
+from modelplane_cli.world import checks, documents, offline
+from modelplane_cli.world.offline import Assume
+from modelplane_cli.world.pipeline import Handed
+from modelplane_functions import servicer
+from tests.bench import files
+from tests.support import rendering
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in ("classes", "render"))
+
+
+def agree(path: Path) -> None:
+    checked = checks.check(documents.read([str(path)]).documents, rendering.kinds(), "default")
+    assert checked.objects
+    rendered = offline.build(checked.objects, rendering.kinds(), servicer.answer, Assume.READY)
+    planned = Rehearsal(checked.objects, rendering.kinds(), Handed(servicer.answer)).settle().world
+    assert planned.settled.rounds == rendered.settled.rounds
+    assert planned.objects() == rendered.objects()
+    assert planned.settled.record.events == rendered.settled.record.events
+    assert planned.settled.record.bugs == rendered.settled.record.bugs
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_an_example_is_planned_as_it_is_rendered(folder: str) -> None:
+    agree(EXAMPLES / folder)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_a_generated_fleet_is_planned_as_it_is_rendered(tmp_path: Path, seed: int) -> None:
+    files.main([str(tmp_path), "--clusters", "6", "--deployments", "8", "--seed", str(seed)])
+    agree(tmp_path)
