@@ -7,6 +7,8 @@ request alone: what is kept belongs to one decoded text and goes with it.
 from __future__ import annotations
 
 import copy
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
@@ -30,6 +32,35 @@ class Remembered(dict[str, Json]):
 
     def __deepcopy__(self, memo: Memo) -> dict[str, Json]:
         return copy.deepcopy(dict(self), memo)
+
+
+class Memory:
+    """Resources by all that they say; those not seen for longest are forgotten first.
+
+    Bounded by the bytes of what they say; decoded they take some ten times that. Threads share one.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._known: OrderedDict[bytes, Remembered] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def recall(self, text: bytes, read: Callable[[], Resource]) -> Remembered:
+        """Return the resource that says `text`, as `read` returns it where it was not seen before."""
+        with self._lock:
+            known = self._known.get(text)
+            if known is not None:
+                self._known.move_to_end(text)
+                return known
+        resource = Remembered(read())
+        with self._lock:
+            if text not in self._known:
+                self._known[text] = resource
+                self._bytes += len(text)
+            while self._bytes > self._most_bytes:
+                self._bytes -= len(self._known.popitem(last=False)[0])
+        return resource
 
 
 def _always(_known: Any) -> bool:

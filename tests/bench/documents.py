@@ -22,7 +22,10 @@ _KINDS = {
 
 def of(fleet: Fleet) -> list[Json]:
     """Return the InferenceClusters of the fleet, with what they published, and the InferenceClasses."""
-    return [*(_cluster(cluster) for cluster in fleet.clusters), *(_class(one) for one in fleets.classes())]
+    found = [*(_cluster(cluster) for cluster in fleet.clusters), *(_class(one) for one in fleets.classes())]
+    for document in found:
+        document["metadata"].update(_servers(document))
+    return found
 
 
 def deployment(replicas: int) -> Json:
@@ -36,6 +39,43 @@ def deployment(replicas: int) -> Json:
     }
     made["spec"]["workers"]["topology"].update(tensor=8, pipeline=2)
     return made
+
+
+def _servers(document: Json) -> Json:
+    """Return what the API server adds to an object: Crossplane passes it on, who wrote which field included."""
+    parts = (("kubectl", "spec", ""), ("apiextensions.crossplane.io/composite", "status", "status"))
+    managed = [
+        {
+            "manager": manager,
+            "operation": "Apply",
+            "apiVersion": document["apiVersion"],
+            "time": "2026-11-01T12:00:00Z",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {f"f:{part}": _owned(document[part])},
+            **({"subresource": subresource} if subresource else {}),
+        }
+        for manager, part, subresource in parts
+        if part in document
+    ]
+    return {
+        "resourceVersion": "123456789",
+        "generation": 3,
+        "creationTimestamp": "2026-11-01T12:00:00Z",
+        "managedFields": managed,
+    }
+
+
+def _owned(value: Json) -> Json:
+    """Return the fields of a value as managedFields lists them; entries of a list are told apart by name or type."""
+    if isinstance(value, dict):
+        return {f"f:{key}": _owned(each) for key, each in value.items()}
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        return {}
+    keys = [next((key for key in ("name", "type") if key in each), None) for each in value]
+    if None in keys:
+        return {}
+    rows = zip(keys, value, strict=True)
+    return {f'k:{{"{key}":"{each[key]}"}}': {".": {}, **_owned(each)} for key, each in rows}
 
 
 def _cluster(cluster: Cluster) -> Json:

@@ -34,6 +34,9 @@ Json: TypeAlias = Any
 KIND = "InferenceCluster"
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
+ALLOCATIONS_MAX = 4096
+_ALLOCATIONS: dict[str, Allocation] = {}
+"""Entries of status.pools[].allocations by all that they say; a memory of a pure function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,18 @@ def _nodes(entry: Field, status: Field) -> NodeCounts:
 
 
 def _allocation(entry: Field) -> Allocation:
+    """Return one count per shape. Equal ones are read once: a fleet publishes thousands, and few that differ."""
+    says = repr(entry.value)
+    known = _ALLOCATIONS.get(says)
+    if known is None:
+        known = _read_allocation(entry)
+        if len(_ALLOCATIONS) >= ALLOCATIONS_MAX:
+            _ALLOCATIONS.clear()
+        _ALLOCATIONS[says] = known
+    return known
+
+
+def _read_allocation(entry: Field) -> Allocation:
     devices = entry.at("devices")
     return Allocation(
         shape=PodShape(

@@ -1,14 +1,14 @@
-"""Decoded resources are shared between calls, so no composer may change one."""
+"""Decoded resources are shared between calls, so no composer may change one; and of a large fleet not all are kept."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from google.protobuf import struct_pb2
 
 from modelplane_functions import wire
+from modelplane_functions.remembered import Memory
 from tests.support import rendered
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -17,15 +17,24 @@ FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and p
 
 @pytest.mark.parametrize("example", FOLDERS)
 def test_nobody_changes_what_was_decoded(monkeypatch: pytest.MonkeyPatch, example: str) -> None:
-    known: dict[bytes, Any] = {}
-
-    def remembered(text: bytes) -> Any:
-        if text not in known:
-            known[text] = wire._decode_struct(struct_pb2.Struct.FromString(text))
-        return known[text]
-
-    monkeypatch.setattr(wire, "_remembered", remembered)
+    memory = Memory(wire.REMEMBERED_BYTES)
+    monkeypatch.setattr(wire, "_MEMORY", memory)
     rendered.folder(EXAMPLES / example)
-    assert known
-    for text, resource in known.items():
+    assert memory._known
+    for text, resource in memory._known.items():
         assert resource == wire._decode_struct(struct_pb2.Struct.FromString(text)), resource["kind"]
+
+
+def test_what_was_seen_last_is_kept() -> None:
+    memory, read = Memory(3), []
+
+    def seen(text: bytes) -> None:
+        memory.recall(text, lambda: read.append(text) or {"says": text})  # type: ignore[func-returns-value]
+
+    for text in (b"a", b"b", b"c", b"a", b"d", b"a", b"b"):
+        seen(text)
+    assert read == [b"a", b"b", b"c", b"d", b"b"], "b was forgotten for d, since a was seen after it"
+    assert memory.recall(b"larger than all", lambda: {"says": 1}) == {"says": 1}
+    assert not memory._known, "and nothing is kept beyond the bound, be it one object"
+    seen(b"a")
+    assert list(memory._known) == [b"a"]

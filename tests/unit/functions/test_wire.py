@@ -85,6 +85,13 @@ def test_secrets_stay_behind() -> None:
     assert "hunter2" not in repr(wire.decode(request))
 
 
+def test_who_wrote_which_field_stays_behind() -> None:
+    request = request_of({**THING, "metadata": {**THING["metadata"], "managedFields": [{"manager": "kubectl"}]}})
+    request.observed.resources["child"].resource.CopyFrom(request.observed.composite.resource)
+    observed = wire.decode(request)
+    assert observed.composite == observed.children["child"] == wire.decode(request_of(THING)).composite
+
+
 class Colour(StrEnum):
     RED = "red"
 
