@@ -1,4 +1,4 @@
-"""`modelplane validate`: what the API server would refuse, without one."""
+"""`modelplane validate`: what the API server or a function would refuse, without either."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.world import advice, checks, definitions
+from modelplane_cli.world.checks import Checked
 from modelplane_cli.world.documents import Problem
 
 _EPILOG = """\
@@ -22,9 +23,11 @@ examples:
       what a chart produces
 
 Kinds of modelplane.ai are checked against their schema and its rules: unknown fields, types, bounds, defaults and every
-x-kubernetes-validations rule. Of other kinds only the identity is read. A selector that just misses a device of the
-InferenceClasses at hand, and a class with the size in a product's name, are warnings with the value that works. What
-needs other objects, such as a class that does not exist, is answered by `modelplane render`.
+x-kubernetes-validations rule. Of other kinds only the identity is read. Documents that are fine each by itself are then
+checked together: what a function would refuse (a selector that does not compile, a flag that contradicts the topology)
+is an error; a name that no document has, a selector that just misses a device of the InferenceClasses at hand, and a
+class with the size in a product's name are warnings with the value that works. Whether everything finds a place is
+answered by `modelplane plan`.
 
 exit codes: 0 nothing would be refused, 2 something would
 """
@@ -34,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = argparse.ArgumentParser(
         prog="modelplane validate",
-        description="Say what the API server would refuse in documents.",
+        description="Say what the API server or a function would refuse in documents.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -48,18 +51,28 @@ def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane validate`."""
     options = parser().parse_args(list(arguments))
     given = sources.read(options)
-    checked = checks.check(given.documents, definitions.builtin(), options.namespace)
-    remarks = advice.advise(checked)
-    problems = sorted((*given.problems, *checked.problems, *remarks), key=lambda problem: problem.order)
+    kinds = definitions.builtin()
+    checked = checks.check(given.documents, kinds, options.namespace)
+    found = [*given.problems, *checked.problems, *advice.advise(checked)]
+    if not checks.has_errors(found):
+        found += _together(checked, kinds)
+    problems = sorted(found, key=lambda problem: problem.order)
     if options.output == "json":
         print(json.dumps({"problems": [_encoded(problem) for problem in problems]}, indent=2, ensure_ascii=False))
     else:
         for problem in problems:
             print(problem)
         count = len(given.documents)
-        found = f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}" if problems else "no problem"
-        print(f"{count} {'document' if count == 1 else 'documents'}, {found}", file=sys.stderr)
+        many = f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}" if problems else "no problem"
+        print(f"{count} {'document' if count == 1 else 'documents'}, {many}", file=sys.stderr)
     return exits.BAD_INPUT if checks.has_errors(problems) else exits.FINE
+
+
+def _together(checked: Checked, kinds: definitions.Definitions) -> list[Problem]:
+    # Imported here: protobuf and gRPC load only once each document is fine by itself.
+    from modelplane_cli.world import cross_checks  # noqa: PLC0415
+
+    return cross_checks.check(checked, kinds)
 
 
 def _encoded(problem: Problem) -> dict[str, str | int]:

@@ -1,0 +1,130 @@
+"""What only several documents together get wrong, and what a function refuses though every schema takes it.
+
+Each composite among the documents is put before its function once, with all the others in sight; nothing is settled.
+A reference to what is not among the documents is a warning, since the control plane may have it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
+from modelplane_cli.world.checks import Checked
+from modelplane_cli.world.crossplane import Crossplane
+from modelplane_cli.world.definitions import Definitions
+from modelplane_cli.world.documents import WARNING, Problem
+from modelplane_cli.world.pipeline import Handed
+from modelplane_cli.world.store import Key, Store
+from modelplane_functions import registry, servicer
+from modelplane_functions.exchange import Observed, Outcome
+
+Json: TypeAlias = Any
+Path: TypeAlias = tuple[str | int, ...]
+
+_REFERENCES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("InferenceCluster", ("spec", "nodePools", "*", "className"), "InferenceClass"),
+    ("ModelService", ("spec", "gatewayRef", "name"), "InferenceGateway"),
+    ("ModelDeployment", ("spec", "clusterSelector", "matchLabels", names.LABEL_CLUSTER), "InferenceCluster"),
+    ("LLMInference", ("spec", "clusterName"), "InferenceCluster"),
+)
+"""Kind, the field that names another object ("*" is every item of a list), and that object's kind."""
+
+
+def check(checked: Checked, definitions: Definitions) -> list[Problem]:
+    """Return what is wrong with documents that are fine each by itself.
+
+    Cost: one call of its function per composite.
+    """
+    return list(dict.fromkeys([*_refused(checked, definitions), *_dangling(checked)]))
+
+
+def _refused(checked: Checked, definitions: Definitions) -> Iterator[Problem]:
+    store = Store()
+    for key in sorted(checked.objects):
+        store.put(dict(checked.objects[key]))
+    ear = _Ear()
+    crossplane = Crossplane(store, definitions, Handed(ear.answer))
+    for key in crossplane.composites():
+        crossplane.reconcile(key)
+        fault, ear.fault = ear.fault, None
+        if fault is None:
+            continue
+        document = checked.sources[key]
+        if isinstance(fault, Unsupported):
+            yield document.problem(fault.message)
+        elif isinstance(fault, InvalidSelector):
+            yield document.problem(fault.message.partition("\n")[0], fault.path)
+        else:
+            yield document.problem(fault.message, fault.path)
+
+
+@dataclass(slots=True)
+class _Ear:
+    """Hears what a composer refuses, with the field it is about, before it becomes a line of text."""
+
+    fault: InvalidInput | Unsupported | None = field(default=None)
+
+    def answer(self, request: Any, **how: Any) -> Any:
+        """Return the function's answer."""
+        return servicer.answer(request, find=self._find, **how)
+
+    def _find(self, api_version: str, kind: str) -> registry.Composer:
+        found = registry.composer(api_version, kind)
+        return _Heard(found.module, found.condition, self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard(registry.Composer):
+    ear: _Ear
+
+    def load(self) -> registry.Compose:
+        """Return the composer, overheard."""
+        compose = registry.Composer(self.module, self.condition).load()
+
+        def heard(observed: Observed) -> Outcome:
+            try:
+                return compose(observed)
+            except (InvalidInput, Unsupported) as fault:
+                self.ear.fault = fault
+                raise
+
+        return heard
+
+
+def _dangling(checked: Checked) -> Iterator[Problem]:
+    known: dict[str, list[str]] = {}
+    for key in checked.objects:
+        if key.group == names.GROUP:
+            known.setdefault(key.kind, []).append(key.name)
+    for key in sorted(checked.objects):
+        for kind, steps, wanted in _REFERENCES:
+            # With none of its kind at hand, whoever checks one file alone is told nothing.
+            if _is_ours(key, kind) and wanted in known:
+                for path, name in _named(checked.objects[key], steps, ()):
+                    if name not in known[wanted]:
+                        said = f"{wanted} {name} is not among the documents{_meant(name, known[wanted])}"
+                        yield checked.sources[key].problem(said, path, WARNING)
+
+
+def _is_ours(key: Key, kind: str) -> bool:
+    return key.group == names.GROUP and key.kind == kind
+
+
+def _named(value: Json, steps: tuple[str, ...], path: Path) -> Iterator[tuple[Path, str]]:
+    if not steps:
+        if isinstance(value, str) and value:
+            yield path, value
+    elif steps[0] == "*":
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            yield from _named(item, steps[1:], (*path, index))
+    elif isinstance(value, Mapping) and steps[0] in value:
+        yield from _named(value[steps[0]], steps[1:], (*path, steps[0]))
+
+
+def _meant(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]}?" if close else "; is it on the control plane?"
