@@ -46,7 +46,7 @@ class Existing(Wire):
 
 class Scheduler(Wire):
     """
-    What places pods inside the cluster.
+    What places pods inside the cluster. Queues are not offered yet: a cluster with one takes no new replica.
     """
 
     type: Literal["None", "Kueue", "KAI", "Volcano"] | None = Field("None", description="None is kube-scheduler alone.")
@@ -248,7 +248,9 @@ class NodePool(Wire):
     max_node_count: int | None = Field(
         None, alias="maxNodeCount", description="Most nodes when it scales; placement counts on them."
     )
-    zones: list[str] | None = Field(None, description="Zones of the nodes.")
+    zones: list[str] | None = Field(
+        None, description="Zones of the nodes of a cluster that is made for you; of one that exists nothing reads them."
+    )
     node_selector: dict[str, str] | None = Field(
         None,
         alias="nodeSelector",
@@ -275,7 +277,9 @@ class Spec(Wire):
         ["KServe"], description="Serving technologies that may be rendered here, in order of preference."
     )
     scheduler: Scheduler | None = Field(
-        {"type": "None"}, description="What places pods inside the cluster.", validate_default=True
+        {"type": "None"},
+        description="What places pods inside the cluster. Queues are not offered yet: a cluster with one takes no new replica.",
+        validate_default=True,
     )
     accounting: Literal["Device", "Node"] | None = Field(
         "Device", description="Device counts devices; Node charges whole nodes, so that no two pods share one."

@@ -349,6 +349,9 @@ def _described(observed: Observed) -> str:
 def _stack_ready(observed: Observed) -> Condition:
     install = Field(observed.spec, ("spec",)).at("stack", "install").flag(default=True)
     wish = "spec.stack.install is not offered yet: " if install else ""
+    queue = inference_cluster.decode_queue(Field(observed.composite))
+    if queue:
+        wish = f"spec.scheduler {queue} is not offered yet, so no new replica is placed here; {wish}"
     return Condition(
         "StackReady",
         Truth.UNKNOWN,

@@ -34,6 +34,7 @@ Json: TypeAlias = Any
 KIND = "InferenceCluster"
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
+NO_QUEUE = "None"
 ALLOCATIONS_MAX = 4096
 _ALLOCATIONS: dict[str, Allocation] = {}
 """Entries of status.pools[].allocations by all that they say; a memory of a pure function."""
@@ -79,6 +80,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
         capacity_known=status.at("pools").is_set,
         backends=tuple(entry.text() for entry in root.at("spec", "backends").items()) or (DEFAULT_BACKEND,),
         accounting=decode_accounting(root),
+        queued_by=decode_queue(root),
         admitted=frozenset(entry.text() for entry in status.at("admitted").items()),
         refused={
             entry.at("replica").text(): RefusalNote(entry.at("reason").text(""), entry.at("message").text(""))
@@ -90,6 +92,12 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
 def decode_accounting(root: Field) -> Accounting:
     """Return what a pod is charged for on this cluster."""
     return root.at("spec", "accounting").choice(Accounting, Accounting.DEVICE)
+
+
+def decode_queue(root: Field) -> str:
+    """Return what queues pods on this cluster beside kube-scheduler, empty where nothing does."""
+    found = root.at("spec", "scheduler", "type").text("")
+    return "" if found == NO_QUEUE else found
 
 
 def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: Mapping[str, Field]) -> tuple[Pool, ...]:

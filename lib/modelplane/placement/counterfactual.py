@@ -209,7 +209,8 @@ def _step(  # noqa: PLR0911 - one per reason
         case Reason.NO_GATEWAY_ADDRESS:
             return Change(ChangeKind.ADDRESS, cluster.name)
         case Reason.BACKEND_UNAVAILABLE:
-            return Change(ChangeKind.BACKEND, intent.backends[0]) if intent.backends else None
+            known = intent.backends and not cluster.queued_by
+            return Change(ChangeKind.BACKEND, intent.backends[0]) if known else None
         case Reason.CACHE_NOT_READY:
             return Change(ChangeKind.CACHE, intent.cache.name) if intent.cache is not None else None
         case Reason.REFUSED_BY_CLUSTER:

@@ -49,6 +49,10 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
         return unready
     if not cluster.address_known:
         return Refusal(Reason.NO_GATEWAY_ADDRESS, "status.gateway.address is not known yet", "no gateway address")
+    if cluster.queued_by:
+        # A pod without the queue's labels would run past the quota that the queue is there for.
+        detail = f"spec.scheduler is {cluster.queued_by}, and no backend renders for its queues yet"
+        return Refusal(Reason.BACKEND_UNAVAILABLE, detail, f"queued by {cluster.queued_by}, which is not offered yet")
     if backend(cluster, intent) is None:
         wanted, offered = ", ".join(intent.backends) or "none", ", ".join(cluster.backends) or "none"
         return Refusal(

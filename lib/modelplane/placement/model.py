@@ -165,7 +165,8 @@ class Cluster:
     `backends` in order of preference. `capacity_known` False: its function has not published pools yet. `admitted`
     and the keys of `refused` are `namespace/name` of replicas. The label `modelplane.ai/cluster` with the cluster's
     name is understood without being listed in `labels`. `ambiguous`: the snapshot had several of this name, so nothing
-    new goes there and nothing is moved away.
+    new goes there and nothing is moved away. `queued_by` names what pods there are queued by beside kube-scheduler,
+    empty where nothing is.
     """
 
     name: str
@@ -180,6 +181,7 @@ class Cluster:
     admitted: frozenset[str] = frozenset()
     refused: Mapping[str, RefusalNote] = field(default_factory=dict)
     ambiguous: bool = False
+    queued_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from modelplane import names
+from modelplane.api import inference_cluster as decoded
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_functions.compose import inference_cluster, model_deployment
 from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
@@ -95,6 +96,15 @@ def test_the_cluster_is_reached_counted_and_admits() -> None:
     assert pool["free"] == {"gpu": 13}
     assert outcome.status["summary"] == {"pools": 1, "devices": 16, "free": 13, "replicas": 3}
     assert condition(outcome, "StackReady").status is Truth.UNKNOWN
+
+
+def test_a_queue_nobody_renders_for_is_said_and_closes_the_cluster_to_new_replicas() -> None:
+    running = Running()
+    running.cluster["spec"]["scheduler"] = {"type": "Kueue", "queueName": "serving"}
+    outcome = running.step()
+    assert "spec.scheduler Kueue is not offered yet" in condition(outcome, "StackReady").message
+    assert len(outcome.status["admitted"]) == 3, "what is admitted stays"
+    assert decoded.decode(running.cluster, {}).queued_by == "Kueue"
 
 
 def test_composing_a_settled_cluster_again_changes_nothing() -> None:
