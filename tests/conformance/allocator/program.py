@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +11,6 @@ from typing import Any
 MODULE = Path(__file__).parent
 BINARY = MODULE.parents[2] / ".cache" / "go-bin" / "device-allocator"
 SECONDS = 1800
-
-
-def available() -> bool:
-    """Return whether the program can be built here."""
-    return shutil.which("go") is not None
 
 
 def ask(questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -18,13 +18,11 @@ import pytest
 from modelplane.devices import matching
 from modelplane.devices.matching import MissKind
 from tests.conformance.allocator import cases, program
+from tests.support import live
 
 CASES = int(os.environ.get("MODELPLANE_CASES", "1500"))
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not program.available(), reason="the allocator is a Go program and Go is not installed"),
-]
+pytestmark = pytest.mark.slow
 
 
 def kinds_of(answer: dict[str, Any]) -> dict[str, str] | None:
@@ -56,6 +54,7 @@ def judged(case: cases.Case, answers: list[dict[str, Any]]) -> str:
 
 
 def test_matching_is_the_allocators() -> None:
+    live.needs("allocator", "go")
     generated = [cases.case(seed) for seed in range(CASES)]
     asked = [list(case.questions()) for case in generated]
     answers = iter(program.ask([question for questions in asked for question in questions]))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,11 +20,6 @@ MINORS = (34, 35, LATEST, 37)
 TAGS = {34: "before36,before35", 35: "before36", 37: "from37"}
 BUILD_SECONDS = 1800
 ASK_SECONDS = 600
-
-
-def available() -> bool:
-    """Return whether the program can be built here."""
-    return shutil.which("go") is not None
 
 
 def ask(questions: Iterable[dict[str, Any]], minor: int = LATEST) -> list[dict[str, Any]]:

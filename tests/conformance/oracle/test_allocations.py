@@ -1,4 +1,4 @@
-"""Our allocations against Kubernetes' own allocator: recorded answers always, fresh ones where Go is at hand.
+"""Our allocations against Kubernetes' own allocator: recorded answers always, and fresh ones, which need Go.
 
 MODELPLANE_ALLOCATIONS is the number of fresh problems of each generator (default 3000), MODELPLANE_ORACLE_SEED where
 they start (default 7).
@@ -20,9 +20,16 @@ from tests.conformance.oracle import (
     program,
     record,
 )
+from tests.support import live
 
-needs_go = pytest.mark.skipif(not program.available(), reason="the oracle is a Go program and Go is not installed")
+SUITE = "oracle"
 Json = dict[str, Any]
+
+
+@pytest.fixture
+def go() -> None:
+    """Only what is asked anew needs the program; what is recorded is compared wherever the tests run."""
+    live.needs(SUITE, "go")
 
 
 def differences(pairs: Iterable[tuple[Json, Json]]) -> Iterator[str]:
@@ -66,8 +73,8 @@ def test_the_record_covers_every_verdict() -> None:
     assert len([cause for _, cause in results if cause]) >= 6, results
 
 
-@needs_go
 @pytest.mark.slow
+@pytest.mark.usefixtures("go")
 @pytest.mark.parametrize("minor", program.MINORS)
 def test_the_record_is_what_the_allocator_answers_today(minor: int) -> None:
     problems = record.allocations(minor)
@@ -77,8 +84,8 @@ def test_the_record_is_what_the_allocator_answers_today(minor: int) -> None:
     assert fresh == {name: entry["answer"] for name, entry in recorded.items()}
 
 
-@needs_go
 @pytest.mark.slow
+@pytest.mark.usefixtures("go")
 @pytest.mark.parametrize(
     ("generate", "minor"),
     [

@@ -1,4 +1,4 @@
-"""Our engine against Kubernetes' own code: recorded answers always, fresh ones where Go is at hand.
+"""Our engine against Kubernetes' own code: recorded answers always, and fresh ones, which need Go.
 
 MODELPLANE_ORACLE_QUESTIONS is the number of fresh questions of each kind and version (default 1500),
 MODELPLANE_ORACLE_SEED where they start (default 7); `python -m tests.conformance.oracle.fuzz` asks many more.
@@ -14,8 +14,15 @@ from typing import Any
 import pytest
 
 from tests.conformance.oracle import answers, fuzz, program, questions, record
+from tests.support import live
 
-needs_go = pytest.mark.skipif(not program.available(), reason="the oracle is a Go program and Go is not installed")
+SUITE = "oracle"
+
+
+@pytest.fixture
+def go() -> None:
+    """Only what is asked anew needs the program; what is recorded is compared wherever the tests run."""
+    live.needs(SUITE, "go")
 
 
 def differences(pairs: Iterable[tuple[dict[str, Any], dict[str, Any]]], minor: int = 36) -> Iterator[str]:
@@ -42,8 +49,8 @@ def test_the_record_covers_every_result() -> None:
     assert {"true", "false", "error", "compile_error"} <= results
 
 
-@needs_go
 @pytest.mark.slow
+@pytest.mark.usefixtures("go")
 @pytest.mark.parametrize("minor", program.MINORS)
 def test_the_record_is_what_kubernetes_answers_today(minor: int) -> None:
     chosen = record.asked(minor)
@@ -52,8 +59,8 @@ def test_the_record_is_what_kubernetes_answers_today(minor: int) -> None:
     assert [(question["id"], record.facts(reply)) for question, reply in fresh if "panic" not in reply] == recorded
 
 
-@needs_go
 @pytest.mark.slow
+@pytest.mark.usefixtures("go")
 @pytest.mark.parametrize("minor", program.MINORS)
 def test_fresh_questions_are_answered_alike(minor: int) -> None:
     seed = int(os.environ.get("MODELPLANE_ORACLE_SEED", "7"))
