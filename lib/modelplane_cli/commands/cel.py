@@ -7,7 +7,6 @@ only the device tells; so no answer is `non_bool`, which the format of answers h
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from modelplane.devices import cel, cel_advice, cel_mistakes
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane_cli import exits
+from modelplane_cli.output import manifests
 from modelplane_cli.world import documents, yamltext
 
 Json: TypeAlias = Any
@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--class", metavar="FILE", dest="classes", help="InferenceClasses; a file, a directory or -")
     made.add_argument("--batch", metavar="FILE", help="many expressions, see above")
-    made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument(
         "--kubernetes",
         choices=tuple(cel.PROFILES),
@@ -159,9 +159,9 @@ def _answer(case: str, expression: str, name: str, device: Device, profile: cel.
 
 
 def _show(answers: Sequence[_Answer], output: str, *, one_by_one: bool) -> None:
-    if output == "json":
+    if output != "text":
         encoded = [answer.encoded() for answer in answers]
-        print(json.dumps(encoded[0] if one_by_one else encoded, indent=2, ensure_ascii=False))
+        sys.stdout.write(manifests.answer(encoded[0] if one_by_one else encoded, output))
         return
     width = max(len(answer.device or answer.id) for answer in answers)
     faults = list(dict.fromkeys(answer.error for answer in answers if answer.result == "compile_error"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
 import sys
 from collections.abc import Sequence
 
@@ -13,11 +12,12 @@ from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.output import explanation_text, notes
+from modelplane_cli.output import explanation_text, manifests, notes
 from modelplane_cli.planning import amendments, decision, explanation
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
+from modelplane_cli.world import advice
 from modelplane_cli.world.store import Key, Store
 
 _REPLICA = "ModelReplica"
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sources.add(made)
     made.add_argument("subject", metavar="KIND/NAME", help="md/NAME or mr/NAME")
-    made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", help="of the subject, and of documents that name none (default: default)")
     return made
 
@@ -67,9 +67,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(list(arguments))
     stage = Stage.empty()
     given, namespace = sources.read(options), options.namespace or "default"
-    objects = stage.objects(given, namespace)
-    if objects is None:
+    checked = stage.checked(given, namespace)
+    if checked is None:
         return exits.BAD_INPUT
+    objects = checked.objects
     rehearsal = stage.rehearsal(objects)
     act = stage.settle(rehearsal)
     try:
@@ -83,6 +84,9 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{key}: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     _show(answer, options.output)
+    if answer.plan.shortfall is not None and key in checked.sources:
+        # A selector over the size in a product's name is the most frequent reason, and no fault of the devices.
+        notes.problems(advice.advise(checked, key))
     notes.bugs(act.world)
     if act.world.settled.record.bugs:
         return exits.BUG
@@ -125,8 +129,8 @@ def _listed(keys: Sequence[Key]) -> str:
 
 
 def _show(answer: Answer, output: str) -> None:
-    if output == "json":
-        sys.stdout.write(json.dumps(explanation.encode(answer), indent=2, ensure_ascii=False) + "\n")
-    else:
+    if output == "text":
         sys.stdout.write(explanation_text.text(answer))
+    else:
+        sys.stdout.write(manifests.answer(explanation.encode(answer), output))
     sys.stdout.flush()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Objects, Stage
-from modelplane_cli.output import notes, plan_text
+from modelplane_cli.output import manifests, notes, plan_text
 from modelplane_cli.planning import amendments, capacity, plan
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.plan import Plan
@@ -48,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sources.add(made)
     made.add_argument("--against", metavar="PATH", nargs="+", help="what there is now: the plan is the way from there")
-    made.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: table")
+    made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
     made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
     return made
 
@@ -102,8 +101,8 @@ def _written(objects: Objects, key: Key) -> dict[str, object]:
 
 
 def _show(made: Plan, options: argparse.Namespace, *, with_changes: bool) -> None:
-    if options.output == "json":
-        sys.stdout.write(json.dumps(plan.encode(made), indent=2, ensure_ascii=False) + "\n")
-    else:
+    if options.output == "table":
         sys.stdout.write(plan_text.text(made, with_changes=with_changes))
+    else:
+        sys.stdout.write(manifests.answer(plan.encode(made), options.output))
     sys.stdout.flush()

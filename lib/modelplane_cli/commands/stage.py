@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from modelplane_cli.output import notes, progress
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.world import checks, definitions, documents
+from modelplane_cli.world.checks import Checked
 from modelplane_cli.world.store import Key
 
 Json: TypeAlias = Any
@@ -29,10 +30,15 @@ class Stage:
 
     def objects(self, given: documents.Input, namespace: str) -> Objects | None:
         """Return what an API server would hold of the documents, None when it would refuse some; it is said why."""
+        checked = self.checked(given, namespace)
+        return None if checked is None else checked.objects
+
+    def checked(self, given: documents.Input, namespace: str) -> Checked | None:
+        """Return the same with the document of each object."""
         checked = checks.check(given.documents, self.kinds, namespace)
         problems = (*given.problems, *checked.problems)
         notes.problems(problems)
-        return None if checks.has_errors(problems) else checked.objects
+        return None if checks.has_errors(problems) else checked
 
     def rehearsal(self, objects: Objects) -> Rehearsal:
         """Return the objects with the real functions around them."""

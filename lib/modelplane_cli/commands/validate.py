@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
 from modelplane_cli.commands import sources
+from modelplane_cli.output import manifests
 from modelplane_cli.world import advice, checks, definitions
 from modelplane_cli.world.checks import Checked
 from modelplane_cli.world.documents import Problem
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     sources.add(made)
-    made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
     return made
 
@@ -57,8 +57,8 @@ def main(arguments: Sequence[str]) -> int:
     if not checks.has_errors(found):
         found += _together(checked, kinds)
     problems = sorted(found, key=lambda problem: problem.order)
-    if options.output == "json":
-        print(json.dumps({"problems": [_encoded(problem) for problem in problems]}, indent=2, ensure_ascii=False))
+    if options.output != "text":
+        sys.stdout.write(manifests.answer({"problems": [_encoded(problem) for problem in problems]}, options.output))
     else:
         for problem in problems:
             print(problem)

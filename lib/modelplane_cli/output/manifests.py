@@ -66,6 +66,16 @@ def to_json(objects: Iterable[Mapping[str, Json]]) -> str:
     return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+def answer(value: Json, form: str) -> str:
+    """Return what a command found for a machine, as `form` yaml or json says; keys in the order of the promise."""
+    if form == "json":
+        return json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n"
+    text: str = yaml.dump(
+        _plain(value), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100_000, default_flow_style=False
+    )
+    return text
+
+
 def _plain(value: Json) -> Json:
     """Return `value` in the types that every emitter knows."""
     if isinstance(value, Mapping):

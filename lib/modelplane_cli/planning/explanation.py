@@ -115,7 +115,7 @@ def replica(decision: Decision, name: str, documents: Documents | None = None) -
     placed = next((one for one in plan.replicas if one.name == name), None)
     if placed is None:
         raise InvalidInput("it is being deleted; ask about its ModelDeployment, or about the replica in its stead")
-    board = _board_without(facts, name)
+    board = _board_without(facts, plan, name)
     judge, near = Judge(board), Nearness(board)
     verdicts = judge.all()
     fits = any(verdict.fits for verdict in verdicts)
@@ -146,7 +146,7 @@ def _standings(facts: Facts, plan: Plan) -> Iterator[Standing]:
             placed.admission,
         )
         if same not in judged:
-            board = _board_without(facts, placed.name)
+            board = _board_without(facts, plan, placed.name)
             judged[same] = _standing(board, placed, Judge(board).all())
         yield replace(judged[same], replica=placed)
 
@@ -160,11 +160,14 @@ def _standing(board: Board, placed: PlacedReplica, verdicts: tuple[ClusterVerdic
     return Standing(placed, own, rivals, others)
 
 
-def _board_without(facts: Facts, name: str) -> Board:
-    """Return the board as the scheduler sees it once a replica is gone and nothing has taken its place."""
+def _board_without(facts: Facts, plan: Plan, name: str) -> Board:
+    """Return the board as the scheduler sees it once a replica is gone and nothing has taken its place.
+
+    Of a deployment that misses some, none of those may take it either.
+    """
     gone = next((one for one in facts.current.replicas if one.name == name), None)
     others = tuple(one for one in facts.current.replicas if one.name != name)
-    wanted = max(0, facts.intent.replicas - 1)
+    wanted = sum(one.holds_place for one in plan.composed if one.name != name)
     fleet = facts.fleet if gone is None else _fleet_without(facts.fleet, facts.intent.namespace, gone)
     intent = replace(facts.intent, replicas=wanted)
     current = replace(facts.current, replicas=others)

@@ -15,21 +15,26 @@ from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput
 from modelplane_cli.world.checks import Checked
 from modelplane_cli.world.documents import WARNING, Document, Problem
+from modelplane_cli.world.store import Key
 
 Json: TypeAlias = Any
 
 
-def advise(checked: Checked) -> list[Problem]:
-    """Return the remarks, each at the field it is about, every one of them once."""
+def advise(checked: Checked, about: Key | None = None) -> list[Problem]:
+    """Return the remarks, each at the field it is about, every one of them once; only on one ModelDeployment if given.
+
+    Cost: a look at every device for every selector.
+    """
     devices: list[Device] = []
     found: list[Problem] = []
     for key, resource in checked.objects.items():
         if key.kind == inference_class.KIND:
             known = tuple(_devices(resource))
             devices += known
-            found += _nominal(known, checked.sources[key])
+            if about is None:
+                found += _nominal(known, checked.sources[key])
     for key, resource in checked.objects.items():
-        if key.kind == "ModelDeployment":
+        if key.kind == "ModelDeployment" and about in (None, key):
             found += _selectors(resource, devices, checked.sources[key])
     return list(dict.fromkeys(found))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from modelplane_cli.planning import decision, explanation
 from modelplane_cli.planning.seats import Deployment
@@ -105,6 +106,20 @@ def test_a_replica_is_judged_as_if_it_were_not_there(tmp_path: Path) -> None:
     assert ran.code == 0
 
 
+def test_where_some_are_missing_the_others_still_stand_where_they_fit(tmp_path: Path) -> None:
+    """The place of a replica taken away is free, and not taken at once by one of those that are missing."""
+    objects = world(replicas=9)
+    said = run(tmp_path, objects).json
+    assert {one["fits"] for one in said["replicas"]} == {True}, "each would be placed there today"
+    assert len(said["replicas"]) == 4
+    one = run(tmp_path, objects, "mr/llama-0").json
+    own = said["replicas"][0]["cluster"]
+    assert [verdict["cluster"] for verdict in one["clusters"] if verdict["fits"]] == [own]
+    limited = world(replicas=3)
+    limited[-1]["spec"]["placement"] = {"maxReplicasPerCluster": 1}
+    assert {one["fits"] for one in run(tmp_path, limited).json["replicas"]} == {True}
+
+
 def test_what_a_cluster_refuses_today_is_kept_and_said(tmp_path: Path) -> None:
     objects = world(replicas=1, a=1)
     settled = rendering.world(objects)
@@ -201,3 +216,20 @@ def test_a_large_fleet_is_told_in_short(tmp_path: Path) -> None:
     planned = given.run("plan", file).out
     assert "59 pools that hold nothing are left out; -o json has them all" in planned
     assert sum(line.startswith("c") and "gpu" in line for line in planned.splitlines()) == 1
+
+
+def test_a_nominal_size_is_warned_of_where_it_keeps_a_replica_out(tmp_path: Path) -> None:
+    objects = world(replicas=1)
+    objects[-1]["spec"]["nodeSelector"]["cel"] = WANTS_140.replace("140Gi", "80Gi")
+    ran = run(tmp_path, objects)
+    assert "81559Mi" in ran.err
+    assert "spec.nodeSelector.cel: warning:" in ran.err
+
+
+@pytest.mark.parametrize("command", ["explain", "plan", "simulate", "validate"])
+def test_every_answer_is_the_same_in_yaml(tmp_path: Path, command: str) -> None:
+    file = given.written(tmp_path, "now", *world(replicas=5))
+    arguments = {"explain": ["md/llama", "-n", "ml-team"], "simulate": ["--lose", "a"]}.get(command, [])
+    texts = [given.run(command, file, *arguments, "-o", form) for form in ("json", "yaml")]
+    assert texts[0].json == yaml.safe_load(texts[1].out)
+    assert texts[0].code == texts[1].code
