@@ -61,7 +61,7 @@ class Tls(Wire):
 
 class HealthCheck(Wire):
     """
-    How the gateway checks it.
+    How the gateway checks it. Used where endpoints stand by for each other (priority) and all have the same; the service says where it is not.
     """
 
     path: str | None = Field("/health", description="Path of the check.")
@@ -89,7 +89,11 @@ class Spec(Wire):
         None,
         description="True takes the endpoint out of every ModelService while requests under way are finished; then it can be deleted without a failed request. A replica that goes is drained this way by itself.",
     )
-    health_check: HealthCheck | None = Field(None, alias="healthCheck", description="How the gateway checks it.")
+    health_check: HealthCheck | None = Field(
+        None,
+        alias="healthCheck",
+        description="How the gateway checks it. Used where endpoints stand by for each other (priority) and all have the same; the service says where it is not.",
+    )
 
 
 class Status(Wire):

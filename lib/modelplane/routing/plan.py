@@ -136,7 +136,7 @@ def decide(service: Service, matched: Sequence[Sequence[Candidate]], offered: fr
         health=next(iter(alike)) if len(alike) == 1 else None,
         matched=sum(map(len, groups)),
         ready=sum(candidate.ready for group in groups for candidate in group),
-        notes=tuple(_notes(service, groups, ready)),
+        notes=(*_notes(service, groups, ready), *_unchecked(known, is_shared=is_shared)),
         is_complete=all(
             gone or (bool(candidates) and all(candidate.ready for candidate in candidates))
             for gone, candidates in zip(drained, groups, strict=True)
@@ -282,6 +282,15 @@ def _notes(
             )
             share = "; its share goes to the others" if any(ready) else ""
             yield f"group {index} ({group.selector.text()}): {found}{share}"
+
+
+def _unchecked(known: Sequence[Endpoint], *, is_shared: bool) -> Iterable[str]:
+    """Yield whose health checks the gateway does not make: it has one for all the endpoints of a rule that fails over."""
+    asked = _by_value((endpoint.name, "healthCheck") for endpoint in known if endpoint.health is not None)
+    if asked and not is_shared:
+        yield f"not used, since no endpoint stands by for another (priority): {asked}"
+    elif asked and len({endpoint.health for endpoint in known}) > 1:
+        yield f"not used, since the endpoints of one service share one and theirs differ: {asked}"
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> str:

@@ -241,3 +241,6 @@ def test_one_active_check_stands_for_a_rule_or_none_does(healths: list[Json], ha
     ]
     decided = decide(two(**STANDBY), documents[:1], documents[1:])
     assert (decided.health is not None) is has_check
+    assert any("theirs differ: healthCheck: e0" in note for note in decided.notes) is (any(healths) and not has_check)
+    weighted = decide(two(), documents[:1], documents[1:])
+    assert any("stands by" in note for note in weighted.notes) is any(healths)
