@@ -285,7 +285,7 @@ def _notes(
 
 
 def _unchecked(known: Sequence[Endpoint], *, is_shared: bool) -> Iterable[str]:
-    """Yield whose health checks the gateway does not make: it has one for all the endpoints of a rule that fails over."""
+    """Yield whose health checks are not made: a gateway has one for all the endpoints of a rule that fails over."""
     asked = _by_value((endpoint.name, "healthCheck") for endpoint in known if endpoint.health is not None)
     if asked and not is_shared:
         yield f"not used, since no endpoint stands by for another (priority): {asked}"
