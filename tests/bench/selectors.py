@@ -1,8 +1,8 @@
-"""Prints how fast and how right selectors are answered, ours and, where it is installed, those of cel-python.
+"""Prints how fast and how right selectors are answered, ours and, where they are installed, those of others.
 
-Run: python -m tests.bench.selectors, or with cel-python: hatch run cel:compare. "Right" counts the 145 answers of
-Kubernetes' own code in tests/unit/devices/cel_vectors.json: what is refused when it is written, and what is not. For
-cel-python only its compiler is asked, which knows no types and no costs.
+Run: python -m tests.bench.selectors, or with cel-python and cel-expr-python: hatch run cel:compare. "Right" counts the
+145 answers of Kubernetes' own code in tests/unit/devices/cel_vectors.json: what is refused when it is written, and what
+is not. Of the others only the compilers are asked: cel-python's knows no types, and neither knows costs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from modelplane.devices import cel, matching
 from modelplane.errors import InvalidSelector
 from modelplane.units import Quantity
+from tests.bench import cel_expr
 from tests.support.selectors import device_from_slice
 
 VECTORS = json.loads((Path(__file__).parents[1] / "unit" / "devices" / "cel_vectors.json").read_text())
@@ -33,17 +34,24 @@ def main() -> int:
     """Print the tables; return 0."""
     cases = VECTORS["cases"]
     others = _cel_python() if importlib.util.find_spec("celpy") is not None else None
+    google = cel_expr.compiler() if importlib.util.find_spec("cel_expr_python") is not None else None
     print(f"{'refused or taken when it is written':<44} {'right':>7} {'wrongly refused':>16} {'wrongly taken':>14}")
     print(_row("modelplane.devices.cel", cases, _ours))
     if others is not None:
         print(_row("cel-python", cases, others))
+    if google is not None:
+        print(_row("cel-expr-python", cases, google))
+        deep = cel_expr.deep()
+        print(f"\n{cel_expr.DEEP} parentheses: ours {_word(_ours(deep))}, cel-expr-python {_word(google(deep))}")
     print()
     texts = [MEMORY_AND_ARCHITECTURE.format(number=number) for number in range(COMPILATIONS)]
     # a comment makes another text of the same expression: nothing is found in a cache, and nothing more is to be done
     varied = [f"{case['expression']} // {turn}" for turn in range(20) for case in cases]
-    print(f"{'per CPU second':<44} {'ours':>12} {'cel-python':>12}")
-    print(_rate("compiled, memory and architecture", texts, _ours, others))
-    print(_rate("compiled, the 145 in turn", varied, _ours, others))
+    rivals = [takes for takes in (others, google) if takes is not None]
+    names = [name for name, takes in (("cel-python", others), ("cel-expr", google)) if takes is not None]
+    print(f"{'per CPU second':<44} {'ours':>12} " + " ".join(f"{name:>12}" for name in names))
+    print(_rate("compiled, memory and architecture", texts, rivals))
+    print(_rate("compiled, the 145 in turn", varied, rivals))
     _evaluations(others=others is not None)
     return 0
 
@@ -86,11 +94,14 @@ def _cel_python_program(expression: str) -> Callable[[], object]:
     return lambda: program.evaluate(bound)
 
 
-def _rate(name: str, texts: list[str], ours: Callable[[str], bool], others: Callable[[str], bool] | None) -> str:
-    """Return a row: how many different texts either engine compiles in a second of CPU."""
-    rates = [_compiled(texts, ours)]
-    if others is not None:
-        rates.append(_compiled(texts[:: max(1, len(texts) // 300)], others))
+def _word(taken: bool) -> str:  # noqa: FBT001 - the answer itself
+    return "takes it" if taken else "refuses it"
+
+
+def _rate(name: str, texts: list[str], rivals: list[Callable[[str], bool]]) -> str:
+    """Return a row: how many different texts each engine compiles in a second of CPU."""
+    rates = [_compiled(texts, _ours)]
+    rates += [_compiled(texts[:: max(1, len(texts) // 300)], takes) for takes in rivals]
     return f"{name:<44} " + " ".join(f"{rate:>12,.0f}" for rate in rates)
 
 
