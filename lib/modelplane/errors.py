@@ -38,7 +38,7 @@ class InvalidSelector(InvalidInput):
     """A CEL selector that does not compile, or that the API server would refuse for its cost.
 
     `line` and `column` count from 1 and are None where the fault has no place; `offending` is the text at fault. The
-    message already shows the place with a caret.
+    message already shows the place with a caret. `hint` is what to write instead, where somebody knew.
     """
 
     reason = "InvalidNodeSelector"
@@ -55,13 +55,19 @@ class InvalidSelector(InvalidInput):
         self.line: int | None = place[0] if place else None
         self.column: int | None = place[1] if place else None
         self.offending = offending
+        self.hint = ""
 
     @property
     def line_of_text(self) -> str:
         """Return the fault in one line, for places that have only one: without the caret, with the text at fault."""
+        return f"{dotted(self.path)}: {self.said}" if self.path else self.said
+
+    @property
+    def said(self) -> str:
+        """Return the same without the path."""
         first = self.message.partition("\n")[0].strip()
         near = f', near "{self.offending}"' if self.offending and self.offending not in first else ""
-        return f"{dotted(self.path)}: {first}{near}" if self.path else f"{first}{near}"
+        return f"{first}{near}" + (f"; {self.hint}" if self.hint else "")
 
 
 class InvalidShape(InvalidInput):

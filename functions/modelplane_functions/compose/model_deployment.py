@@ -30,7 +30,7 @@ from modelplane.api import (
 from modelplane.api import endpoint as endpoints
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
-from modelplane.devices import cel
+from modelplane.devices import cel, cel_mistakes
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
 from modelplane.placement import binding, demand, scheduler
@@ -63,6 +63,7 @@ _REPLICA = "replica-"
 _ENDPOINT = "endpoint-"
 MOVES_TOLD = 3
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
+_USUAL_DRIVER = "gpu.nvidia.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def read(observed: Observed) -> Facts:
         if key == CLUSTERS or key.startswith(_CLUSTER)
         for resource in resources
     }
-    clusters = tuple(_cluster(found[name], classes) for name in sorted(found))
+    clusters = tuple(recalled(found[name], classes) for name in sorted(found))
     current = _current(observed, workload)
     return Facts(
         workload=workload,
@@ -165,7 +166,7 @@ def read(observed: Observed) -> Facts:
     )
 
 
-def _cluster(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
+def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
     """Return the cluster, as it was read before where its pools are still of the very same classes."""
 
     def still(known: Cluster) -> bool:
@@ -184,10 +185,21 @@ def _check_selectors(observed: Observed, workload: Workload) -> None:
                 try:
                     cel.compile(text)
                 except InvalidSelector as error:
+                    error.hint = cel_mistakes.hint(text, error, _driver(observed))
                     tail: tuple[str | int, ...] = (
                         ("cel",) if short else ("devices", position, "selectors", number, "cel")
                     )
                     raise error.under(*prefix, "nodeSelector", *tail) from None
+
+
+def _driver(observed: Observed) -> str:
+    """Return a driver whose devices a selector may be meant for, for examples of how to write one."""
+    for resource in observed.required[CLASSES]:
+        try:
+            return next(device.at("driver").text() for device in Field(resource).at("spec", "devices").items())
+        except (InvalidInput, StopIteration):
+            continue  # said of the class itself
+    return _USUAL_DRIVER
 
 
 def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:

@@ -57,7 +57,7 @@ def _refused(checked: Checked, definitions: Definitions) -> Iterator[Problem]:
         if isinstance(fault, Unsupported):
             yield document.problem(fault.message)
         elif isinstance(fault, InvalidSelector):
-            yield document.problem(fault.message.partition("\n")[0], fault.path)
+            yield document.problem(fault.said, fault.path)
         else:
             yield document.problem(fault.message, fault.path)
 

@@ -61,7 +61,13 @@ def _cluster(objects: Objects) -> None:
 @pytest.mark.parametrize(
     ("broken", "severity", "path", "says"),
     [
-        pytest.param(_cel, "error", "spec.nodeSelector.cel", "undeclared reference to 'quantty'", id="selector"),
+        pytest.param(
+            _cel,
+            "error",
+            "spec.nodeSelector.cel",
+            "undeclared reference to 'quantty'.*did you mean quantity",
+            id="selector",
+        ),
         pytest.param(_flag, "error", r"spec\.workers\.template\..*args", "tensor", id="flag-against-topology"),
         pytest.param(_backend, "error", "", "LLMD", id="backend-not-offered"),
         pytest.param(
