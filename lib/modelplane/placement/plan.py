@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -127,7 +128,7 @@ class ClusterVerdict(NamedTuple):
     detail: str = ""
     group: str = ""
     pool: str = ""
-    pools: tuple[PoolVerdict, ...] = ()
+    pools: Sequence[PoolVerdict] = ()
 
     @property
     def fits(self) -> bool:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from modelplane.devices import matching
-from modelplane.devices.matching import Match, Option
+from modelplane.devices.matching import Match, MissKind, Option
 from modelplane.devices.model import NodeClass
 from modelplane.placement import ledger, packing
 from modelplane.placement.ledger import Dimensions, Ledger
@@ -56,6 +56,8 @@ class Table:
         self._classes: list[NodeClass] = []
         self._matches: list[tuple[Match, ...]] = []
         self._serving: list[bool] = []
+        self.some_lack_devices = False
+        """Whether a class seen so far has devices that match, and too few of them on a node."""
         self.kinds: list[int] = []
         """Per class number, the first that matches as it does: with equal ledgers the two answer alike."""
         self._alike: dict[tuple[Match, ...], int] = {}
@@ -77,7 +79,9 @@ class Table:
             self._matches.append(
                 tuple(matching.match(node_class, role.requests, role.constraints) for role in self._demand.roles)
             )
-            self._serving.append(any(match.options for match in self._matches[number]))
+            found = self._matches[number]
+            self._serving.append(any(match.options for match in found))
+            self.some_lack_devices |= any(m.miss is not None and m.miss.kind is MissKind.TOO_FEW for m in found)
             self.kinds.append(self._alike.setdefault(self._matches[number], number))
         return number
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import overload
 
 from modelplane.placement import ranking, shortage
 from modelplane.placement.board import Board
@@ -46,6 +47,43 @@ class _Say:
     state: Ledger | None
 
 
+class _Told(Sequence[PoolVerdict]):
+    """What the pools of a cluster say, put together when somebody reads it.
+
+    A refusal by a large fleet has one for every cluster, and most are never read. The board is as the plan left it.
+    """
+
+    __slots__ = ("_judge", "_name", "_said")
+
+    def __init__(self, judge: Judge, name: str) -> None:
+        self._judge, self._name = judge, name
+        self._said: tuple[PoolVerdict, ...] | None = None
+
+    def _read(self) -> tuple[PoolVerdict, ...]:
+        if self._said is None:
+            self._said = self._judge.pools(self._name)
+        return self._said
+
+    @overload
+    def __getitem__(self, index: int) -> PoolVerdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PoolVerdict, ...]: ...
+    def __getitem__(self, index: int | slice) -> PoolVerdict | tuple[PoolVerdict, ...]:
+        return self._read()[index]
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._read() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._read())
+
+    def __repr__(self) -> str:
+        return repr(self._read())
+
+
 class Judge:
     """Verdicts on a board as it stands. Equal pools are judged once."""
 
@@ -66,18 +104,39 @@ class Judge:
     def cluster(self, name: str) -> ClusterVerdict:
         """Return the cluster's verdict under the first reason that applies, with those of its pools."""
         board = self._board
-        says = self._pools(name, board.clusters[name].pools)
         found = board.barred(name) or board.counted_out(name)
         if found is None:
             # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
             if self._sole or board.solve(name) is None:
-                found = self._unsolved(says)
+                found = self._unsolved(self._nearest(name))
             if found is None and board.intent.spread:
                 found = self._unspread(name)
-        pools = tuple([say.verdict for own in says for say in own])
         if found is None:
-            return ClusterVerdict(name, None, "fits", pools=pools)
-        return ClusterVerdict(name, found.reason, found.detail, found.group, found.pool, pools)
+            return ClusterVerdict(name, None, "fits", pools=_Told(self, name))
+        return ClusterVerdict(name, found.reason, found.detail, found.group, found.pool, _Told(self, name))
+
+    def pools(self, name: str) -> tuple[PoolVerdict, ...]:
+        """Return what each of the cluster's pools says to each role, by name."""
+        return tuple([say.verdict for own in self._pools(name, self._board.clusters[name].pools) for say in own])
+
+    def _nearest(self, name: str) -> list[tuple[_Say, ...]]:
+        """Return what those pools say among which the nearest to a fit is.
+
+        Of one role these are the pools that serve it, where there are any and no other only lacks devices on a node.
+        """
+        board, known = self._board, self._says
+        pools, lots = board.clusters[name].pools, board.lots(name)
+        if not self._sole or not lots or board.table.some_lack_devices:
+            return self._pools(name, pools)
+        whose = name if name in board.refused_on else ""
+        says = []
+        for (pool, _), state in zip(lots, board.ledgers(name), strict=True):
+            key = (pool.name, id(pool.node_class), id(state), whose)
+            found = known.get(key)
+            if found is None:
+                found = known[key] = self._pool(name, pool, state)
+            says.append(found)
+        return says
 
     def _pools(self, name: str, pools: Sequence[Pool]) -> list[tuple[_Say, ...]]:
         """Return what the cluster's pools say, by name, each to every role."""
