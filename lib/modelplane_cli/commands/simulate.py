@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,10 +11,11 @@ from modelplane.errors import InvalidInput
 from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.output import notes, simulation_text
+from modelplane_cli.output import manifests, notes, simulation_text
 from modelplane_cli.planning import headroom, simulation
 from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling
 from modelplane_cli.planning.headroom import Headroom
+from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.seats import Deployment
 from modelplane_cli.planning.simulation import Simulation
 from modelplane_cli.world import documents
@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     ):
         made.add_argument(option, metavar=metavar, action=_Happen, dest="happenings", help=what)
     made.add_argument("--headroom", action="store_true", help="find the largest loss that still fits")
-    made.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
     return made
 
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str]) -> int:
     except InvalidInput as error:
         print(f"modelplane simulate: {error}", file=sys.stderr)
         return exits.BAD_INPUT
-    room = headroom.of(rehearsal, stage.settle) if options.headroom else None
+    room = _headroom(rehearsal, stage) if options.headroom else None
     _show(found, room, options)
     for world in found.worlds:
         notes.bugs(world)
@@ -107,12 +107,19 @@ def main(arguments: Sequence[str]) -> int:
     return exits.FINE if fits else exits.NO
 
 
+def _headroom(rehearsal: Rehearsal, stage: Stage) -> Headroom:
+    try:
+        return headroom.of(rehearsal, stage.told)
+    finally:
+        stage.told.done()
+
+
 def _show(found: Simulation, room: Headroom | None, options: argparse.Namespace) -> None:
-    if options.output == "json":
+    if options.output != "text":
         encoded = simulation.encode(found)
         if room is not None:
             encoded["headroom"] = headroom.encode(room)
-        sys.stdout.write(json.dumps(encoded, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(manifests.answer(encoded, options.output))
     elif room is None:
         sys.stdout.write(simulation_text.text(found))
     else:

@@ -9,6 +9,8 @@ from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.simulation import Simulation, Step
 
 _STAGES_SHOWN = 40
+_SINGLES_SHOWN = 100
+_NAMED = 8
 
 
 def text(simulation: Simulation) -> str:
@@ -32,8 +34,7 @@ def _step(step: Step) -> Iterator[str]:
 
 def headroom(found: Headroom) -> str:
     """Return the headroom: each cluster alone, how many at once, and the largest set."""
-    if not found.tried and not found.complete:
-        return "nothing was tried: even one cluster after the other is too many losses; name some with --lose\n"
+    shown = found.singles if len(found.singles) <= _SINGLES_SHOWN else [one for one in found.singles if not one.fits]
     rows = [
         (
             trial.clusters[0],
@@ -41,12 +42,15 @@ def headroom(found: Headroom) -> str:
             "yes" if trial.fits else "no",
             "; ".join(f"{one.deployment}: {one.count} without a place" for one in trial.worse),
         )
-        for trial in found.singles
+        for trial in shown[:_SINGLES_SHOWN]
     ]
-    lines = table.lines(("LOST", "DEVICES", "FITS", "WHY NOT"), rows)
-    lines += ["", _any(found), _largest(found)]
+    lines = table.lines(("LOST", "DEVICES", "FITS", "WHY NOT"), rows) if rows else []
+    if len(rows) < len(found.singles):
+        fit = sum(trial.fits for trial in found.singles)
+        lines.append(f"{fit} of {len(found.singles)} clusters can be lost, one at a time; -o json has them all")
+    lines += [*([""] if lines else []), _any(found), _largest(found)]
     if not found.complete:
-        lines.append(f"the search stopped after {found.tried} losses; larger ones were not tried")
+        lines.append(f"the search stopped after {found.tried} losses; not all larger ones were tried")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -60,4 +64,8 @@ def _any(found: Headroom) -> str:
 def _largest(found: Headroom) -> str:
     if found.largest is None:
         return "no cluster can be lost"
-    return f"the largest loss that fits: {' and '.join(found.largest.clusters)} ({found.largest.devices} devices)"
+    lost, devices = found.largest.clusters, found.largest.devices
+    if len(lost) > _NAMED:
+        who = f"{', '.join(lost[:_NAMED])} and {len(lost) - _NAMED} more (-o json has them all)"
+        return f"the largest loss {'that fits' if found.complete else 'found that fits'}: {who} ({devices} devices)"
+    return f"the largest loss that fits: {' and '.join(lost)} ({devices} devices)"

@@ -11,11 +11,12 @@ from modelplane.placement import demand, explain, scheduler
 from modelplane.placement.explain import Explanation
 from modelplane.placement.plan import Plan
 from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.world import pipeline
 from modelplane_cli.world.pipeline import ANNOTATION_KEY
-from modelplane_cli.world.store import Key, Object, Store, group_of
+from modelplane_cli.world.store import Key, Store, group_of
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.compose.model_deployment import Facts
-from modelplane_functions.exchange import Observed, Requirement
+from modelplane_functions.exchange import Observed, Requirement, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def of(store: Store, deployment: Deployment) -> Decision:
 
     Raises: ModelplaneError for what the author of the deployment must change.
     """
-    composite = store.get(deployment.key) or {}
+    composite = pipeline.resource(store, deployment.key)
     children = dict(_children(store, deployment.key))
     requirements = model_deployment.compose(Observed(composite, children)).requirements
     required = {name: _answer(store, requirement) for name, requirement in requirements.items()}
@@ -60,7 +61,7 @@ def widened(store: Store, decision: Decision) -> Decision:
     for key in store.of_kind(names.GROUP, inference_cluster.KIND):
         if key.name not in clusters:
             try:
-                clusters[key.name] = inference_cluster.decode(store.get(key) or {}, facts.classes)
+                clusters[key.name] = model_deployment.recalled(pipeline.resource(store, key), facts.classes)
             except InvalidInput:
                 continue
     fleet = replace(facts.fleet, clusters=tuple(clusters[name] for name in sorted(clusters)))
@@ -68,20 +69,20 @@ def widened(store: Store, decision: Decision) -> Decision:
     return wide if wide.plan().replicas == decision.plan().replicas else decision
 
 
-def _children(store: Store, key: Key) -> dict[str, Object]:
+def _children(store: Store, key: Key) -> dict[str, Resource]:
     found = {}
     for child in store.controlled_by(key):
-        resource = store.get(child) or {}
+        resource = pipeline.resource(store, child)
         name = (resource["metadata"].get("annotations") or {}).get(ANNOTATION_KEY)
         if name:
             found[str(name)] = resource
     return found
 
 
-def _answer(store: Store, requirement: Requirement) -> tuple[Object, ...]:
+def _answer(store: Store, requirement: Requirement) -> tuple[Resource, ...]:
     kind = (group_of(requirement.api_version), requirement.kind)
     if requirement.name is not None:
-        found = store.get(Key(*kind, requirement.namespace or "", requirement.name))
-        return () if found is None else (found,)
+        key = Key(*kind, requirement.namespace or "", requirement.name)
+        return () if store.get(key) is None else (pipeline.resource(store, key),)
     keys = store.select(kind, requirement.namespace, requirement.labels)
-    return tuple(store.get(key) or {} for key in keys)
+    return tuple(pipeline.resource(store, key) for key in keys)

@@ -2,27 +2,43 @@
 
 Sets of clusters are tried by size, each by losing them for real in a fork of the world. A set is tried only if all its
 parts fit: what does not fit without one cluster does not fit without two.
+
+Large fleets are mostly clusters on which nothing stands, and deployments that a loss is no concern of. Both are used:
+
+- A deployment that is at rest, with nothing on what is lost, keeps what it has whatever else happens (it retains), so
+  it is not asked again.
+- A loss of clusters on which nothing stands takes nothing away from anybody.
+- Clusters on which nothing stands, and on which nothing was put when others were lost, may be lost with these: who
+  takes the first place that fits takes the same where one he did not take is missing. This is not used where the other
+  clusters do take part in the choice, by spread constraints or as the majority of a currency.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import inference_cluster
-from modelplane_cli.planning import capacity, simulation
-from modelplane_cli.planning.happenings import Loss
-from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.planning.simulation import Settle, Simulation, Unplaced
+from modelplane.api import inference_class, inference_cluster
+from modelplane_cli.planning import capacity, plan, simulation
+from modelplane_cli.planning.lineage import Lineage
+from modelplane_cli.planning.rehearsal import Act, Rehearsal
+from modelplane_cli.planning.seats import Deployment, Seats
+from modelplane_cli.planning.simulation import Unplaced
+from modelplane_cli.world.settle import Told, untold
+from modelplane_cli.world.store import Key, Store
 
 Json: TypeAlias = Any
+Clusters: TypeAlias = frozenset[str]
 
 WORLDS_MAX = 200
-"""Losses tried before the search stops and says so."""
+"""Losses of several clusters that are rehearsed before the search stops and says so."""
+SETS_MAX = 20_000
+"""Sets of one size that are looked at at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +48,6 @@ class Trial:
     clusters: tuple[str, ...]
     devices: int
     worse: tuple[Unplaced, ...]
-    simulation: Simulation
 
     @property
     def fits(self) -> bool:
@@ -45,80 +60,203 @@ class Headroom:
     """`any_clusters`: whichever so many clusters are lost, everything still fits. `largest` is by devices.
 
     `complete` False: the search was stopped, so the largest may be larger and `any_clusters` is what was proven.
+    `rehearsed` of the losses `tried` were, and what the others lead to follows.
     """
 
     singles: tuple[Trial, ...]
     any_clusters: int
     largest: Trial | None
     tried: int
+    rehearsed: int
     complete: bool
 
 
-def of(rehearsal: Rehearsal, settle: Settle) -> Headroom:
+def of(rehearsal: Rehearsal, told: Told = untold) -> Headroom:
     """Return the headroom of a settled rehearsal, which stays as it is."""
-    before = {one.deployment: one.count for one in _missing(simulation.run(rehearsal.fork(), (), settle))}
-    sizes = _sizes(rehearsal)
-    trials: list[Trial] = []
-    fitting: set[frozenset[str]] = {frozenset()}
+    search = _Search(rehearsal, told)
+    clusters = sorted(search.sizes)
+    fits: list[Trial] = []
+    fitting: set[Clusters] = {frozenset()}
     singles: tuple[Trial, ...] = ()
     proven = tried = 0
-    for size in range(1, len(sizes) + 1):
-        candidates = list(_candidates(sorted(sizes), size, fitting))
-        if tried + len(candidates) > WORLDS_MAX:
-            return _answer(singles, proven, trials, tried, complete=False)
-        level = [_trial(rehearsal, settle, clusters, sizes, before) for clusters in candidates]
+    for size in range(1, len(clusters) + 1):
+        candidates = _candidates(clusters, size, fitting)
+        if candidates is None or (size > 1 and search.rehearsed + search.unknown(candidates) > WORLDS_MAX):
+            fits += search.larger()
+            return Headroom(singles, proven, _largest(fits), tried, search.rehearsed, complete=False)
+        level = [search.trial(lost, f"{at} of {len(candidates)}") for at, lost in enumerate(candidates, 1)]
         tried += len(level)
         singles = tuple(level) if size == 1 else singles
-        fits = [trial for trial in level if trial.fits]
-        trials += fits
-        fitting = {frozenset(trial.clusters) for trial in fits}
-        if len(fits) == math.comb(len(sizes), size):
+        fitted = [trial for trial in level if trial.fits]
+        fits += fitted
+        fitting = {frozenset(trial.clusters) for trial in fitted}
+        if len(fitted) == math.comb(len(clusters), size):
             proven = size
-        if not fits:
+        if not fitted:
             break
-    return _answer(singles, proven, trials, tried, complete=True)
+    return Headroom(singles, proven, _largest(fits), tried, search.rehearsed, complete=True)
 
 
-def _answer(singles: tuple[Trial, ...], proven: int, fits: Iterable[Trial], tried: int, *, complete: bool) -> Headroom:
-    largest = max(fits, key=lambda trial: (trial.devices, len(trial.clusters), trial.clusters), default=None)
-    return Headroom(singles, proven, largest, tried, complete)
+def _largest(fits: Iterable[Trial]) -> Trial | None:
+    return max(fits, key=lambda trial: (trial.devices, len(trial.clusters), trial.clusters), default=None)
 
 
-def _candidates(clusters: list[str], size: int, fitting: set[frozenset[str]]) -> Iterator[tuple[str, ...]]:
-    for chosen in combinations(clusters, size):
-        if all(frozenset(part) in fitting for part in combinations(chosen, size - 1)):
-            yield chosen
+def _candidates(clusters: list[str], size: int, fitting: set[Clusters]) -> list[tuple[str, ...]] | None:
+    """Return the sets of which all parts fit, None where there are too many to look at."""
+    alone = sorted(set().union(*fitting)) if size > 1 else clusters
+    if size > 1 and math.comb(len(alone), size) > SETS_MAX:
+        return None
+    return [
+        chosen
+        for chosen in combinations(alone, size)
+        if all(frozenset(part) in fitting for part in combinations(chosen, size - 1))
+    ]
 
 
-def _sizes(rehearsal: Rehearsal) -> dict[str, int]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A loss that was rehearsed, and the clusters on which anything was put then."""
+
+    lost: Clusters
+    touched: Clusters
+    worse: tuple[Unplaced, ...]
+
+
+@dataclass(slots=True)
+class _Search:
+    """Losses of one settled world, rehearsed where what they lead to does not follow from others."""
+
+    rehearsal: Rehearsal
+    told: Told
+    rehearsed: int = 0
+    sizes: dict[str, int] = field(init=False)
+    _seats: Seats = field(init=False)
+    _occupied: Clusters = field(init=False)
+    _restless: frozenset[Deployment] = field(init=False)
+    _missing: dict[Deployment, int] = field(init=False)
+    _is_plain: bool = field(init=False)
+    _known: dict[Clusters, list[_Known]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        store = self.rehearsal.store
+        act = self.rehearsal.fork().settle()
+        every = plan.deployments(store)
+        self.sizes = _sizes(store)
+        self._seats = act.after
+        self._occupied = frozenset(seat.cluster for seat in self._seats.values())
+        self._restless = frozenset(_restless(act, every))
+        self._missing = {one.deployment: _out(one) for one in simulation.unplaced(act, self.rehearsal.lost, every)}
+        self._is_plain = _is_plain(store)
+
+    def trial(self, clusters: tuple[str, ...], where: str) -> Trial:
+        """Return what becomes of a loss. `where` in the search it is, for people who wait."""
+        lost = frozenset(clusters)
+        standing = lost & self._occupied
+        if not standing:
+            return self._trial(clusters, ())
+        known = self._follows(lost)
+        if known is None:
+            self.told(f"loss {where}: {' and '.join(clusters)}")
+            known = self._rehearse(clusters)
+            self._known.setdefault(standing, []).append(known)
+        return self._trial(clusters, known.worse)
+
+    def unknown(self, candidates: Iterable[tuple[str, ...]]) -> int:
+        """Return how many of the losses would have to be rehearsed, at most."""
+        sets = [frozenset(clusters) for clusters in candidates]
+        return sum(1 for lost in sets if lost & self._occupied and self._follows(lost) is None)
+
+    def larger(self) -> Iterator[Trial]:
+        """Yield losses of many clusters that fit without a rehearsal: those on which nothing stands, and one more.
+
+        The one more is any whose loss was rehearsed and fits; the clusters to which its replicas went then stay.
+        """
+        empty = frozenset(self.sizes) - self._occupied
+        if empty:
+            yield self._trial(tuple(sorted(empty)), ())
+        for known in (one for found in self._known.values() for one in found if self._is_plain and not one.worse):
+            yield self._trial(tuple(sorted(known.lost | (empty - known.touched))), ())
+
+    def _trial(self, clusters: tuple[str, ...], worse: tuple[Unplaced, ...]) -> Trial:
+        return Trial(clusters, sum(self.sizes[name] for name in clusters), worse)
+
+    def _follows(self, lost: Clusters) -> _Known | None:
+        """Return a loss of which this one leads to the same: it lacks only clusters that then nobody chose."""
+        for known in self._known.get(lost & self._occupied, ()):
+            more = lost - known.lost
+            if known.lost <= lost and (not more or (self._is_plain and not more & known.touched)):
+                return known
+        return None
+
+    def _rehearse(self, clusters: tuple[str, ...]) -> _Known:
+        self.rehearsed += 1
+        lost = frozenset(clusters)
+        concerned = self._restless | {seat.deployment for seat in self._seats.values() if seat.cluster in lost}
+        every = plan.deployments(self.rehearsal.store)
+        world = self.rehearsal.fork(frozenset(one.key for one in every if one not in concerned))
+        world.lose(clusters)
+
+        def is_enough(seats: Seats) -> bool:
+            """Once all have a place again, what remains is that they come up there, and that who was lost goes."""
+            return not self._restless and _all_placed(world.store, seats, concerned)
+
+        settled = world.settle(is_enough)
+        act = Act((self._seats, *settled.moments), settled.world)
+        worse: tuple[Unplaced, ...] = ()
+        if not is_enough(act.after):
+            missing = simulation.unplaced(act, world.lost, [one for one in every if one in concerned])
+            worse = tuple(one for one in missing if _out(one) > self._missing.get(one.deployment, 0))
+        placed = {seat.cluster for moment in act.moments for id_, seat in moment.items() if id_ not in self._seats}
+        return _Known(lost, frozenset(placed), worse)
+
+
+def _out(one: Unplaced) -> int:
+    """Return how many replicas run nowhere; those that should leave and cannot do run."""
+    return one.count - one.stuck
+
+
+def _restless(act: Act, every: Iterable[Deployment]) -> Iterator[Deployment]:
+    """Yield the deployments that may still place or move something."""
+    resting: dict[Deployment, bool] = {}
+    for seat in act.after.values():
+        resting[seat.deployment] = resting.get(seat.deployment, True) and seat.serves and seat.admitted
+    for row in plan.rows(act.world, Lineage(act.moments), every, None):
+        is_whole = row.unschedulable is None and not row.blocked and row.wanted == row.placed == len(row.replicas)
+        if not (is_whole and resting.get(row.id, True)):
+            yield row.id
+
+
+def _all_placed(store: Store, seats: Seats, about: Iterable[Deployment]) -> bool:
+    """Return whether the deployments have all replicas they want, admitted and on clusters that are there."""
+    held = Counter(seat.deployment for seat in seats.values() if seat.admitted and not seat.lost)
+    for one in about:
+        resource = store.get(one.key) or {}
+        wanted, status = (resource.get("spec") or {}).get("replicas", 1), resource.get("status") or {}
+        if held[one] < wanted or status.get("unscheduledReplicas") != 0:
+            return False
+    return True
+
+
+def _is_plain(store: Store) -> bool:
+    """Return whether who takes a place depends on the clusters he does not take in no way but by their absence."""
+    classes = (store.get(key) or {} for key in store.of_kind(names.GROUP, inference_class.KIND))
+    costs = ((one.get("spec") or {}).get("cost") or {} for one in classes)
+    return len({cost.get("currency") for cost in costs if cost}) <= 1 and not any(
+        ((_spec(store, one.key).get("placement") or {}).get("spread")) for one in plan.deployments(store)
+    )
+
+
+def _spec(store: Store, key: Key) -> dict[str, Json]:
+    return (store.get(key) or {}).get("spec") or {}
+
+
+def _sizes(store: Store) -> dict[str, int]:
     """Return the accelerators of each cluster: of every pool the first kind of device that is counted."""
-    sizes = dict.fromkeys((key.name for key in rehearsal.store.of_kind(names.GROUP, inference_cluster.KIND)), 0)
-    for use in capacity.pools(rehearsal.store):
+    sizes = dict.fromkeys((key.name for key in store.of_kind(names.GROUP, inference_cluster.KIND)), 0)
+    for use in capacity.pools(store):
         first = next(iter(use.devices.values()), None)
         sizes[use.cluster] += first.total if first is not None else 0
     return sizes
-
-
-def _trial(
-    rehearsal: Rehearsal,
-    settle: Settle,
-    clusters: tuple[str, ...],
-    sizes: Mapping[str, int],
-    before: Mapping[Any, int],
-) -> Trial:
-    made = simulation.run(rehearsal.fork(), (Loss(clusters),), settle)
-    worse = tuple(one for one in _missing(made) if one.count > before.get(one.deployment, 0))
-    return Trial(clusters, sum(sizes[name] for name in clusters), worse, made)
-
-
-def _missing(made: Simulation) -> tuple[Unplaced, ...]:
-    if made.steps:
-        return made.steps[-1].unplaced
-    return tuple(
-        Unplaced(row.id, row.unschedulable.count, (), row.unschedulable.message)
-        for row in made.after.deployments
-        if row.unschedulable is not None
-    )
 
 
 def encode(headroom: Headroom) -> dict[str, Json]:
@@ -137,5 +275,6 @@ def encode(headroom: Headroom) -> dict[str, Json]:
             for trial in headroom.singles
         ],
         "tried": headroom.tried,
+        "rehearsed": headroom.rehearsed,
         "complete": headroom.complete,
     }

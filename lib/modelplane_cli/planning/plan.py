@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -89,32 +89,40 @@ def of(
     lineage = Lineage(act.moments)
     store = act.world.store
     written = amendments.authored(store) if documents is None else documents
-    seats: dict[Deployment, list[Seat]] = {}
-    for seat in lineage.after.values():
-        seats.setdefault(seat.deployment, []).append(seat)
-    rows = tuple(
-        _row(act.world, lineage, id_, seats.get(id_, []), written)
-        for id_ in (Deployment(key.namespace, key.name) for key in _deployments(store))
-    )
     return Plan(
-        deployments=rows,
+        deployments=tuple(rows(act.world, lineage, deployments(store), written)),
         pools=capacity.pools(store),
         pools_before=tuple(pools_before),
         changes=changes.between(lineage, act.world, lost),
     )
 
 
-def _deployments(store: Store) -> list[Any]:
-    return store.of_kind(names.GROUP, DEPLOYMENT)
+def deployments(store: Store) -> list[Deployment]:
+    """Return the deployments of a store, sorted by namespace and name."""
+    return [Deployment(key.namespace, key.name) for key in store.of_kind(names.GROUP, DEPLOYMENT)]
 
 
-def _row(world: World, lineage: Lineage, id_: Deployment, seats: Sequence[Seat], documents: Documents) -> DeploymentRow:
+def rows(
+    world: World, lineage: Lineage, about: Iterable[Deployment], documents: Documents | None
+) -> Iterator[DeploymentRow]:
+    """Yield one row per deployment; where `documents` is None without what would make missing replicas fit."""
+    seats: dict[Deployment, list[Seat]] = {}
+    for seat in lineage.after.values():
+        seats.setdefault(seat.deployment, []).append(seat)
+    for id_ in about:
+        yield _row(world, lineage, id_, seats.get(id_, []), documents)
+
+
+def _row(
+    world: World, lineage: Lineage, id_: Deployment, seats: Sequence[Seat], documents: Documents | None
+) -> DeploymentRow:
     resource = world.store.get(id_.key) or {}
     status = resource.get("status") or {}
     unwell = _unwell(world, id_)
     found, amended = None, None
     if unwell is not None:
         found = unwell.plan()
+    if unwell is not None and found is not None and documents is not None:
         amended = _amended(world, unwell, found, documents)
     notes, blocked = _notes(found)
     nodes = {

@@ -6,7 +6,7 @@ What may never happen here: a moment that the functions did not bring about them
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -68,6 +68,7 @@ class Rehearsal:
         self._crossplane = Crossplane(self.store, definitions, function)
         self._told = told
         self._observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
+        self._assumed: dict[Key, assumption.Footing] = {}
         self._lost: frozenset[str] = frozenset()
         self._observer = Observer(self.store)
 
@@ -80,12 +81,16 @@ class Rehearsal:
         """Return the replicas now."""
         return self._observer.seats(self._lost)
 
-    def fork(self) -> Rehearsal:
-        """Return a rehearsal of its own that begins where this one stands."""
+    def fork(self, asleep: frozenset[Key] = frozenset()) -> Rehearsal:
+        """Return a rehearsal of its own that begins where this one stands; composites `asleep` stay as they are.
+
+        Nobody is told of what happens there.
+        """
         other = copy.copy(self)
+        other._told, other._assumed = untold, dict(self._assumed)
         other.store = self.store.copy()
-        other._crossplane = self._crossplane.carried_on(other.store)
-        other._observer = Observer(other.store)
+        other._crossplane = self._crossplane.carried_on(other.store, asleep)
+        other._observer = self._observer.carried_on(other.store)
         return other
 
     # --- changes from outside -------------------------------------------------------------------------------------
@@ -120,20 +125,26 @@ class Rehearsal:
 
     # --- settling -------------------------------------------------------------------------------------------------
 
-    def settle(self) -> Act:
-        """Return what the functions make of the store as it is now, after everything composed has come up."""
+    def settle(self, enough: Callable[[Seats], bool] = lambda _seats: False) -> Act:
+        """Return what the functions make of the store as it is now, after everything composed has come up.
+
+        Or until the replicas of a round are `enough`.
+        """
         moments = [self.seats()]
         # Each act has a record of its own.
         self._crossplane = crossplane = self._crossplane.carried_on(self.store)
 
         def happens(store: Store) -> list[Key]:
-            changed = [*self._sever(store), *assumption.Ready(self._observed | self._severed(store))(store)]
+            changed = [
+                *self._sever(store),
+                *assumption.Ready(self._observed | self._severed(store), self._assumed)(store),
+            ]
             now = self.seats()
             if now != moments[-1]:
                 moments.append(now)
             return changed
 
-        settled = settle(self.store, crossplane, happens, told=self._told)
+        settled = settle(self.store, crossplane, happens, told=self._told, enough=lambda: enough(moments[-1]))
         settled.record.bugs.update(dict.fromkeys(contention.fights(self.store)))
         now = self.seats()
         if now != moments[-1]:

@@ -94,6 +94,12 @@ class Observer:
         self._store = store
         self._known: dict[Key, tuple[tuple[int, int], Seat]] = {}
 
+    def carried_on(self, store: Store) -> Observer:
+        """Return an observer of a copy of the store, which knows what this one knows."""
+        other = Observer(store)
+        other._known = dict(self._known)
+        return other
+
     def seats(self, lost: frozenset[str]) -> Seats:
         """Return the replicas of the store now, sorted by namespace and name; `lost` are clusters that are gone."""
         found = {}

@@ -13,7 +13,7 @@ from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.changes import Action, Change
 from modelplane_cli.planning.happenings import Happening
 from modelplane_cli.planning.lineage import Lineage
-from modelplane_cli.planning.plan import Plan
+from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.planning.seats import Deployment, Seat, Seats
 from modelplane_cli.world.offline import World
@@ -26,13 +26,15 @@ Settle: TypeAlias = Callable[[Rehearsal], Act]
 class Unplaced:
     """Replicas of one deployment that are wanted and have no place where they may be.
 
-    `replicas` names those that were somewhere before: on a lost cluster, or still on one they should leave.
+    `replicas` names those that were somewhere before: on a lost cluster, or still on one they should leave (`stuck` of
+    them).
     """
 
     deployment: Deployment
     count: int
     replicas: tuple[str, ...]
     message: str
+    stuck: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -
 def _step(happening: Happening, before: Act, act: Act, lost: frozenset[str]) -> Step:
     moments = (before.after, *act.moments)
     found = changes.between(Lineage(moments), act.world, lost)
-    made = plan.of(act, (), lost)
+    made = plan.rows(act.world, Lineage(act.moments), plan.deployments(act.world.store), None)
     return Step(
         event=happening.words,
         is_loss=happening.is_loss,
@@ -106,12 +108,19 @@ def _step(happening: Happening, before: Act, act: Act, lost: frozenset[str]) -> 
     )
 
 
-def _unplaced(made: Plan, found: Iterable[Change]) -> Iterator[Unplaced]:
+def unplaced(act: Act, lost: frozenset[str], about: Sequence[Deployment]) -> tuple[Unplaced, ...]:
+    """Return the replicas of the deployments that have no place at the end of an act."""
+    lineage = Lineage(act.moments)
+    found = changes.between(lineage, act.world, lost)
+    return tuple(_unplaced(plan.rows(act.world, lineage, about, None), found))
+
+
+def _unplaced(made: Iterable[DeploymentRow], found: Iterable[Change]) -> Iterator[Unplaced]:
     lost: dict[Deployment, list[Seat]] = {}
     for change in found:
         if change.action is Action.LOST:
             lost.setdefault(change.seat.deployment, []).append(change.seat)
-    for row in made.deployments:
+    for row in made:
         gone = lost.get(row.id, [])
         missing = row.unschedulable
         count = max(missing.count if missing is not None else 0, len(gone)) + len(row.blocked)
@@ -122,7 +131,7 @@ def _unplaced(made: Plan, found: Iterable[Change]) -> Iterator[Unplaced]:
             said.append(f"{gone[0].cluster} is lost, and what stood there is held until other clusters can be seen")
         stuck = [blocked.partition(" ")[0] for blocked in row.blocked]
         names_ = dict.fromkeys((*(seat.name for seat in gone), *stuck))
-        yield Unplaced(row.id, count, tuple(names_), "; ".join((*said, *row.blocked)))
+        yield Unplaced(row.id, count, tuple(names_), "; ".join((*said, *row.blocked)), len(stuck))
 
 
 # --- in stages --------------------------------------------------------------------------------------------------------

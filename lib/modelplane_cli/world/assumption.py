@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from modelplane_cli.world import assumed_routing, assumed_workloads
@@ -41,11 +41,19 @@ def is_observation(resource: Mapping[str, Json]) -> bool:
     return bool(resource.get("status")) and ANNOTATION not in annotations
 
 
+Footing: TypeAlias = tuple[Any, ...]
+"""What the status assumed of an Object is made of, as versions: on equal footing it is the same."""
+
+
 @dataclass(slots=True)
 class Ready:
-    """Assumes that everything composed comes up, except about `observed` objects."""
+    """Assumes that everything composed comes up, except about `observed` objects.
+
+    `known` is on what footing Objects were assumed about before, in this store or in one that it is a copy of.
+    """
 
     observed: frozenset[Key]
+    known: dict[Key, Footing] = field(default_factory=dict)
 
     def __call__(self, store: Store) -> list[Key]:
         """Write assumed statuses into `store`; return the objects that changed."""
@@ -53,9 +61,12 @@ class Ready:
         around = Surroundings(store)
         for (group, kind), rule in _RULES.items():
             for key in store.of_kind(group, kind):
-                if key not in self.observed and self._assume(around, key, rule):
+                if key not in self.observed and not self._is_known(around, key) and self._assume(around, key, rule):
                     changed.append(key)
         return changed
+
+    def _is_known(self, around: Surroundings, key: Key) -> bool:
+        return key in self.known and self.known[key] == around.footing(key)
 
     def _assume(self, around: Surroundings, key: Key, rule: Rule) -> bool:
         resource = around.store.get(key)
@@ -64,7 +75,10 @@ class Ready:
         status = rule(resource, around)
         metadata = dict(resource["metadata"])
         metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: "ready"}
-        return around.store.put({**resource, "metadata": metadata, "status": status})
+        changed = around.store.put({**resource, "metadata": metadata, "status": status})
+        if (key.group, key.kind) == (KUBERNETES, "Object"):
+            self.known[key] = around.footing(key)
+        return changed
 
 
 def nothing(store: Store) -> list[Key]:
@@ -91,8 +105,25 @@ class Surroundings:
             self._beside = {}
             for key in self.store.of_kind(KUBERNETES, "Object"):
                 other = self.store.get(key) or {}
-                self._beside.setdefault(_place(other), set()).add(identity(manifest_of(other)))
+                self._beside.setdefault(_place(other), set()).add(
+                    self.store.derived(key, "identity", lambda one: identity(manifest_of(one)))
+                )
         return self._beside.get(_place(resource), set())
+
+    def footing(self, key: Key) -> Footing:
+        """Return what the status of an Object is made of: itself, what composes it, and who stands beside it."""
+        resource = self.store.get(key) or {"metadata": {}}
+        owner = controller_of(resource) or {}
+        composer = Key(
+            group_of(str(owner.get("apiVersion") or "")),
+            str(owner.get("kind")),
+            # An InferenceCluster is outside namespaces, and what it composes is inside one.
+            "" if owner.get("kind") == "InferenceCluster" else key.namespace,
+            str(owner.get("name")),
+        )
+        manifest = (resource.get("spec") or {}).get("forProvider", {}).get("manifest") or {}
+        beside = frozenset(self.beside(resource)) if manifest.get("kind") == "LLMInferenceService" else frozenset()
+        return self.store.version(key), self.store.version(composer), beside
 
     def users(self, provider_config: str) -> int:
         """Return how many Objects reach their cluster through a ClusterProviderConfig."""

@@ -20,7 +20,7 @@ from modelplane_cli.world import conditions, ownership
 from modelplane_cli.world.definitions import Definition, Definitions
 from modelplane_cli.world.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Handed, Pipeline
 from modelplane_cli.world.record import Bug, Deletion, Event, Record
-from modelplane_cli.world.store import CLUSTER_SCOPED, Key, Object, Store, controller_of, group_of, key_of, uid_of
+from modelplane_cli.world.store import CLUSTER_SCOPED, Key, Object, Spot, Store, controller_of, group_of, key_of, uid_of
 
 Json: TypeAlias = Any
 
@@ -42,11 +42,17 @@ class Crossplane:
         self._pipeline = Pipeline(store, function, self.record)
         self._applied: dict[Key, Mapping[str, Json]] = {}
         self._seen: dict[Key, tuple[Any, ...]] = {}
+        self._looked: dict[Key, tuple[int, tuple[Spot, ...]]] = {}
+        self._asleep: frozenset[Key] = frozenset()
 
-    def carried_on(self, store: Store) -> Crossplane:
-        """Return a Crossplane with an empty record that knows of `store`, this one's or a copy, what this one knows."""
+    def carried_on(self, store: Store, asleep: frozenset[Key] = frozenset()) -> Crossplane:
+        """Return a Crossplane with an empty record that knows of `store`, this one's or a copy, what this one knows.
+
+        It never looks at composites that are `asleep`, nor at those that were so here.
+        """
         other = Crossplane(store, self._definitions, self._pipeline.function)
-        other._applied, other._seen = dict(self._applied), dict(self._seen)
+        other._asleep = self._asleep | asleep
+        other._applied, other._seen, other._looked = dict(self._applied), dict(self._seen), dict(self._looked)
         other._pipeline.remember(self._pipeline)
         return other
 
@@ -58,11 +64,14 @@ class Crossplane:
 
     def reconcile(self, key: Key) -> bool:
         """Return whether anything was done: a composite whose inputs are as at the last call is left alone."""
+        if key in self._asleep or self._is_still(key):
+            return False
         composite = self._store.get(key)
         definition = self._definitions.find(key.group, key.kind)
         if composite is None or definition is None or not self._is_active(key, composite):
             return False
         if self._pipeline.signature(key) == self._seen.get(key):
+            self._look(key)
             return False
         composite = self._configured(key, composite, definition)
         try:
@@ -83,6 +92,15 @@ class Crossplane:
             return self._pipeline.call(key, step)
         finally:
             self._seen[key] = self._pipeline.signature(key)
+            self._look(key)
+
+    def _look(self, key: Key) -> None:
+        """Remember that the composite was looked at now: while nothing changes where it looks it needs no signature."""
+        self._looked[key] = (self._store.now, tuple(self._pipeline.spots(key)))
+
+    def _is_still(self, key: Key) -> bool:
+        since, spots = self._looked.get(key, (-1, ()))
+        return since >= 0 and self._store.is_still(spots, since)
 
     # --- observe ------------------------------------------------------------------------------------------------------
 
@@ -204,6 +222,7 @@ class Crossplane:
             self._pipeline.forget(key)
             self._applied.pop(key, None)
             self._seen.pop(key, None)
+            self._looked.pop(key, None)
         self.record.deletions.append(Deletion(child, owner, tuple(gone[1:])))
 
     def _refer(self, key: Key, composite: Object, desired: Mapping[str, Object]) -> Object:

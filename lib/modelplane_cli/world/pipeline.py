@@ -6,7 +6,7 @@ Source: Crossplane v2.4.0 internal/xfn (required_resources.go) and composition_f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -14,7 +14,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import struct_pb2
 
 from modelplane_cli.world.record import Bug, Record
-from modelplane_cli.world.store import Key, Object, Store, controller_of, group_of
+from modelplane_cli.world.store import Key, Object, Owner, Spot, Store, controller_of, group_of
 from modelplane_functions import wire
 from modelplane_functions.exchange import Observed, Resource
 
@@ -88,8 +88,6 @@ class Pipeline:
         self.function = function
         self._record = record
         self._requirements: dict[Key, fnv1.Requirements] = {}
-        self._structs: dict[Key, tuple[int, struct_pb2.Struct]] = {}
-        self._read: dict[Key, tuple[int, Resource]] = {}
 
     def observed(self, key: Key) -> dict[str, Key]:
         """Return the composed resources of a composite that exist, by composition key."""
@@ -124,6 +122,20 @@ class Pipeline:
             ),
         )
 
+    def spots(self, key: Key) -> Iterator[Spot]:
+        """Yield where something has to change before the signature does."""
+        yield key
+        yield Owner(key.group, key.kind, key.name)
+        required = self._requirements.get(key) or fnv1.Requirements()
+        for selector in required.resources.values():
+            group, kind = group_of(selector.api_version), selector.kind
+            if selector.WhichOneof("match") == "match_name":
+                yield Key(group, kind, selector.namespace, selector.match_name)
+            else:
+                # What carries all labels carries the first, and what changes is noted under each of its labels.
+                label = next(iter(sorted(selector.match_labels.labels.items())), ())
+                yield (group, kind, *label)
+
     def call(self, key: Key, step: str) -> Answer:
         """Return the answer once its requirements are stable.
 
@@ -151,14 +163,10 @@ class Pipeline:
     def remember(self, other: Pipeline) -> None:
         """Take over what another pipeline remembers of the same objects."""
         self._requirements = dict(other._requirements)
-        self._structs = dict(other._structs)
-        self._read = dict(other._read)
 
     def forget(self, key: Key) -> None:
         """Drop what is remembered of an object that is gone."""
         self._requirements.pop(key, None)
-        self._structs.pop(key, None)
-        self._read.pop(key, None)
 
     def _select(self, selector: fnv1.ResourceSelector) -> list[Key]:
         group, kind = group_of(selector.api_version), selector.kind
@@ -183,7 +191,7 @@ class Pipeline:
     def _about(self, key: Key) -> fnv1.RunFunctionRequest:
         request = fnv1.RunFunctionRequest()
         request.meta.capabilities.extend(_CAPABILITIES)
-        request.observed.composite.resource.CopyFrom(self._struct(key))
+        request.observed.composite.resource.CopyFrom(_struct(self._store, key))
         return request
 
     def _request(
@@ -191,13 +199,13 @@ class Pipeline:
     ) -> fnv1.RunFunctionRequest:
         request = self._about(key)
         for name, child in sorted(self.observed(key).items()):
-            request.observed.resources[name].resource.CopyFrom(self._struct(child))
+            request.observed.resources[name].resource.CopyFrom(_struct(self._store, child))
         request.meta.tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
         for name in sorted(requirements.resources):
             found = request.required_resources[name]
             found.SetInParent()
             for needed in self._select(requirements.resources[name]):
-                found.items.add().resource.CopyFrom(self._struct(needed))
+                found.items.add().resource.CopyFrom(_struct(self._store, needed))
         if context.fields:
             request.context.CopyFrom(context)
         return request
@@ -206,33 +214,33 @@ class Pipeline:
         """Return what the request of `_request` decodes to; `about` is its beginning."""
         return Observed(
             composite=wire.decode(about).composite,
-            children={name: self._resource(child) for name, child in sorted(self.observed(key).items())},
+            children={name: resource(self._store, child) for name, child in sorted(self.observed(key).items())},
             required={
-                name: tuple([self._resource(needed) for needed in self._select(requirements.resources[name])])
+                name: tuple([resource(self._store, needed) for needed in self._select(requirements.resources[name])])
                 for name in sorted(requirements.resources)
             },
         )
 
-    def _resource(self, key: Key) -> Resource:
-        """Return the object as a function reads it, read once per version."""
-        version = self._store.version(key)
-        cached = self._read.get(key)
-        if cached is None or cached[0] != version:
-            request = fnv1.RunFunctionRequest()
-            request.required_resources["it"].items.add().resource.CopyFrom(self._struct(key))
-            cached = self._read[key] = (version, wire.decode(request).required["it"][0])
-        return cached[1]
 
-    def _struct(self, key: Key) -> struct_pb2.Struct:
-        """Return the object as a Struct, made once per version."""
-        version = self._store.version(key)
-        cached = self._structs.get(key)
-        if cached is None or cached[0] != version:
-            struct = struct_pb2.Struct()
-            struct.update(self._store.get(key) or {})
-            cached = (version, struct)
-            self._structs[key] = cached
-        return cached[1]
+def resource(store: Store, key: Key) -> Resource:
+    """Return an object as a function reads it, which keeps what was read out of it."""
+    return store.derived(key, "resource", lambda _: _read(_struct(store, key)))
+
+
+def _read(struct: struct_pb2.Struct) -> Resource:
+    request = fnv1.RunFunctionRequest()
+    request.required_resources["it"].items.add().resource.CopyFrom(struct)
+    return wire.decode(request).required["it"][0]
+
+
+def _struct(store: Store, key: Key) -> struct_pb2.Struct:
+    return store.derived(key, "struct", _written)
+
+
+def _written(found: Object) -> struct_pb2.Struct:
+    struct = struct_pb2.Struct()
+    struct.update(found)
+    return struct
 
 
 def _answer(response: fnv1.RunFunctionResponse) -> Answer:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from modelplane_cli.world.crossplane import Crossplane
 from modelplane_cli.world.record import Bug, Record
-from modelplane_cli.world.store import Key, Store
+from modelplane_cli.world.store import Key, Object, Store
 
 Assume = Callable[[Store], list[Key]]
 """Writes what other controllers would report by now; returns the objects that changed."""
@@ -37,34 +37,27 @@ class Settled:
 
 @dataclass(slots=True)
 class _History:
-    """Content of the store by round, to tell a state that came back from one that is new."""
+    """Content of the store by round, to tell a state that came back from one that is new.
+
+    A state is told by how it differs from the beginning, so that a large store at rest costs nothing.
+    """
 
     store: Store
-    digests: dict[Key, str] = field(default_factory=dict)
-    versions: dict[Key, int] = field(default_factory=dict)
-    states: dict[str, int] = field(default_factory=dict)
+    state: int = 0
+    states: dict[int, int] = field(default_factory=dict)
     changed: list[set[Key]] = field(default_factory=list)
 
     def note(self, round_: int) -> int | None:
         """Return the earlier round with the same content as now, None where there is none."""
         moved: set[Key] = set()
-        present = list(self.store)
-        for key in present:
-            version = self.store.version(key)
-            if self.versions.get(key) != version:
-                self.versions[key] = version
-                text = json.dumps(self.store.get(key), sort_keys=True, separators=(",", ":"))
-                digest = hashlib.sha256(text.encode()).hexdigest()
-                if self.digests.get(key) != digest:
-                    self.digests[key] = digest
-                    moved.add(key)
-        for key in set(self.digests) - set(present):
-            del self.digests[key], self.versions[key]
-            moved.add(key)
+        for key, before in self.store.changed().items():
+            was, now = _digest(key, before), _digest(key, self.store.get(key))
+            if was != now:
+                self.state ^= was ^ now
+                moved.add(key)
         self.changed.append(moved)
-        whole = hashlib.sha256("".join(f"{key}\x00{self.digests[key]}\n" for key in present).encode()).hexdigest()
-        earlier = self.states.get(whole)
-        self.states[whole] = round_
+        earlier = self.states.get(self.state)
+        self.states[self.state] = round_
         return earlier
 
     def moved_since(self, round_: int) -> tuple[Key, ...]:
@@ -72,34 +65,55 @@ class _History:
         return tuple(sorted(set().union(*self.changed[round_ + 1 :])))
 
 
+def _digest(key: Key, resource: Object | None) -> int:
+    """Return a number for what an object is, 0 for one that does not exist."""
+    if resource is None:
+        return 0
+    text = json.dumps([key, resource], sort_keys=True, separators=(",", ":"))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+
+
 def untold(_words: str) -> None:
     """Tell nobody."""
 
 
+Enough = Callable[[], bool]
+
+
+def _never() -> bool:
+    return False
+
+
 def settle(
-    store: Store, crossplane: Crossplane, assume: Assume, *, told: Told = untold, max_rounds: int = MAX_ROUNDS
+    store: Store,
+    crossplane: Crossplane,
+    assume: Assume,
+    *,
+    told: Told = untold,
+    enough: Enough = _never,
 ) -> Settled:
-    """Return after the first round in which neither a composite nor an assumption moved.
+    """Return after the first round in which neither a composite nor an assumption moved, or that was `enough`.
 
     Composites are taken in order of kind, namespace and name, so that the result depends on no order of input.
     """
+    store.changed()  # what happened before is the beginning
     history = _History(store)
     history.note(0)
-    for round_ in range(1, max_rounds + 1):
+    for round_ in range(1, MAX_ROUNDS + 1):
         worked = 0
         for key in crossplane.composites():
             told(f"round {round_}: {key}")
             worked += crossplane.reconcile(key)
         assumed = assume(store)
-        if not worked and not assumed:
+        if (not worked and not assumed) or enough():
             return Settled(round_, crossplane.record)
         earlier = history.note(round_)
         if earlier is not None and earlier < round_ - 1:
             return _restless(
                 crossplane, round_, history.moved_since(earlier), f"the state of round {earlier} came back"
             )
-    last = max(0, max_rounds - 10)
-    return _restless(crossplane, max_rounds, history.moved_since(last), f"still moving after {max_rounds} rounds")
+    last = max(0, MAX_ROUNDS - 10)
+    return _restless(crossplane, MAX_ROUNDS, history.moved_since(last), f"still moving after {MAX_ROUNDS} rounds")
 
 
 def _restless(crossplane: Crossplane, rounds: int, flipping: tuple[Key, ...], why: str) -> Settled:

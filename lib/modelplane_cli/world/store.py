@@ -7,12 +7,15 @@ without a new version (what was decided from it would be taken for current).
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 Json: TypeAlias = Any
 Object: TypeAlias = dict[str, Json]
+T = TypeVar("T")
+Spot: TypeAlias = tuple[str, ...]
+"""An identity, an owner, a kind or a label of a kind. Where two read alike, a change of one is taken for both."""
 
 # Identities are derived, so that a second run gives the same ones. Any fixed namespace does.
 _UID_SPACE = uuid.UUID("6d6f6465-6c70-5c61-8e65-2e6169000000")
@@ -105,6 +108,9 @@ class Store:
     _owned: dict[Owner, dict[Key, None]] = field(default_factory=dict)
     _labelled: dict[tuple[str, str, str, str], dict[Key, None]] = field(default_factory=dict)
     _sorted: dict[tuple[str, str], list[Key]] = field(default_factory=dict)
+    _were: dict[Key, Object | None] = field(default_factory=dict)
+    _derived: dict[tuple[Key, str], tuple[int, Any]] = field(default_factory=dict)
+    _moved: dict[Spot, int] = field(default_factory=dict)
     _clock: int = 0
 
     def put(self, resource: Object) -> bool:
@@ -113,19 +119,21 @@ class Store:
         before = self._objects.get(key)
         if before == resource:
             return False
+        self._clock += 1
         if before is not None:
             self._forget(key, before)
         else:
             self._kinds.setdefault((key.group, key.kind), {})[key] = None
             self._sorted.pop((key.group, key.kind), None)
+        self._were.setdefault(key, before)
         self._objects[key] = resource
         for label in _labels(resource):
             self._labelled.setdefault((key.group, key.kind, *label), {})[key] = None
         owner = owner_of(resource)
         if owner is not None:
             self._owned.setdefault(owner, {})[key] = None
-        self._clock += 1
         self._versions[key] = self._clock
+        self._move(key, resource, owner)
         return True
 
     def remove(self, key: Key) -> list[Key]:
@@ -138,6 +146,8 @@ class Store:
             if resource is None:
                 continue
             gone.append(here)
+            self._clock += 1
+            self._were.setdefault(here, resource)
             self._versions.pop(here)
             self._kinds[(here.group, here.kind)].pop(here)
             self._sorted.pop((here.group, here.kind), None)
@@ -146,12 +156,18 @@ class Store:
         return gone
 
     def copy(self) -> Store:
-        """Return a store of its own with the same objects in the same versions."""
+        """Return a store of its own with the same objects in the same versions, none of them changed yet."""
         other = Store(dict(self._objects), dict(self._versions), _clock=self._clock)
         other._kinds = {kind: dict(keys) for kind, keys in self._kinds.items()}
         other._owned = {owner: dict(keys) for owner, keys in self._owned.items()}
         other._labelled = {label: dict(keys) for label, keys in self._labelled.items()}
+        other._derived, other._moved = dict(self._derived), dict(self._moved)
         return other
+
+    def changed(self) -> dict[Key, Object | None]:
+        """Return what each object that was put or removed since the last call was then, None for one that is new."""
+        were, self._were = self._were, {}
+        return were
 
     def get(self, key: Key) -> Object | None:
         """Return the object, None where there is none."""
@@ -160,6 +176,27 @@ class Store:
     def version(self, key: Key) -> int:
         """Return a number that is new whenever the object changes, 0 while it does not exist."""
         return self._versions.get(key, 0)
+
+    @property
+    def now(self) -> int:
+        """Return a number that grows with every change."""
+        return self._clock
+
+    def is_still(self, spots: Iterable[Spot], since: int) -> bool:
+        """Return whether nothing changed at the spots since `now` was `since`; at an owner is what it controls."""
+        return all(self._moved.get(spot, 0) <= since for spot in spots)
+
+    def derived(self, key: Key, what: str, make: Callable[[Object], T]) -> T:
+        """Return what `make` makes of an object (an empty one where it does not exist), made once per version.
+
+        Copies of the store share it. It must depend on the object alone.
+        """
+        version = self.version(key)
+        found = self._derived.get((key, what))
+        if found is None or found[0] != version:
+            found = self._derived[key, what] = (version, make(self._objects.get(key) or {}))
+        made: T = found[1]
+        return made
 
     def __iter__(self) -> Iterator[Key]:
         """Yield all identities, sorted."""
@@ -196,6 +233,14 @@ class Store:
         owner = owner_of(resource)
         if owner is not None:
             self._owned.get(owner, {}).pop(key, None)
+        self._move(key, resource, owner)
+
+    def _move(self, key: Key, resource: Object, owner: Owner | None) -> None:
+        self._moved[key] = self._moved[key.group, key.kind] = self._clock
+        for label in _labels(resource):
+            self._moved[(key.group, key.kind, *label)] = self._clock
+        if owner is not None:
+            self._moved[owner] = self._clock
 
 
 def owner_of(resource: Mapping[str, Json]) -> Owner | None:

@@ -347,7 +347,7 @@ def test_endless_growth_ends_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> No
     def compose(observed: Observed) -> Outcome:
         return Outcome(status={"value": (observed.status.get("value") or 0) + 1})
 
-    monkeypatch.setattr("modelplane_cli.world.settle.settle.__kwdefaults__", {"max_rounds": 30})
+    monkeypatch.setattr("modelplane_cli.world.settle.MAX_ROUNDS", 30)
     settled = worlds.world([resource("Top", "x")], {"Top": compose})
     assert "still moving after 30 rounds" in str(next(iter(settled.settled.record.bugs)))
 

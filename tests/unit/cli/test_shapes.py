@@ -151,6 +151,7 @@ HEADROOM = {
     "largest": Maybe({"clusters": [str], "devices": int}),
     "singles": [{"cluster": str, "devices": int, "fits": bool, "unplaced": [UNPLACED]}],
     "tried": int,
+    "rehearsed": int,
     "complete": bool,
 }
 SIMULATE = {"steps": [STEP], "after": PLAN, "headroom": Optional(HEADROOM)}

@@ -223,8 +223,23 @@ def test_steps_for_people(tmp_path: Path) -> None:
 
 
 def test_headroom_that_was_not_tried_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(headroom, "WORLDS_MAX", 1)
-    file = given.written(tmp_path, "now", given.node_class(), given.cluster("a"), given.cluster("b"))
+    monkeypatch.setattr(headroom, "WORLDS_MAX", 2)
+    clusters = [given.cluster(name, nodes=1) for name in "abc"]
+    file = given.written(tmp_path, "now", given.node_class(), *clusters, given.deployment(replicas=2))
     ran = given.run("simulate", file, "--headroom")
-    assert ran.out.startswith("nothing was tried: ")
-    assert "no headroom" not in ran.out
+    assert "any one cluster may be lost\n" in ran.out, "which is all that was tried"
+    assert "the search stopped after 3 losses; not all larger ones were tried" in ran.out
+
+
+def test_headroom_of_many_clusters_is_told_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clusters = [given.cluster(f"c{number:03d}", nodes=1) for number in range(150)]
+    file = given.written(tmp_path, "now", given.node_class(), *clusters, given.deployment(replicas=2))
+    short = given.run("simulate", file, "--headroom")
+    assert short.code == 0
+    assert len(short.out.splitlines()) < 10
+    assert "150 of 150 clusters can be lost, one at a time; -o json has them all" in short.out
+    assert "any 2 clusters may be lost" in short.out
+    found = given.run("simulate", file, "--headroom", "-o", "json").json["headroom"]
+    assert len(found["singles"]) == 150
+    assert len(found["largest"]["clusters"]) == 148, "all but those where the two replicas are, or would go"
+    assert found["rehearsed"] < found["tried"]
