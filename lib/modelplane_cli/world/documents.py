@@ -5,6 +5,7 @@ What may never happen here: a document that is skipped in silence, or a problem 
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -122,20 +123,32 @@ def _files(paths: Iterable[str], problems: list[Problem]) -> Iterator[str]:
         elif os.path.isdir(path):
             yield from _inside(path, problems)
         else:
-            problems.append(Problem(path, 0, 0, "", "does not exist; give a file, a directory or - for standard input"))
+            problems.append(
+                Problem(path or "''", 0, 0, "", "does not exist; give a file, a directory or - for standard input")
+            )
 
 
 def _inside(folder: str, problems: list[Problem]) -> list[str]:
-    """Return the YAML and JSON files under `folder`, sorted; hidden ones left out."""
+    """Return the YAML and JSON files under `folder`, sorted; without hidden ones, with those of linked folders."""
     found: list[str] = []
+    seen: set[str] = set()
 
     def refuse(error: OSError) -> None:
         problems.append(Problem(str(error.filename), 0, 0, "", f"cannot be read: {error.strerror}"))
 
-    for here, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    for here, folders, files in os.walk(folder, onerror=refuse, followlinks=True):
+        folders[:] = [name for name in sorted(folders) if not name.startswith(".") and _is_new(here, name, seen)]
         found += [os.path.join(here, name) for name in files if name.endswith(SUFFIXES) and not name.startswith(".")]
     return sorted(found)
+
+
+def _is_new(here: str, name: str, seen: set[str]) -> bool:
+    """Return whether a folder is no link to one that it is in, nor one that was seen: links may go in circles."""
+    real, inside = os.path.realpath(os.path.join(here, name)), os.path.realpath(here)
+    if real in seen or os.path.commonpath((real, inside)) == real:
+        return False
+    seen.add(real)
+    return True
 
 
 def _unique(names: Iterable[str]) -> Iterator[str]:
@@ -174,8 +187,15 @@ def _text(name: str, problems: list[Problem]) -> str | None:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        problems.append(Problem(shown, line, 0, "", f"is not UTF-8 text: byte 0x{raw[error.start]:02x}"))
+        problems.append(Problem(shown, line, 0, "", _not_text(raw, error.start)))
         return None
+
+
+def _not_text(raw: bytes, at: int) -> str:
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "is UTF-16 text; save it as UTF-8"
+    binary = ", it looks like a binary file" if b"\0" in raw else ""
+    return f"is not UTF-8 text: byte 0x{raw[at]:02x}{binary}"
 
 
 def _bytes(name: str) -> bytes:

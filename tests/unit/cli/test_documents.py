@@ -59,6 +59,11 @@ PROBLEMS = [
     pytest.param("kind: List\nitems: 3\n", 2, "must be a list of objects", id="items is no list"),
     pytest.param("kind: List\nitems: [1]\n", 2, "is not a Kubernetes object", id="an item is no object"),
     pytest.param(b"a: \xff\n", 1, "is not UTF-8", id="latin-1"),
+    pytest.param("a: 1\n".encode("utf-16"), 1, "is UTF-16 text; save it as UTF-8", id="UTF-16"),
+    pytest.param("a: 1\n".encode("utf-16-be"), 1, "character #x0000 may not stand", id="UTF-16 that does not say so"),
+    pytest.param(b"\x89PNG\r\n\x1a\n\0\0", 1, "byte 0x89, it looks like a binary file", id="an image"),
+    pytest.param("a:\n\tb: 1\n", 2, "a tab stands where YAML wants spaces", id="tab"),
+    pytest.param("a: 1\nb: 2\na: 3\n", 3, "the key 'a' is given twice in one map (first on line 1)", id="double"),
     pytest.param("", 0, "holds no documents", id="empty file"),
     pytest.param("# only a comment\n", 0, "holds no documents", id="only a comment"),
 ]
@@ -77,6 +82,44 @@ def test_a_path_that_does_not_exist_and_an_empty_folder(tmp_path: Path) -> None:
     assert "does not exist" in str(missing)
     (empty,) = documents.read([str(tmp_path)]).problems
     assert "holds no documents" in str(empty)
+
+
+@pytest.mark.parametrize("raw", [POD.replace("\n", "\r\n").encode(), POD.encode("utf-8-sig")], ids=["CRLF", "BOM"])
+def test_what_other_systems_write_is_read(tmp_path: Path, raw: bytes) -> None:
+    found = documents.read([str(write(tmp_path, "a.yaml", raw))])
+    assert not found.problems
+    assert [one.data["metadata"]["name"] for one in found.documents] == ["a"]
+
+
+def test_linked_folders_are_read_once_and_circles_end(tmp_path: Path) -> None:
+    write(tmp_path, "elsewhere/a.yaml", POD)
+    write(tmp_path, "fleet/b.yaml", POD)
+    (tmp_path / "fleet/linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "fleet/again").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "fleet/up").symlink_to(tmp_path)
+    (tmp_path / "elsewhere/back").symlink_to(tmp_path / "fleet")
+    (tmp_path / "fleet/self.yaml").symlink_to("self.yaml")
+    found = documents.read([str(tmp_path / "fleet")])
+    assert sorted(os.path.basename(one.file) for one in found.documents) == ["a.yaml", "b.yaml"]
+    assert [problem.message for problem in found.problems] == ["cannot be read: Too many levels of symbolic links"]
+
+
+def test_a_file_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(write(tmp_path, "a.yaml", POD))
+
+    def refuse(*_arguments: object) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("builtins.open", refuse)  # an administrator may read everything
+    (problem,) = documents.read([path]).problems
+    assert str(problem) == f"{path}: cannot be read: Permission denied"
+
+
+def test_five_thousand_files_and_some_that_are_no_documents(tmp_path: Path) -> None:
+    for number in range(5000):
+        write(tmp_path, f"{number % 50}/{number}.{'yaml' if number % 2 else 'txt'}", POD)
+    found = documents.read([str(tmp_path)])
+    assert (len(found.documents), found.problems) == (2500, ())
 
 
 def test_a_device_is_not_read(tmp_path: Path) -> None:

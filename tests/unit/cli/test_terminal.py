@@ -1,0 +1,63 @@
+"""What the command does as a process: interrupted, cut off, in a narrow terminal, beside other programs."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from modelplane_cli.output import table
+from tests.bench import files
+from tests.support import planning as given
+
+COMMAND = (sys.executable, "-m", "modelplane_cli")
+QUICKSTART = str(Path(__file__).parents[3] / "examples" / "quickstart")
+
+
+@pytest.mark.parametrize("way", [("plan",), ("simulate", "--headroom")], ids=" ".join)
+def test_an_interrupted_command_says_nothing(tmp_path: Path, way: tuple[str, ...]) -> None:
+    files.main([str(tmp_path), "--clusters", "60", "--deployments", "60"])
+    with subprocess.Popen(
+        (*COMMAND, way[0], str(tmp_path), *way[1:]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(2)
+        assert process.poll() is None, "it is still at work"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+@pytest.mark.parametrize("command", ["render", "plan", "validate"])
+def test_a_reader_that_goes_away_is_no_error(command: str) -> None:
+    with subprocess.Popen((*COMMAND, command, QUICKSTART), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        _, err = process.communicate(timeout=60)
+    assert b"Traceback" not in err
+    assert b"Broken" not in err
+
+
+@pytest.mark.parametrize("command", [("render",), ("plan",), ("explain", "md/qwen3-8b")], ids=" ".join)
+def test_what_is_piped_has_no_colour_and_no_width(monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
+    wide = given.run(command[0], QUICKSTART, *command[1:])
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = given.run(command[0], QUICKSTART, *command[1:])
+    assert narrow == wide
+    assert "\033" not in wide.out + wide.err
+
+
+def test_wide_and_combining_characters_keep_the_columns() -> None:
+    found = table.lines(("NAME", "WHAT"), [("模型", "x"), ("cafe\u0301", "y"), ("plain", "z")])
+    assert found == ["NAME   WHAT", "模型   x", "cafe\u0301   y", "plain  z"]
+
+
+def test_a_very_long_name_is_refused_with_its_limit(tmp_path: Path) -> None:
+    file = given.written(tmp_path, "now", given.node_class(), given.cluster("a"), given.deployment("m" * 300))
+    ran = given.run("plan", file)
+    assert (ran.code, ran.out) == (2, "")
+    assert "metadata.name" in ran.err
+    assert "Traceback" not in ran.err
