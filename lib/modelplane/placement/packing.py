@@ -217,13 +217,14 @@ def room(free: Histogram, vector: Vector, per_node: int, rules: Rules | None = N
 
 def plainly_too_much(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool:
     """Return whether sums alone show that the nodes do not carry the items; False says nothing."""
-    return not all(_fits_alone(item, capacity, nodes) for item in items) or _exceeds_bounds(capacity, nodes, items)
-
-
-def _fits_alone(item: Item, capacity: Vector, nodes: int) -> bool:
-    return item.pods <= nodes * item.per_node and all(
-        size <= have for size, have in zip(item.vector, capacity, strict=True)
-    )
+    # Asked of every pool of a fleet that is full, so there are no generators here and below.
+    for vector, pods, per_node in items:
+        if pods > nodes * per_node:
+            return True
+        for size, have in zip(vector, capacity, strict=True):
+            if size > have:
+                return True
+    return _exceeds_bounds(capacity, nodes, items)
 
 
 def _times(free: Vector, vector: Vector, most: int, rules: Rules | None = None) -> int:
@@ -298,9 +299,12 @@ def _exceeds_bounds(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool
     Their sum, or those of which a node takes only one.
     """
     for axis, have in enumerate(capacity):
-        if sum(item.vector[axis] * item.pods for item in items) > have * nodes:
-            return True
-        if sum(item.pods for item in items if 2 * item.vector[axis] > have) > nodes:
+        amount = alone = 0
+        for vector, pods, _ in items:
+            amount += vector[axis] * pods
+            if 2 * vector[axis] > have:
+                alone += pods
+        if amount > have * nodes or alone > nodes:
             return True
     return False
 
