@@ -13,7 +13,7 @@ from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import explanation_text, manifests, notes
-from modelplane_cli.planning import amendments, decision, explanation
+from modelplane_cli.planning import amendments, decision, engine_arguments, explanation
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
@@ -79,7 +79,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     try:
-        answer = _answer(act.world.store, key, amendments.written(given.documents, namespace, objects))
+        found = _answer(act.world.store, key, amendments.written(given.documents, namespace, objects))
+        answer = engine_arguments.told(found, act.world.store)
     except ModelplaneError as error:
         print(f"{key}: {error}", file=sys.stderr)
         return exits.BAD_INPUT

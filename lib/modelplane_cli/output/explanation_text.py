@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from modelplane.placement.plan import Admission, ClusterVerdict
 from modelplane_cli.output import table
@@ -23,10 +23,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     plan = answer.plan
     if not answer.about:
         yield f"ModelDeployment {answer.namespace}/{answer.name}: {plan.placed} of {plan.wanted} replicas placed"
-    for standing in answer.standings[:_REPLICAS_SHOWN]:
-        yield from _standing(standing)
-    if len(answer.standings) > _REPLICAS_SHOWN:
-        yield f"  and {len(answer.standings) - _REPLICAS_SHOWN} more; -o json has them all"
+    yield from _standings(answer.standings)
     for blocked in plan.blocked:
         if answer.about in ("", blocked.replica):
             yield f"  ! {blocked.replica} should move ({blocked.cause}): {blocked.message}"
@@ -47,6 +44,16 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield f"    {beyond}"
     if answer.helpless:
         yield f"  {answer.helpless}"
+
+
+def _standings(standings: Sequence[Standing]) -> Iterator[str]:
+    for standing in standings[:_REPLICAS_SHOWN]:
+        yield from _standing(standing)
+    if len(standings) > _REPLICAS_SHOWN:
+        yield f"  and {len(standings) - _REPLICAS_SHOWN} more; -o json has them all"
+    # Nearly always the same for all of them.
+    for arguments in dict.fromkeys(standing.arguments for standing in standings if standing.arguments):
+        yield f"  engine arguments: {arguments}"
 
 
 def _standing(standing: Standing) -> Iterator[str]:

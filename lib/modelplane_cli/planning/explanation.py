@@ -37,12 +37,16 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Why one replica is where it is. `fits` is None where its own cluster cannot be asked any more."""
+    """Why one replica is where it is. `fits` is None where its own cluster cannot be asked any more.
+
+    `arguments` is what was added to its engine's command line, empty while nothing is rendered.
+    """
 
     replica: PlacedReplica
     fits: ClusterVerdict | None
     rivals: tuple[Rival, ...]
     others: tuple[ClusterVerdict, ...]
+    arguments: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +327,7 @@ def _encode_standing(standing: Standing) -> dict[str, Json]:
         "pools": {str(role.role): role.pool for role in placed.roles},
         "admission": str(placed.admission),
         "note": placed.note,
+        "engineArguments": standing.arguments,
         "fits": None if standing.fits is None else standing.fits.fits,
         "wouldAlsoFit": [
             {"cluster": rival.cluster, "preferred": rival.preferred, "why": rival.why} for rival in standing.rivals

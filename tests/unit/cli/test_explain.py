@@ -218,6 +218,14 @@ def test_a_large_fleet_is_told_in_short(tmp_path: Path) -> None:
     assert sum(line.startswith("c") and "gpu" in line for line in planned.splitlines()) == 1
 
 
+def test_what_was_added_to_the_command_line_is_shown(tmp_path: Path) -> None:
+    said = run(tmp_path, world()).json["replicas"][0]["engineArguments"]
+    assert said.startswith("decode: added ")
+    assert "--tensor-parallel-size 8" in said
+    file = given.written(tmp_path, "now", *world())
+    assert given.run("explain", file, "md/llama", "-n", "ml-team").out.count("engine arguments: ") == 1
+
+
 def test_a_nominal_size_is_warned_of_where_it_keeps_a_replica_out(tmp_path: Path) -> None:
     objects = world(replicas=1)
     objects[-1]["spec"]["nodeSelector"]["cel"] = WANTS_140.replace("140Gi", "80Gi")

@@ -129,6 +129,7 @@ EXPLAIN = {
             "pools": Each(str),
             "admission": str,
             "note": str,
+            "engineArguments": str,
             "fits": Maybe(bool),
             "wouldAlsoFit": [{"cluster": str, "preferred": bool, "why": str}],
             "wouldNotFit": [{"cluster": str, "reason": str, "detail": str}],
