@@ -12,7 +12,8 @@ from modelplane.cel import runtime
 from modelplane.cel.costs import Tracker
 from modelplane.cel.errors import Err, bounded
 from modelplane.cel.plan import Invocation
-from modelplane.cel.runtime import NONE, MutableList, MutableMap, Optional, Value
+from modelplane.cel.runtime import NONE, Domains, MutableList, MutableMap, Named, Optional, Value
+from modelplane.units import Version
 
 
 class Frame:
@@ -81,10 +82,15 @@ def qualify(target: Value, key: Value, *, lenient: bool) -> Value:
 _KEYS: Final = frozenset({str, int, runtime.Uint, bool, float})
 
 
+_TWO_63: Final = 9223372036854775808.0
+
+
 def _element(items: list[Value], key: Value, *, lenient: bool) -> Value:
     if type(key) is bool or type(key) is str:
         return Err(f"unsupported index type '{runtime.type_name(key)}' in list")
-    if type(key) is float and not key.is_integer():
+    # as in the original, the doubles at either end of 64 bits are no whole numbers
+    lossy = type(key) is float and not (key.is_integer() and -_TWO_63 < key < _TWO_63)
+    if lossy or key > runtime.INT_MAX:
         return Err(f"unsupported index value {key} in list")
     index = int(key)
     if 0 <= index < len(items):
@@ -92,7 +98,11 @@ def _element(items: list[Value], key: Value, *, lenient: bool) -> Value:
     return ABSENT if lenient else Err(f"index out of bounds: {key}")
 
 
-def fields(base: Run, keys: list[str]) -> Run:
+Take = Callable[[Value], Value]
+"""What becomes of the value of an optional when a chain of fields is followed into it, or a name leads to it."""
+
+
+def fields(base: Run, keys: list[str], take: Take) -> Run:
     """Return the fast way through constant fields, none of them optional."""
 
     def fields(frame: Frame) -> Value:
@@ -101,9 +111,9 @@ def fields(base: Run, keys: list[str]) -> Run:
         if optional:
             if not value.present:
                 return value
-            value = value.value
+            value = take(value.value)
         for key in keys:
-            if type(value) is dict and key in value:
+            if type(value) in _PLAIN_MAPS and key in value:
                 value = value[key]
                 continue
             value = qualify(value, key, lenient=optional)
@@ -116,7 +126,7 @@ def fields(base: Run, keys: list[str]) -> Run:
     return fields
 
 
-def qualified(base: Run, qualifiers: list[Callable[[Frame, Value, bool], Value]]) -> Run:
+def qualified(base: Run, qualifiers: list[Callable[[Frame, Value, bool], Value]], take: Take) -> Run:
     """Return the way through any fields and elements."""
 
     def qualified(frame: Frame) -> Value:
@@ -127,7 +137,7 @@ def qualified(base: Run, qualifiers: list[Callable[[Frame, Value, bool], Value]]
         if optional:
             if not value.present:
                 return value
-            value = value.value
+            value = take(value.value)
         for apply in qualifiers:
             value = apply(frame, value, optional)
             if value is ABSENT:
@@ -139,6 +149,44 @@ def qualified(base: Run, qualifiers: list[Callable[[Frame, Value, bool], Value]]
         return Optional(value) if optional else value
 
     return qualified
+
+
+_PLAIN_MAPS: Final[frozenset[type]] = frozenset(tuple[type, ...]((dict, Named)))
+
+
+def named(base: Run, take: Take) -> Run:
+    """Return the value of a name, or of a step that stands where a name could."""
+
+    def named(frame: Frame) -> Value:
+        value = base(frame)
+        if type(value) is not Optional or not value.present:
+            return value
+        return Optional(take(value.value))  # also when that is an error: then it is one that is there
+
+    return named
+
+
+def reread(value: Value) -> Value:
+    """Return what is left of the value of an optional: up to 1.36 it is taken out of CEL there, and back.
+
+    What it cannot bring back is an error, an optional in an optional is what that one holds, a type is its name.
+    """
+    kind = type(value)
+    if kind in _OPAQUE and runtime.type_name(value) != "kubernetes.NamedFormat":
+        return Err(f"unsupported conversion to ref.Val: {runtime.type_name(value)}")
+    if kind is Optional:
+        return reread(value.value) if value.present else None
+    if kind is Domains:
+        return Named(value)  # what makes an unknown domain an empty map is lost
+    return value.name if kind is runtime.TypeValue else value
+
+
+_OPAQUE: Final = frozenset({runtime.QuantityBox, Version, runtime.Opaque})
+
+
+def kept(value: Value) -> Value:
+    """Return the value of an optional as it is: from 1.37 on."""
+    return value
 
 
 def presence(resolve: Run) -> Run:

@@ -30,10 +30,13 @@ _DIGITS: Final = re.compile("[0-9]+")
 # what Go's ParseFloat takes, and Python's float() does not, are hexadecimal floats
 _DIGITS_APART: Final = "[0-9](?:_?[0-9])*"
 _FLOAT: Final = re.compile(
-    rf"[+-]?(?:inf(?:inity)?|nan|(?:{_DIGITS_APART}(?:\.(?:{_DIGITS_APART})?)?|\.{_DIGITS_APART})(?:e[+-]?{_DIGITS_APART})?)",
+    rf"nan|[+-]?(?:inf(?:inity)?|(?:{_DIGITS_APART}(?:\.(?:{_DIGITS_APART})?)?|\.{_DIGITS_APART})(?:e[+-]?{_DIGITS_APART})?)",
     re.IGNORECASE,
 )
-_HEX_FLOAT: Final = re.compile(r"[+-]?0x[0-9a-f]*\.?[0-9a-f]*p[+-]?[0-9]+", re.IGNORECASE)
+_HEX_APART: Final = "[0-9a-f](?:_?[0-9a-f])*"
+_HEX_FLOAT: Final = re.compile(
+    rf"[+-]?0x(?:_?{_HEX_APART}(?:\.(?:{_HEX_APART})?)?|\.{_HEX_APART})p[+-]?{_DIGITS_APART}", re.IGNORECASE
+)
 
 
 def _int(value: int) -> Value:
@@ -228,7 +231,10 @@ def to_double(value: Value) -> Value:
     if kind is not str:
         return no_such_overload()
     if _HEX_FLOAT.fullmatch(value):
-        number = float.fromhex(value)
+        try:
+            number = float.fromhex(value.replace("_", ""))
+        except OverflowError:
+            number = math.inf
     elif _FLOAT.fullmatch(value):
         number = float(value)
     else:

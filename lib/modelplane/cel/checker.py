@@ -34,6 +34,8 @@ TYPE_NAMES: Final[Mapping[str, Type]] = {
     "int": typesystem.INT,
     "list": typesystem.list_of(typesystem.param("A")),
     "map": typesystem.map_of(typesystem.param("A"), typesystem.param("B")),
+    "net.CIDR": typesystem.NETWORK,
+    "net.IP": typesystem.ADDRESS,
     "null_type": typesystem.NULL,
     "optional_type": typesystem.optional_of(typesystem.param("V")),
     "string": typesystem.STRING,

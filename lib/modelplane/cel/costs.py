@@ -102,7 +102,7 @@ def _newer_cost(function: str, overload: str, args: list[Value], result: Value) 
     if overload in ("starts_with_string", "ends_with_string"):
         return _scaled(_standard_size(args[1]))
     if overload == "matches":
-        return _regex(args[0], args[1])
+        return _matching(args[0], args[1])
     if function == "includes":
         return _traversal(args[0])
     return _call_cost(function, overload, args, result)
@@ -128,6 +128,10 @@ def _scaled(size: float, factor: float = STRING_FACTOR) -> int:
 
 def _regex(text: Value, pattern: Value) -> int:
     return _scaled(1.0 + _size(text)) * _scaled(_size(pattern), REGEX_FACTOR)
+
+
+def _matching(text: Value, pattern: Value) -> int:
+    return _scaled(1.0 + _standard_size(text)) * _scaled(_standard_size(pattern), REGEX_FACTOR)
 
 
 # --- by overload: lists and sets
@@ -228,7 +232,7 @@ def _contains_network(overload: str, args: list[Value], _result: Value) -> int:
 
 
 def _validate(_overload: str, args: list[Value], _result: Value) -> int | None:
-    named = args[0]
+    named = runtime.underlying(args[0])
     if type(named) is not Opaque or named.type_name != "kubernetes.NamedFormat":
         return None
     return _scaled(1.0 + _size(args[1])) * _scaled(named.value.regex_size, REGEX_FACTOR)
@@ -299,6 +303,6 @@ _STANDARD: Final[Mapping[str, Callable[[list[Value]], int]]] = {
     **dict.fromkeys(
         ("add_string", "add_bytes"), lambda args: _scaled(_standard_size(args[0]) + _standard_size(args[1]))
     ),
-    "matches_string": lambda args: _regex(args[0], args[1]),
+    "matches_string": lambda args: _matching(args[0], args[1]),
     "contains_string": lambda args: _standard_first(args) * _scaled(_standard_size(args[1])),
 }

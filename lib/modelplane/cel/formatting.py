@@ -191,7 +191,7 @@ def _double(value: Value, what: str) -> float:
 
 
 def _fixed(value: Value, precision: int | None) -> str:
-    number = _double(value, "fixed-point")
+    number = _double(value, "fixed-point") or 0.0  # a negative zero is one without a sign here
     return _grouped(number, _DEFAULT_PRECISION if precision is None else precision, grouped=True)
 
 
@@ -207,12 +207,15 @@ _SUPERSCRIPT: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹�
 
 
 def _scientific(value: Value, precision: int | None) -> str:
-    number = _double(value, "scientific")
-    if not math.isfinite(number):
-        return _grouped(number, 0, grouped=True)
-    mantissa, _, power = f"{number:.{_DEFAULT_PRECISION if precision is None else precision}e}".partition("e")
-    sign = "-" if power.startswith("-") else ""
-    return f"{mantissa}\u202f×\u202f10{(sign + power[1:]).translate(_SUPERSCRIPT)}"
+    number = _double(value, "scientific") or 0.0  # a negative zero is one without a sign here
+    if math.isfinite(number):
+        mantissa, _, power = f"{number:.{_DEFAULT_PRECISION}e}".partition("e")
+        sign = "-" if power.startswith("-") else ""
+        text = f"{mantissa}×10{(sign + power[1:]).translate(_SUPERSCRIPT)}"
+    else:
+        text = _grouped(number, 0, grouped=True)
+    # as in the original, the precision is taken for the width
+    return text.rjust(_DEFAULT_PRECISION if precision is None else precision)
 
 
 def _binary(value: Value, _precision: int | None) -> str:

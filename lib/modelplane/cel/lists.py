@@ -75,6 +75,8 @@ def _index_of(*, last: bool) -> Callable[..., Value]:
     def index_of(items: Value, *args: Value) -> Value:
         if not runtime.is_list(items):
             return in_string(items, *args)
+        if len(args) > 1:
+            return no_such_overload()
         order = reversed(range(len(items))) if last else range(len(items))
         return next((index for index in order if runtime.equal_to(items[index], args[0]) is True), -1)
 
@@ -83,6 +85,8 @@ def _index_of(*, last: bool) -> Callable[..., Value]:
 
 @_on_list
 def _slice(items: list[Value], start: Value, end: Value) -> Value:
+    if type(start) is not int or type(end) is not int:
+        return no_such_overload()
     if start < 0 or end < 0:
         return Err(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
@@ -94,6 +98,8 @@ def _slice(items: list[Value], start: Value, end: Value) -> Value:
 
 @_on_list
 def _flatten(items: list[Value], depth: Value = 1) -> Value:
+    if type(depth) is not int:
+        return no_such_overload()
     if depth < 0:
         return Err("level must be non-negative")
     result: list[Value] = []

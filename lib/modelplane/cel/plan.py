@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from modelplane.cel import runtime, typesystem
+from modelplane.cel import checker, runtime, typesystem
 from modelplane.cel.checker import Checked
 from modelplane.cel.errors import CompileError, Err
 from modelplane.cel.runtime import TypeValue, Uint, Value
@@ -197,10 +197,11 @@ class _Planner:
         return Loop(node.id, node, *(self.plan(part) for part in parts))
 
     def _name(self, node: Node, name: str) -> Step:
-        if node.id in self._checked.names:
-            return Constant(node.id, TypeValue(self._checked.names[node.id]))
+        named = self._checked.names.get(node.id)
+        if named is not None and named in checker.TYPE_NAMES:
+            return Constant(node.id, TypeValue(named))
         if self._checked.types[node.id].kind == typesystem.TYPE.kind:
-            # the original takes every name of this type for that of a type, a loop's own variables too
+            # the original takes every name of this type for that of a type it knows, a loop's own variables too
             raise CompileError(f"reference to undefined type: {name}", node.offset)
         return Attribute(node.id, name=name)
 
@@ -271,6 +272,8 @@ class _Planner:
         strict = len(args) > 2 or node.function in _VARIADIC or dispatched
         if node.function in _REGEX and len(args) > 1 and isinstance(args[1], Constant):
             strict = self._pattern(node, args[1].value)
+            if strict:
+                implementation = _of_underlying(implementation)
         step = Invocation(
             node.id, node.function, overload, args, implementation, strict, node.function == "@not_strictly_false"
         )
@@ -343,6 +346,11 @@ _STEPS: Final[Mapping[type[Node], Callable[[_Planner, Any], Step]]] = {
 def _resolved(attribute: Attribute) -> Attribute:
     """Return what a branch of `?:` resolves: the chain itself, without the presence test around it."""
     return attribute.operand if attribute.test_only and isinstance(attribute.operand, Attribute) else attribute
+
+
+def _of_underlying(function: Callable[..., Value]) -> Callable[..., Value]:
+    """Return the function of what the arguments stand for in Go: so the original calls where a pattern is constant."""
+    return lambda *args: function(*map(runtime.underlying, args))
 
 
 def _undefined(*_: Value) -> Value:

@@ -55,6 +55,7 @@ class _Emitter:
         self._charge = charge
         self._tracked = tracked
         self._wary = wary
+        self._take: access.Take = access.kept if wary else access.reread
 
     def run(self, step: Step, names: _Names | None) -> Run:
         """Return the function that evaluates one step."""
@@ -109,11 +110,12 @@ class _Emitter:
             return self._branching(step.condition, step.branches, names)
         base = self._variable(step.name, names) if step.operand is None else self.run(step.operand, names)
         if not step.qualifiers:
-            return base
+            return base if step.operand is None and names is None else access.named(base, self._take)
         keys = None if self._tracked else _plain_fields(step.qualifiers)
         if keys is not None:
-            return access.fields(base, keys)
-        return access.qualified(base, [self._qualifier(qualifier, names) for qualifier in step.qualifiers])
+            return access.fields(base, keys, self._take)
+        qualifiers = [self._qualifier(qualifier, names) for qualifier in step.qualifiers]
+        return access.qualified(base, qualifiers, self._take)
 
     def _branching(self, condition: Step, branches: tuple[Attribute, Attribute], names: _Names | None) -> Run:
         test = self.run(condition, names)

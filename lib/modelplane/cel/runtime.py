@@ -35,6 +35,12 @@ class Domains(dict[str, Any]):
     __slots__ = ()
 
 
+class Named(dict[str, Any]):
+    """A map of the device's own, its keys texts: anything else is not found in it, where other maps cannot hash it."""
+
+    __slots__ = ()
+
+
 class MutableList(list[Any]):
     """The accumulator of a comprehension: appended to in place."""
 
@@ -139,6 +145,7 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     MutableList: "list",
     dict: "map",
     Domains: "map",
+    Named: "map",
     MutableMap: "map",
     Duration: "google.protobuf.Duration",
     Timestamp: "google.protobuf.Timestamp",
@@ -149,7 +156,8 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     Err: "error",
 }
 _LISTS: Final[frozenset[type]] = frozenset({list, MutableList})
-_MAPS: Final[frozenset[type]] = frozenset(tuple[type, ...]((dict, Domains, MutableMap)))
+_MAPS: Final[frozenset[type]] = frozenset(tuple[type, ...]((dict, Domains, Named, MutableMap)))
+_OF_DEVICE: Final[frozenset[type]] = frozenset(tuple[type, ...]((Domains, Named)))
 _NUMBERS: Final = frozenset({int, Uint, float})
 
 
@@ -175,6 +183,13 @@ def is_int(value: Value) -> bool:
     return type(value) is int
 
 
+def underlying(value: Value) -> Value:
+    """Return the text a type stands for, and what is in an optional; any other value itself."""
+    while type(value) is Optional and value.present:
+        value = value.value
+    return value.name if type(value) is TypeValue else value
+
+
 def size_of(value: Value) -> int | None:
     """Return what `size()` counts, None for a value that has no size."""
     kind = type(value)
@@ -197,12 +212,27 @@ def key_of(value: Value) -> Any:
     kind = type(value)
     if kind is str:
         return value
-    if kind in (bytes, Version):
-        name = {bytes: "types.Bytes", Version: "cel.Semver"}[kind]
-        raise Abort(f"internal error: runtime error: hash of unhashable type {name}")
     if kind in (bool, int, Uint, float, type(None)):
         return (kind, value)
-    return (kind, _Same(value))
+    named = kind is Opaque and value.type_name == "kubernetes.NamedFormat"
+    if named or kind in (bytes, Version):
+        name = "cel.Format" if named else {bytes: "types.Bytes", Version: "cel.Semver"}[kind]
+        raise Abort(f"internal error: runtime error: hash of unhashable type {name}")
+    return (kind, _Same(value, _identity(value)))
+
+
+def _identity(value: Value) -> Any:
+    """Return what tells the value from others as a key: Kubernetes hashes some by what they are, most by where."""
+    kind = type(value)
+    if kind is Duration:
+        return value.nanoseconds
+    if kind is Timestamp and value.offset % 3600 == 0 and -12 * 3600 <= value.offset <= 14 * 3600:
+        return (value.nanoseconds, value.offset)  # such zones are one object each, others are made anew
+    if kind is TypeValue:
+        return value.name
+    if kind is Opaque and value.type_name in ("net.IP", "net.CIDR"):
+        return (value.type_name, value.value)
+    return Named if kind is Named else id(value)
 
 
 def value_of(key: Any) -> Value:
@@ -214,18 +244,27 @@ def value_of(key: Any) -> Value:
 
 
 class _Same:
-    """A key that is found only by the very same object."""
+    """A key that is found by a value of the same identity; the value is kept, so that its id stays its own.
 
-    __slots__ = ("value",)
+    Two maps of the device as keys of one map are not compared, that aborts: in Kubernetes such a map is another each
+    time the device is asked for it, and the same under a name that was bound to it, which is not told apart here.
+    """
 
-    def __init__(self, value: Value) -> None:
+    __slots__ = ("identity", "value")
+
+    def __init__(self, value: Value, identity: Any) -> None:
         self.value = value
+        self.identity = identity
 
     def __hash__(self) -> int:
-        return id(self.value)
+        return hash(self.identity)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is _Same and other.value is self.value
+        if type(other) is not _Same or other.identity != self.identity:
+            return False
+        if self.identity is Named:
+            raise Abort("maps of the device are not compared as keys of a map")
+        return True
 
 
 def find(map_: dict[Any, Any], value: Value) -> tuple[Value, bool]:
@@ -238,16 +277,13 @@ def find(map_: dict[Any, Any], value: Value) -> tuple[Value, bool]:
         for key in _numeric_keys(value):
             if key in map_:
                 return map_[key], True
-    elif len(map_) and kind not in _UNKEYED:
+    elif len(map_) and type(map_) not in _OF_DEVICE:
         key = key_of(value)
         if key in map_:
             return map_[key], True
     if type(map_) is Domains:
         return {}, True
     return None, False
-
-
-_UNKEYED: Final[frozenset[type]] = frozenset({list, MutableList, dict, Domains, MutableMap})
 
 
 def _numeric_keys(value: Any) -> Iterator[Any]:
@@ -269,7 +305,7 @@ def contains(container: Value, value: Value) -> Value:
     if type(container) in _LISTS:
         return any(equal_to(value, element) is True for element in container)
     if type(container) in _MAPS:
-        return find(dict(container) if type(container) is Domains else container, value)[1]
+        return find(Named(container) if type(container) is Domains else container, value)[1]
     return no_such_overload()
 
 

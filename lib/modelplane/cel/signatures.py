@@ -26,8 +26,8 @@ _NAMED: Final = {
     "string": typesystem.STRING,
     "Duration": typesystem.DURATION,
     "Timestamp": typesystem.TIMESTAMP,
-    "net.IP": Type("opaque", "net.IP"),
-    "net.CIDR": Type("opaque", "net.CIDR"),
+    "net.IP": typesystem.ADDRESS,
+    "net.CIDR": typesystem.NETWORK,
 }
 _COMPARED: Final = [
     "bool",

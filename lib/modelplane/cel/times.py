@@ -214,19 +214,44 @@ def _offset(stamp: Timestamp, zone: Value) -> int | Err:
         return no_such_overload()
     hours, colon, minutes = zone.partition(":")
     if colon:
-        if not re.fullmatch("[+-]?[0-9]+", hours) or not re.fullmatch("[+-]?[0-9]+", minutes):
-            return Err(f'strconv.Atoi: parsing "{zone}": invalid syntax')
-        total = int(hours) * 60 + (-int(minutes) if zone.startswith("-") else int(minutes))
-        return total * 60
+        return _written_offset(zone, hours, minutes)
     if zone in ("", "UTC", "Local"):
         return 0
     try:
         info = zoneinfo.ZoneInfo(zone)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         return Err(f"unknown time zone {zone}")
-    moment = datetime.datetime.fromtimestamp(stamp.nanoseconds // _SECOND, tz=info)
+    seconds = min(max(stamp.nanoseconds // _SECOND, _FIRST_LOCAL), _LAST_LOCAL)
+    moment = datetime.datetime.fromtimestamp(seconds, tz=info)
     delta = moment.utcoffset()
     return 0 if delta is None else int(delta.total_seconds())
+
+
+# No zone changes within a day of the first and the last date there is, beyond which the time there has no date.
+_FIRST_LOCAL: Final = -62135596800 + 86400
+_LAST_LOCAL: Final = 253402300799 - 86400
+
+
+def _written_offset(zone: str, hours: str, minutes: str) -> int | Err:
+    """Return the seconds of `hh:mm`; beyond 64 bits they wrap around as the original's do."""
+    parts: list[int] = []
+    for text in (hours, minutes):
+        digits = text.lstrip("+-").lstrip("0")
+        if not re.fullmatch("[+-]?[0-9]+", text) or len(digits) > _DIGITS_MAX:
+            return Err(f'strconv.Atoi: parsing "{zone}": invalid syntax')
+        parts.append(-int(digits or "0") if text.startswith("-") else int(digits or "0"))
+        if not -_TWO_63 <= parts[-1] < _TWO_63:
+            return Err(f'strconv.Atoi: parsing "{zone}": value out of range')
+    total = parts[0] * 60 + (-parts[1] if zone.startswith("-") else parts[1])
+    nanoseconds = _wrapped(_wrapped(total) * 60 * _SECOND)
+    return -(-nanoseconds // _SECOND) if nanoseconds < 0 else nanoseconds // _SECOND
+
+
+_TWO_63: Final = 1 << 63
+
+
+def _wrapped(value: int) -> int:
+    return (value + _TWO_63) % (1 << 64) - _TWO_63
 
 
 def _part(read: Callable[[_Local, int], int], of_duration: Callable[[int], int] | None = None) -> Any:

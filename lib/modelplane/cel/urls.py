@@ -1,10 +1,12 @@
 """URLs.
 
-Source: pkg/cel/library/urls.go of k8s.io/apiserver v0.36.2 over Go's net/url.
+Source: pkg/cel/library/urls.go of k8s.io/apiserver v0.36.2 over Go's net/url. Known divergence: up to 1.35, which Go
+before 1.26 builds, `format.uri()` takes a host with more than one colon; refused here.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,9 +43,9 @@ class Url:
     query: str
 
 
-def _parse(text: str, *, request: bool) -> Url:
+def _parse(text: str, *, request: bool, colons: bool = False) -> Url:
     """Return the URL; `request` is the stricter parse of a request line, which knows no fragment and no relative
-    form.
+    form; `colons` allows more than one before the port.
 
     Raises: _Invalid with a reason.
     """
@@ -69,7 +71,7 @@ def _parse(text: str, *, request: bool) -> Url:
     # Go leaves `///...` without a scheme alone
     if (scheme or (not request and not rest.startswith("///"))) and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
-        host, rest = _host(authority), slash + path
+        host, rest = _host(authority, colons=colons), slash + path
     return Url(text, scheme.lower(), host, _escaped_path(rest), query)
 
 
@@ -83,7 +85,7 @@ def _scheme(text: str) -> tuple[str, str]:
     return "", text
 
 
-def _host(authority: str) -> str:
+def _host(authority: str, *, colons: bool) -> str:
     user, at, host = authority.rpartition("@")
     if at and (not _USER.fullmatch(user) or _BAD_ESCAPE.search(user)):
         raise _Invalid("net/url: invalid userinfo")
@@ -93,7 +95,7 @@ def _host(authority: str) -> str:
         raise _Invalid("invalid URL escape")
     if not _HOST.fullmatch(host):
         raise _Invalid("invalid character in host name")
-    colon = host.find(":")
+    colon = host.rfind(":") if colons else host.find(":")
     if colon >= 0 and not _PORT.fullmatch(host[colon:]):
         raise _Invalid(f'invalid port "{host[colon:]}" after host')
     for code in _ESCAPE.findall(host):
@@ -140,27 +142,27 @@ def _query(query: str) -> dict[str, list[str]]:
     return found
 
 
-def _url(text: Value) -> Value:
+def _url(text: Value, *, colons: bool = False) -> Value:
     if type(text) is not str:
         return no_such_overload()
     try:
-        _parse(text, request=True)
-        return Opaque("kubernetes.URL", _parse(text, request=False))
+        _parse(text, request=True, colons=colons)
+        return Opaque("kubernetes.URL", _parse(text, request=False, colons=colons))
     except _Invalid as error:
         return Err(f'URL parse error during conversion from string: parse "{text}": {error}')
 
 
-def fault(text: str) -> str:
+def fault(text: str, *, colons: bool = False) -> str:
     """Return why `text` is no absolute URL, empty when it is one."""
     try:
-        _parse(text, request=True)
+        _parse(text, request=True, colons=colons)
     except _Invalid as error:
         return f'parse "{text}": {error}'
     return ""
 
 
-def _is_url(text: Value) -> Value:
-    return no_such_overload() if type(text) is not str else not fault(text)
+def _is_url(text: Value, *, colons: bool = False) -> Value:
+    return no_such_overload() if type(text) is not str else not fault(text, colons=colons)
 
 
 def _hostname(url: Url) -> str:
@@ -184,7 +186,20 @@ def _of_url(read: Callable[[Url], Value]) -> Callable[[Value], Value]:
     return result
 
 
-FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+# From this version on, which Go 1.26 builds, a host has no colon but that before the port.
+_STRICT_FROM: Final = 36
+
+
+@functools.cache
+def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
+    """Return the functions as Kubernetes 1.`minor` has them."""
+    if minor >= _STRICT_FROM:
+        return _FUNCTIONS
+    lenient = {"url": functools.partial(_url, colons=True), "isURL": functools.partial(_is_url, colons=True)}
+    return {**_FUNCTIONS, **lenient}
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "url": _url,
     "isURL": _is_url,
     "getScheme": _of_url(lambda url: url.scheme),

@@ -324,7 +324,7 @@ def _functions(minor: int) -> plan.Functions:
         **lists.FUNCTIONS,
         **quantities.functions(minor),
         **network.FUNCTIONS,
-        **urls.FUNCTIONS,
+        **urls.functions(minor),
         **named_formats.FUNCTIONS,
         **formatting.FUNCTIONS,
     }

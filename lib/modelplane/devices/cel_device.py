@@ -7,9 +7,9 @@ are alpha in 1.36 and 1.37, are refused where a device is read (`AttributeKind`)
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from modelplane.cel.runtime import Domains, QuantityBox, Value
+from modelplane.cel.runtime import Domains, Named, QuantityBox, Value
 from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.errors import InvalidQuantity
 from modelplane.units import Quantity, Version
@@ -39,7 +39,7 @@ class Prepared:
     def _read(self, device: Device) -> None:
         for name, attribute in device.attributes:
             domain, identifier = qualified(name, device.driver)
-            self._attributes.setdefault(domain, {})[identifier] = _value(name, attribute)
+            self._attributes.setdefault(domain, Named())[identifier] = _value(name, attribute)
         capacity: dict[str, list[tuple[str, Quantity]]] = {}
         for name, text in device.capacity:
             domain, identifier = qualified(name, device.driver)
@@ -53,14 +53,14 @@ class Prepared:
         """Return the variables of one evaluation; quantities are fresh, since comparing changes their form."""
         capacity = Domains()
         for domain, entries in self._capacity:
-            capacity[domain] = {name: QuantityBox(quantity) for name, quantity in entries}
-        fields: dict[str, Any] = {
+            capacity[domain] = Named([(name, QuantityBox(quantity)) for name, quantity in entries])
+        fields = {
             "driver": self._device.driver,
             "allowMultipleAllocations": self._device.allow_multiple_allocations,
             "attributes": self._attributes,
             "capacity": capacity,
         }
-        return {"device": fields}
+        return {"device": Named(fields)}
 
 
 _NAME_MAX: Final = 63 + 1 + 32
