@@ -6,6 +6,7 @@ import argparse
 import difflib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from modelplane import names
 from modelplane.errors import InvalidInput, ModelplaneError
@@ -13,9 +14,10 @@ from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import explanation_text, manifests, notes
-from modelplane_cli.planning import amendments, decision, engine_arguments, explanation
+from modelplane_cli.planning import amendments, corrections, decision, engine_arguments, explanation
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
+from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
 from modelplane_cli.world import advice
 from modelplane_cli.world.store import Key, Store
@@ -78,8 +80,9 @@ def main(arguments: Sequence[str]) -> int:
     except InvalidInput as error:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
+    written = amendments.written(given.documents, namespace, objects)
     try:
-        found = _answer(act.world.store, key, amendments.written(given.documents, namespace, objects))
+        found = _corrected(rehearsal, _answer(act.world.store, key, written), written)
         answer = engine_arguments.told(found, act.world.store)
     except ModelplaneError as error:
         print(f"{key}: {error}", file=sys.stderr)
@@ -104,6 +107,14 @@ def _answer(store: Store, key: Key, documents: Documents) -> Answer:
         raise InvalidInput(f"its ModelDeployment {deployment} is not among the documents; give it too")
     decided = decision.of(store, deployment)
     return explanation.replica(decision.widened(store, decided), key.name, documents)
+
+
+def _corrected(rehearsal: Rehearsal, answer: Answer, documents: Documents) -> Answer:
+    """Return the answer with a correction of a name where the matcher knows no change that would help."""
+    if answer.about or not answer.helpless:
+        return answer
+    found = corrections.of(rehearsal, Deployment(answer.namespace, answer.name), documents)
+    return answer if found is None else replace(answer, closest=found[0], amendment=found[1])
 
 
 def _subject(store: Store, text: str, namespace: str | None) -> Key:

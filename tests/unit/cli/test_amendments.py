@@ -20,6 +20,7 @@ Json = Any
 Objects = list[Json]
 
 GPU = "gpu.nvidia.com"
+CLUSTER = "modelplane.ai/cluster"
 HOPPER = f'device.attributes["{GPU}"].architecture == "Hopper"'
 
 
@@ -328,6 +329,59 @@ def test_where_nothing_helps_it_is_said(tmp_path: Path, world: Callable[[], Obje
     assert not found["placed"]
     assert found["closest"] is None
     assert found["noChange"].startswith(said)
+
+
+CORRECTED: dict[str, tuple[Callable[[], Objects], str, str]] = {
+    "a class mistyped in a pool": (
+        lambda: fleet(a=pool(className="h100-8", nodeCount=2), b=pool(className="h100-x8", nodeCount=2)),
+        "/spec/nodePools/0/className",
+        "pool gpu were of class h100-8x, which exists",
+    ),
+    "a cluster mistyped": (
+        lambda: [given.cluster("gke-us"), *fleet(md=spec(clusterSelector={"matchLabels": {CLUSTER: "gke-uss"}}))],
+        "/spec/clusterSelector/matchLabels/modelplane.ai~1cluster",
+        "clusterSelector asked for the cluster gke-us, which exists",
+    ),
+    "a cluster mistyped in an expression": (
+        lambda: [
+            given.cluster("gke-us"),
+            *fleet(
+                md=spec(
+                    clusterSelector={"matchExpressions": [{"key": CLUSTER, "operator": "In", "values": ["x", "gke-u"]}]}
+                )
+            ),
+        ],
+        "/spec/clusterSelector/matchExpressions/0/values/1",
+        "clusterSelector asked for the cluster gke-us, which exists",
+    ),
+    "an attribute mistyped": (
+        lambda: fleet(md=cel(HOPPER.replace("architecture", "architechture"))),
+        "/spec/nodeSelector/cel",
+        f"the selector were {HOPPER}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("world", "path", "words"), CORRECTED.values(), ids=CORRECTED.keys())
+def test_a_name_that_nothing_has_is_corrected(
+    tmp_path: Path, world: Callable[[], Objects], path: str, words: str
+) -> None:
+    objects = world()
+    before = explained(tmp_path, objects)
+    assert not before["placed"]
+    (change,) = before["closest"]["change"]
+    assert (change["op"], change["path"]) == ("replace", path)
+    assert before["closest"]["wouldFitIf"] == words
+    assert (before["noChange"], before["closest"]["notInDocuments"]) == (None, [])
+    assert explained(tmp_path, jsonpatch.apply(objects, before["closest"]["change"]))["placed"]
+
+
+def test_a_correction_that_does_not_help_is_not_told(tmp_path: Path) -> None:
+    """The class named alike exists, and the pools have too few nodes of it."""
+    few = pool(className="h100-8", nodeCount=0)
+    found = explained(tmp_path, fleet(a=few, b=few))
+    assert found["closest"] is None
+    assert "InferenceClass h100-8 of pool gpu does not exist" in found["noChange"]
 
 
 def test_a_selector_is_not_changed_under_replicas_that_run(tmp_path: Path) -> None:

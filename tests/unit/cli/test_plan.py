@@ -105,7 +105,7 @@ def _deployment_gone(objects: list[Json]) -> list[Json]:
     [
         pytest.param(lambda objects: objects, [], id="nothing changed: nothing changes"),
         pytest.param(_scaled_up, [("created", "llama-2", "3 replicas are wanted", False)], id="scaled up"),
-        pytest.param(_scaled_down, [("removed", "llama-1", "1 replicas are wanted", False)], id="scaled down"),
+        pytest.param(_scaled_down, [("removed", "llama-1", "1 replica is wanted", False)], id="scaled down"),
         pytest.param(
             _drained,
             [("moved", "llama-0", "cluster b has the taint maintenance=true:NoExecute", False)],

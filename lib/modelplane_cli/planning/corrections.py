@@ -1,0 +1,180 @@
+"""Names in documents that nothing has and something else nearly has, corrected and rehearsed.
+
+A pool of a class that does not exist, a cluster that is asked for by a name no cluster has, an attribute that no device
+has: no count and no label mends these, so the matcher knows no change. Each correction is made in a fork of the world,
+the functions settle it, and only one by which fewer replicas are without a place is told.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import inference_class, inference_cluster
+from modelplane.placement.plan import Closest
+from modelplane_cli.planning.amendments import Amendment, Documents, Operation, patched
+from modelplane_cli.planning.rehearsal import Rehearsal
+from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.world.store import Key, Store
+
+Json: TypeAlias = Any
+Path: TypeAlias = tuple[str | int, ...]
+
+TRIED_MAX = 8
+"""Corrections rehearsed before it is given up."""
+_ALIKE = 0.6
+_MEMBER = re.compile(r'\[\s*"[^"]*"\s*\]\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)')
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """`value` at `path` of an object where now a name stands that nothing has."""
+
+    key: Key
+    path: Path
+    value: Json
+    miss: str
+    words: str
+    cluster: str = ""
+    pool: str = ""
+
+
+def of(rehearsal: Rehearsal, deployment: Deployment, documents: Documents) -> tuple[Closest, Amendment] | None:
+    """Return the first correction that gives a replica of the deployment a place, None where none does.
+
+    Cost: a fork of the world settled for each that is tried.
+    """
+    missing = _missing(rehearsal.store, deployment)
+    if not missing:
+        return None
+    before = {seat.id for seat in rehearsal.seats().values()}
+    for _, correction in zip(range(TRIED_MAX), _corrections(rehearsal.store, deployment), strict=False):
+        operation = Operation(correction.key, "replace", correction.path, correction.value)
+        fork = rehearsal.fork()
+        fork.store.put(patched(fork.store.get(correction.key) or {}, operation))
+        act = fork.settle()
+        if _missing(fork.store, deployment) >= missing:
+            continue
+        placed = [seat for id_, seat in act.after.items() if id_ not in before and seat.deployment == deployment]
+        cluster = correction.cluster or next((seat.cluster for seat in placed), "")
+        pool = correction.pool or next((role.pool for seat in placed[:1] for role in seat.roles), "")
+        return Closest(cluster, pool, (correction.miss,), correction.words, ()), _amendment(operation, documents)
+    return None
+
+
+def _amendment(operation: Operation, documents: Documents) -> Amendment:
+    key = operation.key
+    if key in documents:
+        return Amendment((operation,), ())
+    shown = names.qualified(key.namespace, key.name) if key.namespace else key.name
+    return Amendment((), (f"{key.kind} {shown} is not among the documents, or another object composes it",))
+
+
+def _missing(store: Store, deployment: Deployment) -> int:
+    resource = store.get(deployment.key) or {}
+    wanted = (resource.get("spec") or {}).get("replicas", 1)
+    return int((resource.get("status") or {}).get("unscheduledReplicas", wanted))
+
+
+def _corrections(store: Store, deployment: Deployment) -> Iterator[Correction]:
+    yield from _cluster_names(store, deployment)
+    yield from _class_names(store)
+    yield from _attributes(store, deployment)
+
+
+def _near(word: str, known: Iterable[str]) -> str | None:
+    """Return the name that is most like a word which is none of them."""
+    every = sorted(known)
+    return None if word in every else next(iter(difflib.get_close_matches(word, every, n=1, cutoff=_ALIKE)), None)
+
+
+def _class_names(store: Store) -> Iterator[Correction]:
+    known = [key.name for key in store.of_kind(names.GROUP, inference_class.KIND)]
+    for key in store.of_kind(names.GROUP, inference_cluster.KIND):
+        for position, pool in enumerate(((store.get(key) or {}).get("spec") or {}).get("nodePools") or ()):
+            was = str(pool.get("className"))
+            near = _near(was, known)
+            if near is not None:
+                called = str(pool.get("name"))
+                yield Correction(
+                    key,
+                    ("spec", "nodePools", position, "className"),
+                    near,
+                    miss=f"InferenceClass {was} of pool {called} does not exist",
+                    words=f"pool {called} were of class {near}, which exists",
+                    cluster=key.name,
+                    pool=called,
+                )
+
+
+def _cluster_names(store: Store, deployment: Deployment) -> Iterator[Correction]:
+    known = [key.name for key in store.of_kind(names.GROUP, inference_cluster.KIND)]
+    selector = ((store.get(deployment.key) or {}).get("spec") or {}).get("clusterSelector") or {}
+    for path, was in _named(selector):
+        near = _near(was, known)
+        if near is not None:
+            yield Correction(
+                deployment.key,
+                ("spec", "clusterSelector", *path),
+                near,
+                miss=f"there is no InferenceCluster {was}",
+                words=f"clusterSelector asked for the cluster {near}, which exists",
+                cluster=near,
+            )
+
+
+def _named(selector: Json) -> Iterator[tuple[Path, str]]:
+    """Yield each place of a cluster selector where a cluster is asked for by name."""
+    labels = selector.get("matchLabels") or {}
+    if names.LABEL_CLUSTER in labels:
+        yield ("matchLabels", names.LABEL_CLUSTER), str(labels[names.LABEL_CLUSTER])
+    for number, expression in enumerate(selector.get("matchExpressions") or ()):
+        if expression.get("key") == names.LABEL_CLUSTER and expression.get("operator") == "In":
+            for position, value in enumerate(expression.get("values") or ()):
+                yield ("matchExpressions", number, "values", position), str(value)
+
+
+def _attributes(store: Store, deployment: Deployment) -> Iterator[Correction]:
+    """Yield the selectors in which a member that no device has is written as the one that is most like it.
+
+    Whether the text still means something is for the rehearsal to say, as with every other text of an author.
+    """
+    known = _members(store)
+    spec = (store.get(deployment.key) or {}).get("spec") or {}
+    for above, role in ((("spec",), spec), (("spec", "prefill"), spec.get("prefill") or {})):
+        for path, text in _selectors(role.get("nodeSelector") or {}):
+            for found in _MEMBER.finditer(text):
+                near = _near(found[1], known)
+                if near is not None:
+                    made = text[: found.start(1)] + near + text[found.end(1) :]
+                    yield Correction(
+                        deployment.key,
+                        (*above, "nodeSelector", *path),
+                        made,
+                        miss=f"no device has {found[1]}",
+                        words=f"the selector were {made}",
+                    )
+
+
+def _selectors(selector: Json) -> Iterator[tuple[Path, str]]:
+    if isinstance(selector.get("cel"), str):
+        yield ("cel",), selector["cel"]
+    for number, device in enumerate(selector.get("devices") or ()):
+        for position, one in enumerate(device.get("selectors") or ()):
+            yield ("devices", number, "selectors", position, "cel"), str(one.get("cel"))
+
+
+def _members(store: Store) -> set[str]:
+    """Return the names of all attributes and capacities of devices, without their domains."""
+    classes = (store.get(key) or {} for key in store.of_kind(names.GROUP, inference_class.KIND))
+    devices = (device for one in classes for device in (one.get("spec") or {}).get("devices") or ())
+    return {
+        str(name).rpartition("/")[2]
+        for device in devices
+        for part in ("attributes", "capacity")
+        for name in device.get(part) or {}
+    }
