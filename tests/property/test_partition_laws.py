@@ -16,7 +16,7 @@ from modelplane.devices.slices import DeviceId, Node
 from modelplane.placement import ledger
 from modelplane.placement.model import Accounting, NodeCounts, PodShape, Pool
 from modelplane.placement.packing import Answer
-from tests.support import slices
+from tests.support import laws, slices
 
 NODE = Node("node-1", {})
 CLASS = "part.example.com"
@@ -113,7 +113,7 @@ numbers = st.lists(st.integers(0, 4), min_size=4, max_size=4)
 
 
 @given(node_classes(), numbers)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=laws.in_proportion(300), deadline=None)
 def test_counted_as_brute_force_counts(node_class: NodeClass, asked: list[int]) -> None:
     (family,) = partitions.of(node_class)
     wanted = tuple(asked[: len(family.kinds)])
@@ -121,7 +121,7 @@ def test_counted_as_brute_force_counts(node_class: NodeClass, asked: list[int]) 
 
 
 @given(node_classes(), numbers)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=laws.in_proportion(200), deadline=None)
 def test_counted_as_the_allocator_allocates_together(node_class: NodeClass, asked: list[int]) -> None:
     (family,) = partitions.of(node_class)
     wanted = tuple(number % 3 for number in asked[: len(family.kinds)])
@@ -136,7 +136,7 @@ def test_counted_as_the_allocator_allocates_together(node_class: NodeClass, aske
 
 
 @given(node_classes(), numbers)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=laws.in_proportion(200), deadline=None)
 def test_a_pod_matches_when_the_allocator_serves_it(node_class: NodeClass, asked: list[int]) -> None:
     pairs = [(device.name, number % 3) for device, number in zip(node_class.devices, asked, strict=False)]
     wanted = [(name, number) for name, number in pairs if number]
@@ -150,7 +150,7 @@ def test_a_pod_matches_when_the_allocator_serves_it(node_class: NodeClass, asked
 
 
 @given(node_classes(), numbers, st.randoms(use_true_random=False))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=laws.in_proportion(400), deadline=None)
 def test_what_is_promised_is_allocated_in_whatever_order_pods_come(
     node_class: NodeClass, asked: list[int], shuffle: Random
 ) -> None:

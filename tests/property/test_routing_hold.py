@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelplane_functions.exchange import Ready
-from tests.support import serving
+from tests.support import laws, serving
 from tests.support.serving import Running
 
 # Breaks that leave nothing to route to, or nothing that may be routed. Others change the route, as they should.
@@ -27,7 +27,7 @@ LASTING: list[Callable[[Running], None]] = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=laws.in_proportion(60), deadline=None)
 @given(st.lists(st.sampled_from(LASTING), min_size=1, max_size=4, unique=True), st.booleans())
 def test_hold_under_any_combination_of_faults(breaks: list[Callable[[Running], None]], standby: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
     running = Running(standby=standby, auth=serving.KEYS)

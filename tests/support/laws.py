@@ -32,11 +32,18 @@ from modelplane.placement.plan import Plan
 from modelplane.workload.model import Role
 from tests.support import placements as given_
 
-# Fleets per law; the long run is `MODELPLANE_EXAMPLES=1000 hatch run test tests/property -k placement`.
-EXAMPLES = int(os.environ.get("MODELPLANE_EXAMPLES", "80"))
+# Fleets per law; the long run is `hatch run laws`, see tests/property/long.py.
+_SHORT = 80
+EXAMPLES = int(os.environ.get("MODELPLANE_EXAMPLES", str(_SHORT)))
 LAW = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
+
+
+def in_proportion(cases: int) -> int:
+    """The number of cases of a law that needs another number than most, raised in the long run as all are."""
+    return max(1, cases * EXAMPLES // _SHORT)
+
 
 # One device, two devices with cpu, a device that never matches, no class: enough to make every reason happen.
 BIG = given_.node_class(given_.gpu(8), name="big", cost_per_node_hour="10")

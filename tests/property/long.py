@@ -1,0 +1,120 @@
+"""The laws in the long run: `hatch run laws`, which is `python -m tests.property.long`.
+
+Each law about placing is asked of `--fleets` random fleets of its own (so 15 laws come to more than 10,000), laws that
+draw something else in proportion, and selectors are `--bad-inputs` texts that nobody should have to think of. What a
+law found is printed by hypothesis as an example that can be repeated; the last line counts what was asked.
+
+Left to other runs: laws over the examples, of which there is a fixed number (`hatch run test`), and interleavings,
+which have a long run of their own (`hatch run slow`).
+
+Asked for by pytest as a plugin (`-p tests.property.long`), so that the processes beside each other count as well.
+"""
+
+# pytest and its workers call the hooks by these names; a line per law is what a long run is watched by.
+# ruff: noqa: T201
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+FOLDER = Path(__file__).parent
+FLEETS, BAD_INPUTS = 700, 100_000
+_LAWS = (
+    "test_placement_laws.py",
+    "test_placement_keys.py",
+    "test_bad_input.py",
+    "test_partition_laws.py",
+    "test_allocation_laws.py",
+    "test_cel_laws.py",
+    "test_routing_laws.py",
+    "test_routing_hold.py",
+)
+_FLEETS = "tests/property/test_placement"
+"""Where a random case is a random fleet."""
+_CASES, _STATISTICS = "cases", "hypothesis_statistics"
+
+
+class Progress:
+    """A line for each law that has been asked, and the sums at the end. Lives where the reports come together."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._asked: Counter[str] = Counter()
+        self._laws: Counter[str] = Counter()
+        self._failed: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Print what became of one law."""
+        if report.failed:
+            self._failed.append(report.nodeid)
+        if report.when != "call":
+            return
+        cases = dict(report.user_properties).get(_CASES, 0)
+        assert isinstance(cases, int)
+        kind = "fleets" if report.nodeid.startswith(_FLEETS) else "cases"
+        if cases:
+            self._asked[kind] += cases
+            self._laws[kind] += 1
+        seconds = time.monotonic() - self._begun
+        what = f"{cases:6} {kind}" if cases else " " * (7 + len(kind))
+        law = report.nodeid.removeprefix("tests/property/")
+        print(f"\n{seconds:5.0f}s {report.outcome:7} {what}  {law}", end="", flush=True)
+
+    def pytest_terminal_summary(self) -> None:
+        """Print the sums."""
+        print(
+            f"\nlaws: {self._laws['fleets']} laws over {self._asked['fleets']} random fleets, "
+            f"{self._laws['cases']} over {self._asked['cases']} other random cases, "
+            f"{os.environ['MODELPLANE_BAD_INPUTS']} bad inputs; "
+            f"{len(self._failed)} broken, {time.monotonic() - self._begun:.0f} s"
+        )
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Tell with the report how many random cases the test really saw."""
+    statistics = getattr(item, _STATISTICS, "")
+    if call.when == "call" and statistics:
+        item.user_properties.append((_CASES, _passing(str(statistics))))
+    yield
+
+
+def _passing(statistics: str) -> int:
+    """Return the cases that hypothesis counts as passing, which leaves out those a law does not apply to."""
+    words = statistics.replace(",", " ").split()
+    return sum(int(before) for before, word in itertools.pairwise(words) if word == "passing")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Raise the number of cases of laws that name none, and watch where reports come together."""
+    settings.register_profile("long", max_examples=int(os.environ["MODELPLANE_EXAMPLES"]), deadline=None)
+    settings.load_profile("long")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(), "progress of laws")
+
+
+def main() -> int:
+    """Return what pytest returns: 0 when every law held."""
+    parser = argparse.ArgumentParser(prog="python -m tests.property.long", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--fleets", type=int, default=FLEETS, help="random fleets for each law about placing")
+    parser.add_argument("--bad-inputs", type=int, default=BAD_INPUTS, help="texts no selector should be")
+    options = parser.parse_args()
+    os.environ["MODELPLANE_EXAMPLES"] = str(options.fleets)
+    os.environ["MODELPLANE_BAD_INPUTS"] = str(options.bad_inputs)
+    plugin = ["-p", "tests.property.long", "-n", str(min(8, os.cpu_count() or 1)), "--dist", "worksteal"]
+    files = [str(FOLDER / name) for name in _LAWS]
+    return int(pytest.main([*plugin, "-q", "-q", "-p", "no:warnings", "--show-capture=no", "-m", "not slow", *files]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
