@@ -98,13 +98,16 @@ def _call_cost(function: str, overload: str, args: list[Value], result: Value) -
 
 
 def _newer_cost(function: str, overload: str, args: list[Value], result: Value) -> int:
-    """What 1.37 (cel-go v0.29.2) charges otherwise: affixes by their own length, every call of matches, includes."""
+    """What 1.37 (cel-go v0.29.2) charges otherwise: affixes by their own length, every call of matches, includes, and
+    a flatten to less than no depth."""
     if overload in ("starts_with_string", "ends_with_string"):
         return _scaled(_standard_size(args[1]))
     if overload == "matches":
         return _matching(args[0], args[1])
     if function == "includes":
         return _traversal(args[0])
+    if overload == "list_flatten_int" and type(args[1]) is int and args[1] < 0:
+        return _allocating(1.0, _size(args[0]))
     return _call_cost(function, overload, args, result)
 
 

@@ -338,7 +338,10 @@ class _Estimator:
         key = _Local((*path, "@indices" if kind == "list" else "@keys"), None if entries is None else entries.key)
         value = _Local((*path, "@items" if kind == "list" else "@values"), None if entries is None else entries.value)
         if node.iter_var2:
-            self._push(node.iter_var, key)
+            # The original appends both last steps to one slice. Where that has room, which it has at lengths that
+            # are no powers of two, the second overwrites the first: what is declared of values counts for keys.
+            overwritten = len(path) & (len(path) - 1) != 0
+            self._push(node.iter_var, _Local(value.path, key.size) if overwritten else key)
             self._push(node.iter_var2, value)
         else:
             self._push(node.iter_var, value if kind == "list" else key)

@@ -212,6 +212,8 @@ def key_of(value: Value) -> Any:
     kind = type(value)
     if kind is str:
         return value
+    if kind is float and math.isnan(value):
+        return (kind, _Same(value, object()))  # not even the same one is found again
     if kind in (bool, int, Uint, float, type(None)):
         return (kind, value)
     named = kind is Opaque and value.type_name == "kubernetes.NamedFormat"
@@ -287,7 +289,8 @@ def find(map_: dict[Any, Any], value: Value) -> tuple[Value, bool]:
 
 
 def _numeric_keys(value: Any) -> Iterator[Any]:
-    yield (type(value), value)
+    if value == value:  # noqa: PLR0124 - a NaN is no key
+        yield (type(value), value)
     if type(value) is not float:
         other = Uint if type(value) is int else int
         if 0 <= value <= INT_MAX:

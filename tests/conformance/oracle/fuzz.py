@@ -16,20 +16,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tests.conformance.oracle import allocation_answers, allocation_problems, answers, program, questions, record
+from tests.conformance.oracle import allocation_answers, allocation_problems, answers, program, questions, rare, record
 
 Json = dict[str, Any]
 
 BATCH = 5000
 SHARE_OF_OTHERS = 4
 SHARE_OF_LISTS = 5
+SHARE_OF_RARE = 2
 
 
 def expressions(seed: int, count: int, minor: int = program.LATEST) -> Iterator[Json]:
-    """Yield `count` questions for a version; for 1.36 a part of them with the gate for lists."""
+    """Yield `count` questions for a version, for 1.36 some with the gate for lists; and half as many rare ones."""
     lists = count // SHARE_OF_LISTS if minor == program.LATEST else 0
     yield from questions.selectors(seed + minor, count - lists)
     yield from questions.selectors(seed + minor + 1000, lists, list_attributes=True)
+    yield from rare.selectors(seed + minor + 2000, count // SHARE_OF_RARE, minor)
 
 
 def allocations(seed: int, count: int, minor: int = program.LATEST) -> Iterator[Json]:

@@ -33,7 +33,7 @@ def ask(questions: Iterable[dict[str, Any]], minor: int = LATEST) -> list[dict[s
     )
     if done.returncode != 0:
         raise RuntimeError(f"the oracle of 1.{minor} ended with {done.returncode}: {done.stderr[-2000:]}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in done.stdout.split("\n") if line]
 
 
 def _built(minor: int) -> Path:
