@@ -377,7 +377,8 @@ def _capacity_known(ledger: _Ledger) -> Condition:
             f"more is admitted than the pool now holds in {pools}; nothing is moved: add nodes, "
             "or scale a deployment down",
         )
-    return Condition("CapacityKnown", Truth.TRUE, "Counted", f"{len(ledger.pools)} pools counted")
+    count = len(ledger.pools)
+    return Condition("CapacityKnown", Truth.TRUE, "Counted", f"{count} {'pool' if count == 1 else 'pools'} counted")
 
 
 def _events(observed: Observed, account: ClusterAccount) -> Iterator[Event]:

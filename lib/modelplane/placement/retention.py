@@ -167,11 +167,15 @@ def _complete_moves(roll: Roll) -> None:
             roll.drop(new, f"{roll.leavers[new].detail}, before it was ready to succeed {old}")
 
 
+def _wanted(count: int) -> str:
+    return "1 replica is wanted" if count == 1 else f"{count} replicas are wanted"
+
+
 def _shed_surplus(roll: Roll, board: Board) -> None:
     wanted = board.intent.replicas
     waiting = len(roll.refused) - max(0, wanted - roll.places)
     for replica in reversed(newest_last(roll.refused.values())[-waiting:] if waiting > 0 else []):
-        roll.drop(replica.name, f"{wanted} replicas are wanted, and its cluster refused it")
+        roll.drop(replica.name, f"{_wanted(wanted)}, and its cluster refused it")
     if roll.places <= wanted:
         return
     queue = [(_shed_key(roll, board, replica), replica.name) for replica in roll.staying()]
@@ -185,7 +189,7 @@ def _shed_surplus(roll: Roll, board: Board) -> None:
             heapq.heappush(queue, (now, name))
             continue
         before = dict(roll.successors)
-        roll.drop(name, f"{wanted} replicas are wanted")
+        roll.drop(name, _wanted(wanted))
         if name not in before:
             board.count(replica.cluster, -1)
         for old in sorted(before.keys() - roll.successors.keys() - {name}):

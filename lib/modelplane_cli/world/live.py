@@ -54,7 +54,7 @@ def _kubectl(context: str, *arguments: str) -> str:
         raise InvalidInput(f"--context {context} needs kubectl on PATH; or give files, or - for standard input")
     try:
         # An argument list and no shell: a context's name is data.
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(  # noqa: S603 - kubectl, its arguments a list and no shell
             [program, f"--context={context}", *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
