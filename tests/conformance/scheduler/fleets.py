@@ -76,13 +76,13 @@ _LIKELIHOOD = (6, 3, 3, 2, 2, 2, 4, 1, 1)
 
 
 def documents(seed: int) -> list[Document]:
-    """Return one fleet with one to three deployments in the namespace `s<seed>`."""
+    """Return one fleet with two to four deployments in the namespace `s<seed>`."""
     dice = random.Random(seed)  # noqa: S311  chance, not secrecy
     shapes = dice.sample(_SHAPES, dice.randint(1, 3))
     classes = [_class(name, devices, node) for name, devices, node in shapes]
     names = [one["metadata"]["name"] for one in classes]
     clusters = [_cluster(dice, f"c{number}", names) for number in range(dice.randint(1, 2))]
-    deployments = [_deployment(dice, f"d{number}", f"s{seed}") for number in range(dice.randint(1, 3))]
+    deployments = [_deployment(dice, f"d{number}", f"s{seed}") for number in range(dice.randint(2, 4))]
     return [*classes, *clusters, *deployments]
 
 
