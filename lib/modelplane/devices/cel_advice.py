@@ -62,6 +62,33 @@ def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
     return (*names, *kinds, *sizes)
 
 
+@functools.lru_cache(maxsize=4096)
+def of_names(selectors: tuple[str, ...], device: Device) -> str:
+    """Return what a selector calls by a name or compares with a kind the device does not have, empty where nothing."""
+    for expression in selectors:
+        root = _tree(expression)
+        if root is not None:
+            wrong = [advice for field in _fields(root, device) for advice in _misspelt(field, device)]
+            wrong += [advice for node in tree.walk(root) for advice in _of_another_kind(node, device)]
+            if wrong:
+                return wrong[0].message
+    return ""
+
+
+@functools.lru_cache(maxsize=4096)
+def told(selectors: tuple[str, ...], devices: tuple[Device, ...]) -> str:
+    """Return what devices that do not match have, after the name that was probably meant where one is near."""
+    meant = next((found for device in devices if (found := of_names(selectors, device))), "")
+    has = f"it has {'; '.join(_told(device) for device in devices) or 'no devices'}"
+    return f"{meant}{' ' if meant.endswith('?') else '; '}{has}" if meant else has
+
+
+def _told(device: Device) -> str:
+    values = [f"{name} {json.dumps(one.value)}" for name, one in device.attributes]
+    values += [f"{name} {amount}" for name, amount in device.capacity]
+    return f"{device.name} of {device.driver}" + (f" ({', '.join(values)})" if values else "")
+
+
 @functools.lru_cache(maxsize=1024)
 def _tree(expression: str) -> Node | None:
     macros = {**expansion.STANDARD, **expansion.OPTIONALS, **expansion.BINDINGS}

@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
-from modelplane.devices import cel, partitions
+from modelplane.devices import cel, cel_advice, partitions
 from modelplane.devices.cel import Outcome
 from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeClass, Request
 
@@ -292,6 +292,9 @@ def _unmatched(request: Request, groups: tuple[Group, ...], kinds: tuple[Device,
 def _failure(request: Request, kind: Device) -> Miss:
     found = answer(request.selectors, kind)
     detail = f'selector of request "{request.name}" fails on {kind.name}: {found.cause}, in {found.expression}'
+    meant = cel_advice.of_names((found.expression,), kind)
+    if meant:
+        detail = f"{detail}; {meant}"
     return Miss(MissKind.SELECTOR_ERROR, request.name, detail)
 
 

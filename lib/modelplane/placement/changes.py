@@ -41,9 +41,10 @@ def applied(world: World, changes: tuple[Change, ...]) -> World:
     return world
 
 
-def described(change: Change) -> str:
-    """Return the change as the end of "it would fit if ..."."""
+def described(change: Change, *, role: str = "") -> str:
+    """Return the change as the end of "it would fit if ..."; `role` where a request's name alone does not say whose."""
     amount = int(change.value) if change.kind in (ChangeKind.CPU, ChangeKind.MEMORY, ChangeKind.NODES) else 0
+    of_role = f" of {role}" if role else ""
     texts = {
         ChangeKind.LABEL: f"it had the label {change.subject}={change.value}",
         ChangeKind.NO_LABEL: f"it had no label {change.subject}",
@@ -56,8 +57,8 @@ def described(change: Change) -> str:
         ChangeKind.REPLICA_LIMIT: f"maxReplicasPerCluster were {change.value}",
         ChangeKind.SPREAD: f"maxSkew of {change.subject} were {change.value}",
         ChangeKind.NODES: f"pool {change.pool} had {amount} more free node{'s' if amount != 1 else ''}",
-        ChangeKind.DEVICE: f"device {change.subject} of pool {change.pool} had {change.value}",
-        ChangeKind.SELECTOR: f'request "{change.subject}" asked for {_selectors(change.value)}',
+        ChangeKind.DEVICE: f"pool {change.pool} had nodes of another class, whose {change.subject} has {change.value}",
+        ChangeKind.SELECTOR: f'request "{change.subject}"{of_role} asked for {_selectors(change.value)}',
         ChangeKind.CPU: f"a pod of {change.subject} asked for at most cpu {shortage.cpu(amount)}",
         ChangeKind.MEMORY: f"a pod of {change.subject} asked for at most memory {shortage.amount(amount)}",
     }

@@ -9,7 +9,7 @@ import heapq
 from collections.abc import Iterable
 from dataclasses import replace
 
-from modelplane.devices import nearness
+from modelplane.devices import cel_advice, nearness
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
 from modelplane.devices.nearness import Near
@@ -79,7 +79,24 @@ class Nearness:
     def device(self, verdict: ClusterVerdict) -> str | None:
         """Return by what the cluster's nearest device misses the selectors, None when that is not what is missing."""
         found = self._nearest_pool(verdict)
-        return None if found is None else f"{verdict.cluster}/{found[1]} has {found[2]}"
+        if found is not None:
+            return f"{verdict.cluster}/{found[1]} has {found[2]}"
+        return self._told(verdict)
+
+    def _told(self, verdict: ClusterVerdict) -> str | None:
+        """Return what the pool that speaks for the cluster has, None when no request's devices are missing there."""
+        pools = {pool.name: pool for pool in self._board.clusters[verdict.cluster].pools}
+        pool = pools.get(verdict.pool)
+        if verdict.reason is not Reason.NO_MATCHING_DEVICE or pool is None or pool.node_class is None:
+            return None
+        matches = self._board.table.matches(self._board.table.number(pool.node_class))
+        for match, role in zip(matches, self._board.table.demand.roles, strict=True):
+            if match.miss is not None and match.miss.kind is MissKind.NO_MATCH:
+                for request in role.requests:
+                    if request.name == match.miss.request:
+                        has = cel_advice.told(request.selectors, pool.node_class.devices)
+                        return f"{verdict.cluster}/{pool.name}: {has}"
+        return None
 
     def _score(self, verdict: ClusterVerdict) -> tuple[float, ...]:
         found = self._scores.get(verdict.cluster)
@@ -172,9 +189,28 @@ def repaired(board: Board, judge: Judge, verdict: ClusterVerdict) -> Closest | N
         world = changes.applied(world, (step,))
         view = board.varied(world)
         current = Judge(view, judge.countable).cluster(verdict.cluster)
-    text = " and ".join(changes.described(change) for change in made)
+    text = " and ".join(_described(board, change) for change in made)
     pool = next((change.pool for change in made if change.pool), "")
     return Closest(verdict.cluster, pool, tuple(misses), text, tuple(made))
+
+
+def _described(board: Board, change: Change) -> str:
+    """Return the change in words, with its role where there are two, and a class that has the devices where one is."""
+    roles = board.table.demand.roles
+    text = changes.described(change, role=str(change.role) if len(roles) > 1 and change.role else "")
+    if change.kind is not ChangeKind.DEVICE:
+        return text
+    known = {
+        pool.class_name: pool.node_class
+        for cluster in board.clusters.values()
+        for pool in cluster.pools
+        if pool.node_class is not None
+    }
+    index = next((number for number, role in enumerate(roles) if role.role is change.role), 0)
+    for name in sorted(known):
+        if board.table.matches(board.table.number(known[name]))[index].options:
+            return f"{text}, such as {name}"
+    return text
 
 
 def _make(made: list[Change], step: Change) -> None:

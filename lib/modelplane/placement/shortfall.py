@@ -6,10 +6,11 @@ Reasons counted, told as kube-scheduler tells it, and the closest miss.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from modelplane.placement import counterfactual
 from modelplane.placement.board import Board
-from modelplane.placement.plan import ClusterVerdict, Reason, ReasonCount, Shortfall
+from modelplane.placement.plan import Closest, ClusterVerdict, Reason, ReasonCount, Shortfall
 from modelplane.placement.verdicts import Judge
 
 EXAMPLES_MAX = 5
@@ -38,9 +39,16 @@ def of(board: Board, count: int) -> Shortfall:
         count=count,
         message=message(verdicts, near),
         reasons=reasons(verdicts, near),
-        closest=counterfactual.closest(board, judge, verdicts, near),
+        closest=_of_several(counterfactual.closest(board, judge, verdicts, near), count),
         verdicts=verdicts,
     )
+
+
+def _of_several(closest: Closest | None, count: int) -> Closest | None:
+    """Return the closest miss with the words that it makes room for one replica, where more than one is missing."""
+    if closest is None or count < 2:
+        return closest
+    return replace(closest, would_fit_if=f"{closest.would_fit_if} (for one of {count} missing replicas)")
 
 
 def message(verdicts: tuple[ClusterVerdict, ...], near: counterfactual.Nearness) -> str:

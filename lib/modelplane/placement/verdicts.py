@@ -177,7 +177,8 @@ class Judge:
     def _judged(self, name: str, pool: Pool, state: Ledger | None, role: int) -> Refusal | None:
         board = self._board
         if pool.node_class is None:
-            detail = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
+            missing = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
+            detail = f"{missing}; create it, or name another as className"
             return Refusal(Reason.NO_MATCHING_DEVICE, detail, "no InferenceClass")
         number = board.table.number(pool.node_class)
         match = board.table.matches(number)[role]

@@ -171,7 +171,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         demand(role(16)),
         "a",
-        "device gpu of pool main had count 16",
+        "pool main had nodes of another class, whose gpu has count 16",
         [ChangeKind.DEVICE],
     ),
     (
