@@ -339,6 +339,12 @@ class _Re2:
     def __init__(self, compiled: Any) -> None:
         self._compiled = compiled
 
+    @property
+    def instructions(self) -> int:
+        """How large the compiled pattern is."""
+        size: int = self._compiled.programsize
+        return size
+
     def test(self, text: str) -> bool:
         return self._compiled.search(_encodable(text)) is not None
 
@@ -370,8 +376,35 @@ def _encodable(text: str) -> str:
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
-@functools.lru_cache(maxsize=1024)
+# Go takes patterns that need more than the 8 MiB that RE2 allows by itself; few of those are kept.
+_PATTERN_BYTES_MAX: Final = 32 << 20
+_SMALL_PATTERN: Final = 2_000
+_LARGE: Final = Err("a large pattern is kept apart")
+
+
 def _pattern(pattern: str) -> strings.Pattern | Err:
+    found = _small_pattern(pattern)
+    return _large_pattern(pattern) if found is _LARGE else found
+
+
+@functools.lru_cache(maxsize=1024)
+def _small_pattern(pattern: str) -> strings.Pattern | Err:
+    """Return the compiled pattern, an error, or `_LARGE` for one of so many instructions that few may be kept."""
+    found = _compiled_pattern(pattern)
+    if not isinstance(found, _Re2) or found.instructions <= _SMALL_PATTERN:
+        return found
+    import re2  # noqa: PLC0415 - as below
+
+    re2.purge()  # the library keeps the last patterns too, and asks for no size
+    return _LARGE
+
+
+@functools.lru_cache(maxsize=8)
+def _large_pattern(pattern: str) -> strings.Pattern | Err:
+    return _compiled_pattern(pattern)
+
+
+def _compiled_pattern(pattern: str) -> _Re2 | Err:
     import re2  # noqa: PLC0415 - a C++ library: loaded by the first pattern
 
     if any(escape == r"\C" for escape in _ESCAPES.findall(pattern)):
@@ -379,6 +412,7 @@ def _pattern(pattern: str) -> strings.Pattern | Err:
         return Err(r"error parsing regexp: invalid escape sequence: `\C`")
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _PATTERN_BYTES_MAX
     try:
         return _Re2(re2.compile(_encodable(pattern), options))
     except re2.error as error:

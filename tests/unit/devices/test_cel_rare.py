@@ -113,3 +113,16 @@ def test_a_host_has_several_colons_up_to_1_35(version: str) -> None:
 )
 def test_the_estimate_takes_values_for_keys_where_two_names_share_a_path(over: str, cost: int) -> None:
     assert cel.compile(f"{over}.exists(k, v, k.contains(k))").estimated_cost == cost
+
+
+def test_few_large_patterns_are_kept() -> None:
+    for number in range(40):
+        assert cel.compile(f'!device.driver.matches("\\\\pL{{200}}x{number}")').evaluate(GPU).matches
+    assert cel._large_pattern.cache_info().currsize <= 8  # each takes two megabytes
+    for number in range(2_000):
+        assert cel.compile(f'!device.driver.matches("x{number}$")').evaluate(GPU).matches
+    assert cel._small_pattern.cache_info().currsize <= 1024
+
+
+def test_a_pattern_may_be_as_large_as_in_go() -> None:
+    assert cel.compile('!device.driver.matches("\\\\pL{1000}x")').evaluate(GPU).matches
