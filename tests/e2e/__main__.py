@@ -80,7 +80,8 @@ def _up(say: machine.Say) -> None:
         lines.append(f'  alias k-{name}="{kubectl} --kubeconfig={plane.kubeconfig}"')
     lines += [
         "",
-        "  k-fleet apply -f examples/quickstart/       # nothing is applied yet",
+        "  # Nothing is applied yet. This is examples/quickstart, with the Envoy Gateway that runs here already:",
+        f"  k-fleet apply -f {machine.APPLIED.relative_to(workshop.REPOSITORY)}",
         "  k-fleet get icl,ic,ig,md,mr,ms,me -A",
         "  k-gke-us get llmisvc,pods,resourceclaims -A -o wide",
         "",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from modelplane import names
 from tests.conformance.tools import workshop
-from tests.e2e import envoy_gateway, workload
-from tests.support import controlplane, functionserver, installation
+from tests.e2e import envoy_gateway, inventory, workload
+from tests.support import controlplane, functionserver, installation, kubeapi
 
 Document = dict[str, Any]
 Say = Callable[[str], None]
@@ -22,9 +26,13 @@ FOLDER = workshop.CACHE / "e2e"
 EXAMPLE = workshop.REPOSITORY / "examples" / "quickstart"
 # This checkout's code, also where the environment has another's installed.
 SOURCES = os.pathsep.join(str(workshop.REPOSITORY / part) for part in ("", "lib", "functions"))
+# The quickstart as it is applied here, for whoever applies it by hand.
+APPLIED = FOLDER / "quickstart.yaml"
+_NAMESPACE: Document = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml-team"}}
 FLEET = "fleet"
 FUNCTION = "function"
 GATEWAYS = "gateways"
+SETTLED_SECONDS = 120
 
 
 @dataclass
@@ -43,9 +51,17 @@ class Machine:
         """Return the workload clusters by name."""
         return {name: plane for name, plane in self.planes.items() if name != FLEET}
 
+    def before(self) -> list[str]:
+        """Return every object that was there when everything was installed and nothing applied yet."""
+        found: list[str] = json.loads(_before(self.fleet).read_text())
+        return found
+
 
 def documents() -> list[Document]:
-    """Return the documents of the quickstart; its gateway is adopted, since no chart could be installed here."""
+    """Return the documents of the quickstart, with Envoy Gateway found and not installed.
+
+    Its chart brings a Deployment of a container image, and nothing here could run that: the controller is a process.
+    """
     return [_adopted(one) for one in installation.documents(*sorted(EXAMPLE.glob("*.yaml")))]
 
 
@@ -87,7 +103,27 @@ def up(say: Say) -> Machine:
         # One that found its port taken is gone by now, and everything would wait for it in vain.
         for process in plane.others.values():
             process.check()
+    _note_before(machine, say)
+    APPLIED.write_text(yaml.safe_dump_all([_NAMESPACE, *documents()], sort_keys=False))
     return machine
+
+
+def _note_before(machine: Machine, say: Say) -> None:
+    """Write down all that is there, once what was just installed makes nothing more."""
+    found: list[str] = []
+
+    def settled() -> bool:
+        nonlocal found
+        last, found = found, inventory.of_all(machine.planes)
+        return found == last
+
+    kubeapi.until(settled, seconds=SETTLED_SECONDS, what="what is installed to be at rest", every=2)
+    _before(machine.fleet).write_text(json.dumps(found))
+    say(f"{len(found)} objects are there, and nothing is applied yet")
+
+
+def _before(fleet: controlplane.Plane) -> Path:
+    return fleet.folder / "before.json"
 
 
 def attach() -> Machine:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from functools import partial
 
 from modelplane.api import catalogue
-from tests.e2e import machine, steady
+from tests.e2e import inventory, machine, steady
 from tests.e2e.machine import Machine, Say
-from tests.e2e.stage import DEPLOYMENT, HOLD_SECONDS, LAST, PATIENCE_SECONDS, SERVICE, Stage
-from tests.e2e.view import CLAIM, GROUP, KSERVE, NAMESPACE, OBJECT, USAGE
+from tests.e2e.race import Race
+from tests.e2e.stage import DEPLOYMENT, HOLD_SECONDS, LAST, PATIENCE_SECONDS, SERVICE
+from tests.e2e.view import CLAIM, GROUP, NAMESPACE, OBJECT, USAGE
 from tests.support import installation, kubeapi
 
 # What was written a moment ago is not yet in every cache.
@@ -20,11 +21,30 @@ SETTLE_SECONDS = 3
 # How often the clock is looked at where a time is said.
 GLANCE_SECONDS = 0.1
 STEADY_SECONDS = 60
+# Some of the kinds that the quickstart brings to the control plane and to each cluster a replica is on.
+BROUGHT_FLEET = {
+    "ModelReplica",
+    "ModelEndpoint",
+    "Object",
+    "Backend",
+    "HTTPRoute",
+    "ClusterProviderConfig",
+    "ClusterUsage",
+}
+BROUGHT_WORKLOAD = {
+    "LLMInferenceService",
+    "Deployment",
+    "Pod",
+    "Service",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "HTTPRoute",
+}
 
 CAUSES = (AssertionError, TimeoutError, kubeapi.Refused)
 
 
-class Story(Stage):
+class Story(Race):
     """The steps, in order; each leaves the fleet as the next expects it."""
 
     def __init__(self, found: Machine, say: Say) -> None:
@@ -94,6 +114,11 @@ class Story(Stage):
         self._until(lambda: self.view.routed(SERVICE) == self.view.endpoints(DEPLOYMENT), "a route over both")
         self._until(lambda: self._is_true("ModelService", SERVICE, "Ready"), "the service ready", show=self._why)
         self.say(f"  url: {self.view.one('ModelService', SERVICE)['status'].get('url')}")
+        # What the last step finds gone must be seen now, or finding nothing would prove nothing.
+        there = inventory.kinds(self.view.left())
+        for cluster in self.machine.planes:
+            self.say(f"  {cluster} has new: {', '.join(there[cluster])}")
+            assert (BROUGHT_FLEET if cluster == machine.FLEET else BROUGHT_WORKLOAD) <= set(there[cluster]), there
 
     def command(self) -> None:
         """The offline command, pointed at the live control plane, sees what is there and what a change would do."""
@@ -185,28 +210,6 @@ class Story(Stage):
         for name in self.machine.workloads:
             self._until(partial(self._is_true, "InferenceCluster", name, "CapacityKnown"), f"{name} counted")
         self._hold()
-
-    def race(self) -> None:
-        """Two deployments apply for the last whole node at the same moment: one gets it, the other is told why not."""
-        for name in ("race-a", "race-b"):
-            self.api.apply(self._whole_node(name), owner="ml-team")
-        names = ("race-a", "race-b")
-        self._until(
-            lambda: sum(len(self.view.serving(name)) for name in names) == 1,
-            "one of the two to serve",
-            show=lambda: "; ".join(self.view.says("ModelDeployment", name, "ReplicasScheduled") for name in names),
-        )
-        for name in names:
-            self.say(f"  {name}: {self.view.says('ModelDeployment', name, 'ReplicasScheduled')}")
-        time.sleep(HOLD_SECONDS)
-        services = self.machine.planes["eks-eu"].api.all_of(*KSERVE)
-        racing = sorted(one["metadata"]["name"] for one in services if one["metadata"]["name"].startswith("race-"))
-        assert len(racing) == 1, f"booked twice: {racing}"
-        told = [self.view.says("ModelDeployment", name, "ReplicasScheduled") for name in names]
-        assert sum("eks-eu" in one and "1 node x 8 gpu" in one for one in told) == 1, f"nobody is told why: {told}"
-        for name in names:
-            self.api.delete(self._whole_node(name))
-        self._until(lambda: not any("race-" in one for one in self._present()), "the racers gone")
 
     def nodes(self) -> None:
         """A model over two nodes: LeaderWorkerSet makes its group, each pod has a node and GPUs of its own."""
@@ -324,8 +327,7 @@ class Story(Stage):
                 self._until(partial(self._deleted, document), f"{kind} {document['metadata']['name']} to be deleted")
             for document in machine.of(kind):
                 self._until(partial(self._gone, document), f"{kind} {document['metadata']['name']} gone")
-        remote = {"gke-us Gateway", "eks-eu Gateway"}
-        self._until(lambda: not [one for one in self.view.left() if one not in remote], "nothing left", show=self._left)
+        self._until(lambda: not self.view.left(), "nothing of any kind left", show=self._left)
 
 
 Step = Callable[[Story], None]
