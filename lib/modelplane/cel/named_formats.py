@@ -7,9 +7,10 @@ number of errors is that of Kubernetes, their text is our own.
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from modelplane.cel import urls
@@ -72,8 +73,8 @@ def _single(holds: Callable[[str], bool], fault: str) -> Callable[[str], list[st
     return lambda text: [] if holds(text) else [fault]
 
 
-def _uri(text: str) -> list[str]:
-    fault = urls.fault(text)
+def _uri(text: str, *, colons: bool = False) -> list[str]:
+    fault = urls.fault(text, colons=colons)
     return [fault] if fault else []
 
 
@@ -121,14 +122,14 @@ FORMATS: Final[Mapping[str, Format]] = {
 }
 
 
-def _value(name: str) -> Opaque:
-    return Opaque("kubernetes.NamedFormat", FORMATS[name])
+def _value(known: Mapping[str, Format], name: str) -> Opaque:
+    return Opaque("kubernetes.NamedFormat", known[name])
 
 
-def _find(name: Value) -> Value:
+def _find(known: Mapping[str, Format], name: Value) -> Value:
     if type(name) is not str:
         return no_such_overload()
-    return Optional(_value(name)) if name in FORMATS else NONE
+    return Optional(_value(known, name)) if name in known else NONE
 
 
 def _validate(value: Value, text: Value) -> Value:
@@ -138,12 +139,13 @@ def _validate(value: Value, text: Value) -> Value:
     return Optional(faults) if faults else NONE
 
 
-def _constant(name: str) -> Callable[[], Opaque]:
-    return lambda: _value(name)
-
-
-FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
-    "format.named": _find,
-    "validate": _validate,
-    **{f"format.{name}": _constant(name) for name in FORMATS},
-}
+@functools.cache
+def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
+    """Return the functions as Kubernetes 1.`minor` has them."""
+    lenient = {"uri": replace(FORMATS["uri"], faults=functools.partial(_uri, colons=True))}
+    known = FORMATS if minor >= urls.STRICT_FROM else {**FORMATS, **lenient}
+    return {
+        "format.named": functools.partial(_find, known),
+        "validate": _validate,
+        **{f"format.{name}": functools.partial(_value, known, name) for name in known},
+    }

@@ -1,7 +1,6 @@
 """URLs.
 
-Source: pkg/cel/library/urls.go of k8s.io/apiserver v0.36.2 over Go's net/url. Known divergence: up to 1.35, which Go
-before 1.26 builds, `format.uri()` takes a host with more than one colon; refused here.
+Source: pkg/cel/library/urls.go of k8s.io/apiserver v0.36.2 over Go's net/url.
 """
 
 from __future__ import annotations
@@ -187,13 +186,13 @@ def _of_url(read: Callable[[Url], Value]) -> Callable[[Value], Value]:
 
 
 # From this version on, which Go 1.26 builds, a host has no colon but that before the port.
-_STRICT_FROM: Final = 36
+STRICT_FROM: Final = 36
 
 
 @functools.cache
 def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
     """Return the functions as Kubernetes 1.`minor` has them."""
-    if minor >= _STRICT_FROM:
+    if minor >= STRICT_FROM:
         return _FUNCTIONS
     lenient = {"url": functools.partial(_url, colons=True), "isURL": functools.partial(_is_url, colons=True)}
     return {**_FUNCTIONS, **lenient}

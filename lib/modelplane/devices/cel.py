@@ -325,7 +325,7 @@ def _functions(minor: int) -> plan.Functions:
         **quantities.functions(minor),
         **network.FUNCTIONS,
         **urls.functions(minor),
-        **named_formats.FUNCTIONS,
+        **named_formats.functions(minor),
         **formatting.FUNCTIONS,
     }
 
