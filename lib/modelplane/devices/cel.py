@@ -5,7 +5,18 @@ device: match, no match, or abort, because on a cluster a run-time error ends th
 skipping the device. `compile_rule` takes an x-kubernetes-validations rule.
 
 Source: k8s.io/dynamic-resource-allocation v0.36.2 (cel-go v0.26.0); the language parts are in the modules beside
-this one. Only this module knows the engine for regular expressions, and it is loaded by the first pattern that
+this one.
+
+Known divergences, none of which has been seen in a selector:
+
+- message types and message literals of protobuf are refused when they are written;
+- maps of the device as two keys of one map abort, where Kubernetes tells them apart by where they are in memory;
+- timestamps as keys of a map that say one instant as `Z` and as `+00:00` are one key here;
+- a constant map with bytes for a key ends Kubernetes' own code with a panic;
+- one evaluation may make `errors.PARTS_MAX` parts of lists and texts, then it aborts; Kubernetes has no such bound;
+- a cost that depends on the order in which Go walks through a map is one of those possible.
+
+Only this module knows the engine for regular expressions, and it is loaded by the first pattern that
 needs it.
 """
 
