@@ -104,10 +104,11 @@ def healthy_service(spec: Json, *, decode: int | None = None, prefill: int | Non
 def running(value: Replica | None = None) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the composite and the children of a replica that runs and has been reported so."""
     wanted = value or replica()
-    first = compose(composite(wanted), cluster())
-    children = applied(first)
-    second = compose(composite(wanted, first.status), cluster(), children=children)
-    return composite(wanted, second.status), children
+    outcome, children = compose(composite(wanted), cluster()), dict[str, Json]()
+    while outcome.children.keys() != children.keys():
+        children = applied(outcome)
+        outcome = compose(composite(wanted, outcome.status), cluster(), children=children)
+    return composite(wanted, outcome.status), children
 
 
 def conditions(outcome: Outcome) -> dict[str, tuple[str, str]]:

@@ -64,10 +64,14 @@ class _Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Rendering:
-    """The children to emit; `held` says why they are the observed ones, empty when they were rendered now."""
+    """The children to emit; `held` says why they are the observed ones, empty when they were rendered now.
+
+    `awaited` are those that must be there before the workload is created.
+    """
 
     children: Mapping[str, Child]
     held: str = ""
+    awaited: tuple[str, ...] = ()
 
 
 def compose(observed: Observed) -> Outcome:
@@ -150,10 +154,11 @@ def _render(
         missing = ", ".join(sorted(pools - facts.pool_node_selector.keys()))
         return _held(observed, f"cluster {replica.cluster} has no pool {missing}; the replica's pods keep their place")
     source = _source(replica)
-    fresh = {
-        manifest.key: _child(observed, replica, manifest, provider, source)
-        for manifest in backend.render(replica, facts)
-    }
+    manifests = backend.render(replica, facts)
+    fresh = {manifest.key: _child(observed, replica, manifest, provider, source) for manifest in manifests}
+    awaited = tuple(one.key for one in manifests if one.comes_first and fresh[one.key].ready is not Ready.TRUE)
+    if awaited and _WORKLOAD not in observed.children:
+        return _Rendering({key: child for key, child in fresh.items() if key != _WORKLOAD}, awaited=awaited)
     if not _runs_as_rendered(observed, source, fresh[_WORKLOAD]):
         return _Rendering(fresh)
     others = {key: child for key, child in fresh.items() if not key.startswith(_PODS)}
@@ -271,6 +276,8 @@ def _conditions(observed: Observed, verdict: _Verdict, rendering: _Rendering, se
         yield Condition("Serving", Truth.FALSE, "NotRendered", waits)
     else:
         note = f"; kept as it is, since {rendering.held}" if rendering.held else ""
+        if rendering.awaited:
+            note = f"; it is created once {' and '.join(rendering.awaited)} is there"
         for kind, judgement in (("WorkloadReady", seen.workload), ("Serving", seen.serving)):
             yield Condition(kind, Truth(judgement.known), judgement.reason, judgement.message + note)
     unseen = list(_unseen(observed))

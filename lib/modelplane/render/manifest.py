@@ -43,10 +43,12 @@ class Manifest:
     """One bare object as it shall stand on its cluster.
 
     `key` is the stable composition key, unique within its composite, e.g. "workload" or "claim-decode"; changing it
-    deletes and re-creates the object.
+    deletes and re-creates the object. `comes_first`: the workload is created once this is there, because its controller
+    looks for it once and not again.
     """
 
     key: str
     resource: Mapping[str, Json]
     readiness: Readiness = EXISTS
     lifecycle: Lifecycle = Lifecycle.OWN
+    comes_first: bool = False

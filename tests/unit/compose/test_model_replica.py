@@ -369,6 +369,24 @@ def test_hold_no_desired_child_disappears_and_no_pod_changes(store: list[Any], v
     assert (document, children) == before, "the composer changed what it was given"
 
 
+def test_the_workload_comes_after_the_preset_that_its_controller_looks_for_once() -> None:
+    gang = world.replica(world.role(topology=Topology(tensor=8, pipeline=2)))
+    first = world.compose(world.composite(gang), world.cluster())
+    assert "preset-decode" in first.children
+    assert "workload" not in first.children
+    assert "it is created once preset-decode is there" in world.message(first, "WorkloadReady")
+    assert first.status["phase"] == "Starting"
+    children = world.applied(first)
+    there = world.compose(world.composite(gang, first.status), world.cluster(), children=children)
+    assert there.children.keys() == {*first.children, "workload"}
+    # What runs stays, whatever becomes of the preset.
+    document, children = world.running(gang)
+    children["preset-decode"]["status"]["conditions"] = []
+    assert "workload" in world.compose(document, world.cluster(), children=children).children
+    del children["preset-decode"]
+    assert "workload" in world.compose(document, world.cluster(), children=children).children
+
+
 def test_hold_children_whose_remote_state_is_not_seen() -> None:
     outcome = _report(change=_unseen("workload", "route", "namespace"))
     assert outcome.children.keys() >= KEYS

@@ -107,7 +107,8 @@ def _namespace(replica: Replica) -> Manifest:
 def _stand_in(replica: Replica, bound: BoundRole) -> Manifest:
     """Return the preset KServe looks up by this name and does not ship; the pods are complete without it.
 
-    All replicas of the namespace share it, so it is kept when one of them goes.
+    All replicas of the namespace share it, so it is kept when one of them goes. It comes first: a service that KServe
+    finds without it is `ConfigNotFound`, and v0.20 does not look again when the preset appears.
     """
     role = "" if not replica.is_disaggregated else f"{bound.spec.role}-"
     return Manifest(
@@ -123,6 +124,7 @@ def _stand_in(replica: Replica, bound: BoundRole) -> Manifest:
             "spec": {"annotations": {_MODEL_ROUTING: "true"}},
         },
         lifecycle=Lifecycle.KEEP,
+        comes_first=True,
     )
 
 
