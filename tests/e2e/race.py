@@ -87,6 +87,7 @@ class Race(Stage):
                 decided = time.monotonic()
             assert time.monotonic() < end, f"not decided: {look}; {self._told()}"
             time.sleep(GLANCE_SECONDS)
+        look = self._look()  # what was decided may be younger than the last look
         assert len(look.admitted) == len(look.services) == 1, look
         self.say(f"  {looks} looks; admitted {', '.join(look.admitted)}; refused {refused}")
         for name, told in self._told().items():
