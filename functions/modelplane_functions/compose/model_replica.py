@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
@@ -77,6 +77,7 @@ class _Rendering:
 def compose(observed: Observed) -> Outcome:
     """Return the replica's objects and how far they have come."""
     replica = replicas.decode(observed.composite)
+    observed = replace(observed, children=dict(_living(observed)))
     requirements = {
         CLUSTER: Requirement(names.API_VERSION, inference_cluster.KIND, name=replica.cluster),
     }
@@ -104,6 +105,17 @@ def compose(observed: Observed) -> Outcome:
         ready=Ready.TRUE if settled else Ready.FALSE,
         ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
     )
+
+
+def _living(observed: Observed) -> Iterator[tuple[str, Resource]]:
+    """Yield the children that are not on their way out.
+
+    A replica that takes the name of one that has just gone applies its objects onto those that still go, and
+    Crossplane then shows it theirs: what they say is of the replica before.
+    """
+    for key, child in observed.children.items():
+        if not child["metadata"].get("deletionTimestamp"):
+            yield key, child
 
 
 # --- decides ----------------------------------------------------------------------------------------------------------

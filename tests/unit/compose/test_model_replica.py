@@ -387,6 +387,19 @@ def test_the_workload_comes_after_the_preset_that_its_controller_looks_for_once(
     assert "workload" in world.compose(document, world.cluster(), children=children).children
 
 
+def test_objects_that_still_go_say_nothing_of_the_replica_that_took_their_name() -> None:
+    _, children = world.running()
+    for child in children.values():
+        child["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    outcome = world.compose(world.composite(), world.cluster(), children=children)
+    assert outcome.children.keys() == children.keys(), "they are asked for again, and made once the old ones are gone"
+    assert all(child.ready is Ready.FALSE for child in outcome.children.values())
+    assert world.conditions(outcome)["Serving"][0] != "True"
+    assert outcome.status["phase"] == "Starting"
+    unadmitted = world.compose(world.composite(), world.cluster(admits=False), children=children)
+    assert not unadmitted.children, "they do not bind a replica that no cluster has admitted"
+
+
 def test_hold_children_whose_remote_state_is_not_seen() -> None:
     outcome = _report(change=_unseen("workload", "route", "namespace"))
     assert outcome.children.keys() >= KEYS
