@@ -6,7 +6,7 @@ Proposed change by change, and each checked by the matcher before it is claimed.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from modelplane.devices import cel_advice, nearness
@@ -89,14 +89,10 @@ class Nearness:
         pool = pools.get(verdict.pool)
         if verdict.reason is not Reason.NO_MATCHING_DEVICE or pool is None or pool.node_class is None:
             return None
-        matches = self._board.table.matches(self._board.table.number(pool.node_class))
-        for match, role in zip(matches, self._board.table.demand.roles, strict=True):
-            if match.miss is not None and match.miss.kind is MissKind.NO_MATCH:
-                for request in role.requests:
-                    if request.name == match.miss.request:
-                        has = cel_advice.told(request.selectors, pool.node_class.devices)
-                        return f"{verdict.cluster}/{pool.name}: {has}"
-        return None
+        request = next(_unserved(self._board, self._board.table.number(pool.node_class)), None)
+        if request is None:
+            return None
+        return f"{verdict.cluster}/{pool.name}: {cel_advice.told(request.selectors, pool.node_class.devices)}"
 
     def _score(self, verdict: ClusterVerdict) -> tuple[float, ...]:
         found = self._scores.get(verdict.cluster)
@@ -130,16 +126,20 @@ class Nearness:
 def _nearest_device(board: Board, number: int) -> tuple[tuple[int, float], str] | None:
     """Return the distance and the words for the device of a class that comes nearest to a request it does not serve."""
     found = []
-    for match, role in zip(board.table.matches(number), board.table.demand.roles, strict=True):
-        if match.miss is None or match.miss.kind is not MissKind.NO_MATCH:
-            continue
-        for request in role.requests:
-            if request.name == match.miss.request:
-                near = near_device(board, number, request)
-                if near is not None:
-                    words = ", ".join(f"{gap.name} {gap.has}, wants {gap.wants}" for gap in near[1].gaps)
-                    found.append((near[1].distance, words))
+    for request in _unserved(board, number):
+        near = near_device(board, number, request)
+        if near is not None:
+            words = ", ".join(f"{gap.name} {gap.has}, wants {gap.wants}" for gap in near[1].gaps)
+            found.append((near[1].distance, words))
     return min(found, default=None)
+
+
+def _unserved(board: Board, number: int) -> Iterator[Request]:
+    """Yield the request of each role that no device of a class serves."""
+    for match, role in zip(board.table.matches(number), board.table.demand.roles, strict=True):
+        miss = match.miss
+        if miss is not None and miss.kind is MissKind.NO_MATCH:
+            yield from (request for request in role.requests if request.name == miss.request)
 
 
 def near_device(board: Board, number: int, request: Request) -> tuple[str, Near] | None:

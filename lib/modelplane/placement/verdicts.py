@@ -124,45 +124,41 @@ class Judge:
 
         Of one role these are the pools that serve it, where there are any and no other only lacks devices on a node.
         """
-        board, known = self._board, self._says
+        board = self._board
         pools, lots = board.clusters[name].pools, board.lots(name)
         if not self._sole or not lots or board.table.some_lack_devices:
             return self._pools(name, pools)
-        whose = name if name in board.refused_on else ""
-        says = []
-        for (pool, _), state in zip(lots, board.ledgers(name), strict=True):
-            key = (pool.name, id(pool.node_class), id(state), whose)
-            found = known.get(key)
-            if found is None:
-                found = known[key] = self._pool(name, pool, state)
-            says.append(found)
-        return says
+        return [self._pool(name, lot[0], state) for lot, state in zip(lots, board.ledgers(name), strict=True)]
 
     def _pools(self, name: str, pools: Sequence[Pool]) -> list[tuple[_Say, ...]]:
         """Return what the cluster's pools say, by name, each to every role."""
-        board, known = self._board, self._says
-        # Whoever does not serve needs no ledger; a cluster that refuses speaks for itself.
+        board = self._board
+        # Whoever does not serve needs no ledger.
         serving = zip(board.lots(name), board.ledgers(name), strict=True)
         lot, ledger = next(serving, _NO_MORE)
-        whose = name if name in board.refused_on else ""
         says = []
         last = ""
         for pool in pools:
-            called, node_class, state = pool.name, pool.node_class, None
-            if called < last:
+            if pool.name < last:
                 return self._pools(name, sorted(pools, key=_name))
-            last = called
+            last, state = pool.name, None
             if pool is lot[0]:
                 state = ledger
                 lot, ledger = next(serving, _NO_MORE)
-            key = (called, pool.class_name if node_class is None else id(node_class), id(state), whose)
-            found = known.get(key)
-            if found is None:
-                found = known[key] = self._pool(name, pool, state)
-            says.append(found)
+            says.append(self._pool(name, pool, state))
         return says
 
     def _pool(self, name: str, pool: Pool, state: Ledger | None) -> tuple[_Say, ...]:
+        """Return what one pool says to each role. Cost: a look-up where one alike was asked before."""
+        what = pool.class_name if pool.node_class is None else id(pool.node_class)
+        # A cluster that refuses speaks for itself.
+        key = (pool.name, what, id(state), name if name in self._board.refused_on else "")
+        found = self._says.get(key)
+        if found is None:
+            found = self._says[key] = self._judged_by(name, pool, state)
+        return found
+
+    def _judged_by(self, name: str, pool: Pool, state: Ledger | None) -> tuple[_Say, ...]:
         says = []
         for index, role in enumerate(self._board.table.demand.roles):
             found = self._judged(name, pool, state, index)

@@ -396,6 +396,10 @@ def test_objects_that_still_go_say_nothing_of_the_replica_that_took_their_name()
     assert all(child.ready is Ready.FALSE for child in outcome.children.values())
     assert world.conditions(outcome)["Serving"][0] != "True"
     assert outcome.status["phase"] == "Starting"
+    # One that goes takes none of the others with it, not even where nothing can be rendered anew.
+    _, others = world.running()
+    others["workload"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert world.compose(world.composite(), children=others).children.keys() == others.keys() - {"workload"}
     unadmitted = world.compose(world.composite(), world.cluster(admits=False), children=children)
     assert not unadmitted.children, "they do not bind a replica that no cluster has admitted"
 
