@@ -45,10 +45,10 @@ def _members(value: Mapping[str, Json], schema: Schema, path: Path, old: Json) -
 
 def _failure(expression: str, message: str, value: Json, old: Json) -> str | None:
     """Return the message of a rule that fails, None when it holds."""
-    from modelplane.devices import cel  # noqa: PLC0415 (a large engine, needed only once a rule runs)
+    from modelplane.cel import rules  # noqa: PLC0415 - a large engine, needed only once a rule runs
 
     try:
-        holds = cel.compile_rule(expression).evaluate(value, old=old)
+        holds = rules.compile(expression).evaluate(value, old=old)
     except ModelplaneError as error:
         return f"{error} evaluating rule: {message}"
     return None if holds else message

@@ -1,7 +1,7 @@
 """Strings and regular expressions.
 
 Source: ext/strings.go (version 2) and common/types of cel-go v0.26.0, pkg/cel/library/regex.go of
-k8s.io/apiserver v0.36.2. What a regular expression is, the caller decides: it passes a compiler for RE2.
+k8s.io/apiserver v0.36.2. What a regular expression is, `patterns` knows.
 """
 
 from __future__ import annotations

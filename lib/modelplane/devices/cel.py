@@ -2,10 +2,9 @@
 
 `compile` takes the expression of a selector and returns it ready to evaluate; `Selector.evaluate` says of one
 device: match, no match, or abort, because on a cluster a run-time error ends the scheduling of the pod instead of
-skipping the device. `compile_rule` takes an x-kubernetes-validations rule.
+skipping the device. The language itself is `modelplane.cel`.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2 (cel-go v0.26.0); the language parts are in the modules beside
-this one.
+Source: k8s.io/dynamic-resource-allocation v0.36.2 (cel-go v0.26.0).
 
 Known divergences, none of which has been seen in a selector:
 
@@ -15,45 +14,32 @@ Known divergences, none of which has been seen in a selector:
 - a constant map with bytes for a key ends Kubernetes' own code with a panic;
 - one evaluation may make `errors.PARTS_MAX` parts of lists and texts, then it aborts; Kubernetes has no such bound;
 - a cost that depends on the order in which Go walks through a map is one of those possible.
-
-Only this module knows the engine for regular expressions, and it is loaded by the first pattern that
-needs it.
 """
 
 from __future__ import annotations
 
 import functools
-import re
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from modelplane.cel import (
     access,
-    arithmetic,
     checker,
     costs,
+    depth,
     errors,
     estimate,
-    formatting,
-    lists,
+    library,
     literals,
-    named_formats,
-    network,
     parser,
     plan,
     profiles,
     program,
-    quantities,
     runtime,
     signatures,
-    strings,
-    times,
     tree,
     typesystem,
-    urls,
 )
 from modelplane.cel.errors import Abort, CompileError, Err
 from modelplane.cel.profiles import PROFILES, V1_34, V1_35, V1_36, V1_37, Profile
@@ -71,14 +57,10 @@ __all__ = [
     "V1_37",
     "Outcome",
     "Profile",
-    "Rule",
     "Selector",
     "Verdict",
     "compile",
-    "compile_rule",
 ]
-
-Result = TypeVar("Result")
 
 MAX_BYTES: Final = 10 * 1024
 MAX_COST: Final = costs.LIMIT
@@ -154,7 +136,7 @@ class Selector:
         except Abort as error:
             return Verdict(Outcome.ABORT, str(error))
         except RecursionError:
-            return _deeply(lambda: self.evaluate(device))
+            return depth.with_room(lambda: self.evaluate(device))
 
     def measure(self, device: Device) -> tuple[Verdict, int]:
         """Return the verdict on one device and what the evaluation cost."""
@@ -170,34 +152,8 @@ class Selector:
         except Abort as error:
             verdict = Verdict(Outcome.ABORT, str(error))
         except RecursionError:
-            return _deeply(lambda: self.measure(device))
+            return depth.with_room(lambda: self.measure(device))
         return verdict, tracker.cost
-
-
-class Rule:
-    """A compiled validation rule over `self` (or what else its subject is called) and `oldSelf`."""
-
-    __slots__ = ("_run", "_subject", "expression")
-
-    def __init__(self, expression: str, run: access.Run, subject: str) -> None:
-        self.expression = expression
-        self._run = run
-        self._subject = subject
-
-    def evaluate(self, value: Any, *, old: Any = None) -> bool:
-        """Return whether the rule holds of a JSON value (and of the one it replaces).
-
-        Raises: InvalidSelector when the rule cannot be evaluated on it; the API server refuses the object too.
-        """
-        try:
-            result = self._run(access.Frame({self._subject: value, "oldSelf": old}))
-        except Abort as error:
-            raise InvalidSelector(f"the rule {self.expression!r} cannot be evaluated: {error}") from error
-        if isinstance(result, Err):
-            raise InvalidSelector(f"the rule {self.expression!r} cannot be evaluated: {result.message}")
-        if not isinstance(result, bool):
-            raise InvalidSelector(f"the rule {self.expression!r} does not give true or false")
-        return result
 
 
 def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) -> Selector:  # noqa: A001 - the verb of the domain
@@ -214,58 +170,11 @@ def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) ->
 
 
 @functools.lru_cache(maxsize=4096)
-def compile_rule(expression: str, *, subject: str = "self") -> Rule:
-    """Return the compiled rule; `self` and `oldSelf` have no static type.
-
-    Other rules over one document call it otherwise: `subject` is "object" for a readiness query of provider-
-    kubernetes.
-
-    Raises: InvalidSelector with line, column, the offending text and a caret.
-    """
-    try:
-        return _built_rule(expression, subject)
-    except RecursionError:
-        return _deeply(lambda: _built_rule(expression, subject))
-
-
-def _built_rule(expression: str, subject: str) -> Rule:
-    try:
-        root = parser.parse(expression, profiles.macros(_LATEST))
-        _unescape(root)
-        variables = {subject: typesystem.DYN, "oldSelf": typesystem.DYN}
-        checked = checker.check(root, checker.Declarations(signatures.functions(_LATEST), variables))
-        literals.validate(checked, _functions(_LATEST))
-        if checked.result not in (typesystem.BOOL, typesystem.DYN):
-            raise CompileError(f"must evaluate to bool, not {checked.result}", root.offset)
-        step = plan.plan(checked, _functions(_LATEST))
-    except CompileError as error:
-        raise errors.located(expression, error) from error
-    return Rule(expression, program.program(step, tracked=False), subject)
-
-
-_LATEST: Final = 37
-
-
-def _deeply(again: Callable[[], Result]) -> Result:
-    """Return what `again` returns, with room for the 250 levels an expression may be nested.
-
-    The limit stays raised: lowering it could fail another thread in the middle of such an expression.
-    """
-    if sys.getrecursionlimit() >= _DEEP_RECURSION:
-        raise InvalidSelector("the expression is nested too deeply to be handled")
-    sys.setrecursionlimit(_DEEP_RECURSION)
-    return again()
-
-
-_DEEP_RECURSION: Final = 20_000
-
-
-@functools.lru_cache(maxsize=4096)
 def _compiled(expression: str, profile: Profile) -> Selector:
     try:
         return _built(expression, profile)
     except RecursionError:
-        return _deeply(lambda: _built(expression, profile))
+        return depth.with_room(lambda: _built(expression, profile))
 
 
 def _built(expression: str, profile: Profile) -> Selector:
@@ -318,117 +227,11 @@ def _not_yet(profile: Profile) -> tuple[frozenset[str], frozenset[str]]:
 def _planned(expression: str, profile: Profile, minor: int) -> tuple[checker.Checked, plan.Step]:
     root = parser.parse(expression, profiles.macros(minor))
     checked = checker.check(root, profiles.declarations(profile, minor))
-    literals.validate(checked, _functions(minor))
+    literals.validate(checked, library.functions(minor))
     allowed = (typesystem.BOOL, profiles.attribute(profile, minor))
     if checked.result not in allowed:
         raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", root.offset)
-    return checked, plan.plan(checked, _functions(minor))
-
-
-@functools.cache
-def _functions(minor: int) -> plan.Functions:
-    return {
-        **arithmetic.FUNCTIONS,
-        **times.FUNCTIONS,
-        **strings.FUNCTIONS,
-        **strings.patterns(_pattern),
-        **lists.FUNCTIONS,
-        **quantities.functions(minor),
-        **network.FUNCTIONS,
-        **urls.functions(minor),
-        **named_formats.functions(minor),
-        **formatting.FUNCTIONS,
-    }
-
-
-# --- regular expressions
-
-
-class _Re2:
-    __slots__ = ("_compiled",)
-
-    def __init__(self, compiled: Any) -> None:
-        self._compiled = compiled
-
-    @property
-    def instructions(self) -> int:
-        """How large the compiled pattern is."""
-        size: int = self._compiled.programsize
-        return size
-
-    def test(self, text: str) -> bool:
-        return self._compiled.search(_encodable(text)) is not None
-
-    def find_all(self, text: str, limit: int) -> list[str]:
-        """Return the occurrences as Go finds them: an empty one right after another does not count."""
-        found: list[str] = []
-        text = _encodable(text)
-        position, previous = 0, -1
-        while position <= len(text) and (limit < 0 or len(found) < limit):
-            match = self._compiled.search(text, position)
-            if match is None:
-                break
-            start, end = match.span()
-            if end > start or start != previous:
-                found.append(match.group())
-            previous = end
-            position = end if end > start else end + 1
-        return found
-
-
-_ESCAPES: Final = re.compile(r"\\Q.*?(?:\\E|$)|\\.", re.DOTALL)
-
-
-def _encodable(text: str) -> str:
-    """Return the text as Kubernetes reads it from JSON: a half of a surrogate pair is no character there."""
-    return text if text.isascii() else _HALVES.sub("\ufffd", text)
-
-
-_HALVES: Final = re.compile("[\ud800-\udfff]")
-
-
-# Go takes patterns that need more than the 8 MiB that RE2 allows by itself; few of those are kept.
-_PATTERN_BYTES_MAX: Final = 32 << 20
-_SMALL_PATTERN: Final = 2_000
-_LARGE: Final = Err("a large pattern is kept apart")
-
-
-def _pattern(pattern: str) -> strings.Pattern | Err:
-    found = _small_pattern(pattern)
-    return _large_pattern(pattern) if found is _LARGE else found
-
-
-@functools.lru_cache(maxsize=1024)
-def _small_pattern(pattern: str) -> strings.Pattern | Err:
-    """Return the compiled pattern, an error, or `_LARGE` for one of so many instructions that few may be kept."""
-    found = _compiled_pattern(pattern)
-    if not isinstance(found, _Re2) or found.instructions <= _SMALL_PATTERN:
-        return found
-    import re2  # noqa: PLC0415 - as below
-
-    re2.purge()  # the library keeps the last patterns too, and asks for no size
-    return _LARGE
-
-
-@functools.lru_cache(maxsize=8)
-def _large_pattern(pattern: str) -> strings.Pattern | Err:
-    return _compiled_pattern(pattern)
-
-
-def _compiled_pattern(pattern: str) -> _Re2 | Err:
-    import re2  # noqa: PLC0415 - a C++ library: loaded by the first pattern
-
-    if any(escape == r"\C" for escape in _ESCAPES.findall(pattern)):
-        # RE2 has it, Go's dialect of RE2 has not
-        return Err(r"error parsing regexp: invalid escape sequence: `\C`")
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _PATTERN_BYTES_MAX
-    try:
-        return _Re2(re2.compile(_encodable(pattern), options))
-    except re2.error as error:
-        text = error.args[0]
-        return Err(f"error parsing regexp: {text.decode() if isinstance(text, bytes) else text}")
+    return checked, plan.plan(checked, library.functions(minor))
 
 
 # --- devices
@@ -458,22 +261,3 @@ def _verdict(result: Any) -> Verdict:
         return Verdict(Outcome.ABORT, result.message)
     name = runtime.type_name(result)
     return Verdict(Outcome.ABORT, f"CEL result of type {name} could not be converted to bool")
-
-
-# --- what an author sees
-
-
-def _unescape(root: tree.Node) -> None:
-    """Give fields their real names: a rule writes `namespace` as `__namespace__` and `a-b` as `a__dash__b`."""
-    for node in tree.walk(root):
-        if isinstance(node, tree.Select):
-            node.field = _unescaped(node.field)
-
-
-def _unescaped(name: str) -> str:
-    inner = name[2:-2]
-    if name.startswith("__") and name.endswith("__") and inner in literals.ESCAPED_KEYWORDS:
-        return inner
-    for written, meant in (("__dot__", "."), ("__dash__", "-"), ("__slash__", "/"), ("__underscores__", "__")):
-        name = name.replace(written, meant)
-    return name

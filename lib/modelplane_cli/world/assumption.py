@@ -298,10 +298,10 @@ def _object_ready(resource: Object, manifest: Mapping[str, Json]) -> dict[str, J
 
 def _by_query(query: str, manifest: Mapping[str, Json]) -> dict[str, Json]:
     """Return Ready by a CEL query over the remote object; an error says so, as the provider does."""
-    from modelplane.devices import cel  # noqa: PLC0415 - the engine loads only where a query has to be answered
+    from modelplane.cel import rules  # noqa: PLC0415 - the engine loads only where a query has to be answered
 
     try:
-        if cel.compile_rule(query, subject="object").evaluate(manifest):
+        if rules.compile(query, subject="object").evaluate(manifest):
             return dict(_AVAILABLE)
         why = ""
     except Exception as error:  # whatever the query does wrong makes the object unavailable, no more

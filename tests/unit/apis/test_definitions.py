@@ -12,7 +12,7 @@ import yaml
 
 from modelplane import names
 from modelplane.api import catalogue
-from modelplane.devices import cel
+from modelplane.cel import rules
 
 Json = Any
 At = tuple[str, ...]
@@ -131,7 +131,7 @@ def test_nothing_at_the_top_that_crossplane_drops(kind: str) -> None:
 def test_rules_compile_and_say_what_to_write(kind: str) -> None:
     for at, node in nodes(kind):
         for rule in node.get("x-kubernetes-validations", ()):
-            cel.compile_rule(rule["rule"])
+            rules.compile(rule["rule"])
             assert re.search(
                 r"\b(must|write|needs?|remove|use|takes?|set|immutable|reserved|goes|always|could)\b", rule["message"]
             ), at
