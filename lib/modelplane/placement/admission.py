@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from modelplane.devices.model import Claim
 from modelplane.placement import ledger, shortage
-from modelplane.placement.ledger import Ledger
+from modelplane.placement.ledger import Ledger, Trial
 from modelplane.placement.model import Accounting, Holding, Pool, ReplicaClaim
 from modelplane.placement.packing import Answer
 from modelplane.placement.plan import (
@@ -97,7 +97,7 @@ class _Book:
         after = ledger.with_holding(state, holding)
         if ledger.fits(after) is Answer.FITS:
             return None
-        found = shortage.short(state, after, holding, holding.shape)
+        found = shortage.short(Trial(state, holding.shape, after), holding)
         return (found.reason, f"{pool.name}: {found.detail}")
 
     def account(self) -> ClusterAccount:

@@ -14,7 +14,7 @@ from modelplane import names
 from modelplane.placement import filters, ledger, solver
 from modelplane.placement.changes import World
 from modelplane.placement.filters import Refusal
-from modelplane.placement.ledger import Ledger
+from modelplane.placement.ledger import Ledger, Trial
 from modelplane.placement.model import (
     Accounting,
     Cluster,
@@ -37,10 +37,14 @@ Lot: TypeAlias = tuple[Pool, int]
 """One pool whose class serves some role, and the class's number in the table."""
 
 
-class _Look(NamedTuple):
-    """What can be said of one ledger without packing. It holds the ledger, so that no other takes its identity."""
+class Look(NamedTuple):
+    """What can be said of one ledger without packing. It holds the ledger, so that no other takes its identity.
+
+    `trials` has the role on it, per role and option; `roles` are those that sums leave room for.
+    """
 
     state: Ledger
+    trials: tuple[tuple[Trial, ...], ...]
     roles: frozenset[int]
     free: int
 
@@ -68,7 +72,8 @@ class Board:
         self._states: dict[tuple[object, ...], Ledger] = {}
         self._seen: dict[Ledger, Ledger] = {}
         """One object of all equal ledgers that were published, so that they are told apart by identity."""
-        self._looks: dict[tuple[int, int], _Look] = {}
+        self._looks: dict[tuple[int, int], Look] = {}
+        self._looks_on: dict[str, list[Look]] = {}
         self._most_free: dict[str, int] = {}
         self._roles = frozenset(range(len(demand.roles)))
         self._wanted = sum(role.pods * sum(request.count for request in role.requests) for role in demand.roles)
@@ -173,7 +178,7 @@ class Board:
 
         None when sums alone show that there is no solution. Cost: no packing.
         """
-        looks = self._seen_on(name)
+        looks = self.looks(name)
         if len(looks) == 1:
             roles, least, most = looks[0].roles, looks[0].free, looks[0].free
         else:
@@ -191,18 +196,24 @@ class Board:
         """Return the devices that nothing holds in that pool of the cluster which has most of them."""
         found = self._most_free.get(name)
         if found is None:
-            found = self._most_free[name] = max([look.free for look in self._seen_on(name)], default=0)
+            found = self._most_free[name] = max([look.free for look in self.looks(name)], default=0)
         return found
 
-    def _seen_on(self, name: str) -> list[_Look]:
-        kinds, known = self.table.kinds, self._looks
-        return [
-            known.get((kinds[number], id(state))) or self._look(number, state)
-            for (_, number), state in zip(self.lots(name), self.ledgers(name), strict=True)
-        ]
+    def looks(self, name: str) -> list[Look]:
+        """Return what can be said of each of `ledgers` without packing. Cost: sums, once per different ledger."""
+        found = self._looks_on.get(name)
+        if found is None:
+            kinds, known = self.table.kinds, self._looks
+            found = self._looks_on[name] = [
+                known.get((kinds[number], id(state))) or self._look(number, state)
+                for (_, number), state in zip(self.lots(name), self.ledgers(name), strict=True)
+            ]
+        return found
 
-    def _look(self, number: int, state: Ledger) -> _Look:
-        found = _Look(state, self.table.may_serve(number, state), state.free_devices)
+    def _look(self, number: int, state: Ledger) -> Look:
+        trials = self.table.trials(number, state)
+        roles = frozenset([index for index, row in enumerate(trials) if not all(one.excluded for one in row)])
+        found = Look(state, trials, roles, state.free_devices)
         self._looks[self.table.kinds[number], id(state)] = found
         return found
 
@@ -279,6 +290,7 @@ class Board:
 
     def _forget(self, name: str) -> None:
         self._ledgers.pop(name, None)
+        self._looks_on.pop(name, None)
         self._most_free.pop(name, None)
 
     def take(self, name: str, solution: Solution) -> None:

@@ -95,18 +95,16 @@ class Nearness:
         return f"{verdict.cluster}/{pool.name}: {cel_advice.told(request.selectors, pool.node_class.devices)}"
 
     def _score(self, verdict: ClusterVerdict) -> tuple[float, ...]:
+        reason = verdict.reason
+        if reason is Reason.INSUFFICIENT_DEVICES or reason is Reason.INSUFFICIENT_NODES:
+            return (-self._board.most_free(verdict.cluster),)
+        if reason is not Reason.NO_MATCHING_DEVICE:
+            return (0,)
         found = self._scores.get(verdict.cluster)
         if found is None:
-            found = self._scores[verdict.cluster] = self._scored(verdict)
+            near = self._nearest_pool(verdict)
+            found = self._scores[verdict.cluster] = (9,) if near is None else near[0]
         return found
-
-    def _scored(self, verdict: ClusterVerdict) -> tuple[float, ...]:
-        if verdict.reason is Reason.NO_MATCHING_DEVICE:
-            found = self._nearest_pool(verdict)
-            return (9.0,) if found is None else (float(found[0][0]), found[0][1])
-        if verdict.reason in (Reason.INSUFFICIENT_DEVICES, Reason.INSUFFICIENT_NODES):
-            return (float(-self._board.most_free(verdict.cluster)),)
-        return (0.0,)
 
     def _nearest_pool(self, verdict: ClusterVerdict) -> tuple[tuple[int, float], str, str] | None:
         if verdict.reason is not Reason.NO_MATCHING_DEVICE:
@@ -160,10 +158,12 @@ def closest(board: Board, judge: Judge, verdicts: tuple[ClusterVerdict, ...], ne
 
     Each result has been checked.
     """
+    members: dict[Reason | None, list[ClusterVerdict]] = {}
+    for verdict in verdicts:
+        members.setdefault(verdict.reason, []).append(verdict)
     found = []
     for position, reason in enumerate(_RANK):
-        members = (verdict for verdict in verdicts if verdict.reason is reason)
-        for verdict in heapq.nsmallest(CLUSTERS_PER_REASON, members, key=near.place):
+        for verdict in heapq.nsmallest(CLUSTERS_PER_REASON, members.get(reason, ()), key=near.place):
             answer = repaired(board, judge, verdict)
             if answer is not None:
                 weight = (len(answer.changes), position, _amount(answer), answer.cluster)

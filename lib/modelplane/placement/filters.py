@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from modelplane.names import LABEL_CLUSTER
 from modelplane.placement.model import (
@@ -23,17 +24,12 @@ from modelplane.placement.plan import Reason
 _FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A reason, what exactly, and the text under which equal refusals are counted together.
-
-    `pool` when it is about one.
-    """
+class Refusal(NamedTuple):
+    """A reason, what exactly, and the text under which equal refusals are counted together."""
 
     reason: Reason
     detail: str
     group: str
-    pool: str = ""
 
 
 def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:

@@ -8,8 +8,9 @@ device the class does not have) never makes room: such a pod is charged a whole 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from modelplane.devices import partitions
 from modelplane.devices.model import Claim, NodeClass
@@ -24,11 +25,10 @@ CPU = "node/cpu"
 MEMORY = "node/memory"
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """A pod shape in a class's terms: its amounts (None.
+class Sized(NamedTuple):
+    """A pod shape in a class's terms: its amounts, its charge, and whether a node carries it.
 
-    Not of this class), its charge, and whether a node carries it.
+    `size` is None for a shape that names a device the class does not count.
     """
 
     size: Vector | None
@@ -161,12 +161,12 @@ def _first_to_run_out(capacity: Vector, least: list[Vector]) -> list[int]:
     return kept
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+# A tuple, because a refusal by a large fleet makes one or two for every pool.
+class Ledger(NamedTuple):
     """The state of one pool: equal ledgers give equal answers, so each is decided once.
 
     `items` are what pods hold, merged per size and gang and sorted. `quota` bounds the devices in use per dimension,
-    None where nothing does.
+    None where nothing does; it is empty where there is none.
     """
 
     dimensions: Dimensions
@@ -214,10 +214,24 @@ class Ledger:
     @property
     def exceeded_quota(self) -> str | None:
         """Return the name of a dimension whose quota is exceeded."""
+        if not self.quota:
+            return None
         for name, used, most in zip(self.dimensions.names, self.used, self.quota, strict=True):
             if most is not None and used > most:
                 return name
         return None
+
+    @property
+    def lacks_devices(self) -> bool:
+        """Return whether pods are charged more of some device than all nodes have; False says nothing."""
+        if self.dimensions.accounting is Accounting.NODE:
+            return False
+        for axis, name in enumerate(self.dimensions.names):
+            if _NOT_A_DEVICE not in name:
+                charged = sum([item.pods * item.vector[axis] for item in self.items])
+                if charged > self.nodes * self.dimensions.node[axis]:
+                    return True
+        return False
 
     def room(self, shape: PodShape, per_node: int) -> int:
         """Return how many pods of the shape still fit as all is packed now, at most `per_node` on a node."""
@@ -261,29 +275,30 @@ class Ledger:
         keep = [index for index, name in enumerate(what.names) if name not in names]
         if what.accounting is Accounting.NODE or len(keep) == len(what.names):
             return self
+        quota = tuple([self.quota[i] for i in keep]) if self.quota else ()
         kept, node = tuple([what.names[i] for i in keep]), tuple([what.node[i] for i in keep])
         thin = _shared(kept, node, what.accounting, (), what.node_rules)
         items = tuple(Item(tuple(item.vector[i] for i in keep), item.pods, item.per_node) for item in self.items)
-        return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), tuple(self.quota[i] for i in keep))
+        return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), quota)
 
 
 def of(pool: Pool, what: Dimensions) -> Ledger:
     """Return the ledger of a pool of nodes counted as `what`, as its cluster published it."""
     bounds = dict(pool.quota)
-    quota = tuple([bounds.get(name) for name in what.names]) if bounds else (None,) * len(what.names)
+    quota = tuple([bounds.get(name) for name in what.names]) if bounds else ()
     used = [0] * len(what.names)
     items: list[Item] = []
     gangs: dict[tuple[Vector, int], int] = {}
-    for entry in pool.allocations:
-        if entry.pods <= 0:
+    for shape, pods, span in pool.allocations:
+        if pods <= 0:
             continue
-        sized, span = what.sized(entry.shape), entry.nodes_per_worker
-        if span > 0 and entry.pods % span == 0:
-            gangs[sized.charge, span] = gangs.get((sized.charge, span), 0) + entry.pods
+        size, charge, _ = what.sized(shape)
+        if span > 0 and pods % span == 0:
+            gangs[charge, span] = gangs.get((charge, span), 0) + pods
         else:
-            items.append(packing.gang(sized.charge, entry.pods, span))
-        if sized.size is not None:
-            used = [have + entry.pods * more for have, more in zip(used, sized.size, strict=True)]
+            items.append(packing.gang(charge, pods, span))
+        if size is not None:
+            used = [have + pods * more for have, more in zip(used, size, strict=True)]
     items += [packing.gang(vector, pods, span) for (vector, span), pods in gangs.items()]
     items.sort()
     return Ledger(what, max(0, pool.nodes.usable), tuple(items), tuple(used), quota)
@@ -315,7 +330,7 @@ def released(ledger: Ledger, holdings: Iterable[Holding]) -> Ledger:
 
 def closed(ledger: Ledger) -> Ledger:
     """Return the ledger of the same pool as if it had no nodes, so that nothing more can be put there."""
-    return replace(ledger, nodes=0)
+    return ledger._replace(nodes=0)
 
 
 def fits(ledger: Ledger) -> Answer:
@@ -336,14 +351,33 @@ def fits_more(ledger: Ledger, shape: PodShape, after: Ledger) -> Answer:
     return fits(after) if ledger.dimensions.carries(shape) else Answer.TOO_MUCH
 
 
-def may_fit(ledger: Ledger, shape: PodShape, pods: int, nodes_per_worker: int) -> bool:
-    """Return False where sums alone already show that `fits_more` would refuse these pods. Cost: no packing."""
+class Trial(NamedTuple):
+    """Pods of one shape put on a ledger, to see whether they have a place beside all others.
+
+    `excluded`: sums alone show that they have none.
+    """
+
+    before: Ledger
+    shape: PodShape
+    after: Ledger
+    excluded: bool = False
+
+    @property
+    def answer(self) -> Answer:
+        """Return what `fits_more` says. Cost: a packing where sums do not decide."""
+        return Answer.TOO_MUCH if self.excluded else fits_more(self.before, self.shape, self.after)
+
+
+def trial(ledger: Ledger, shape: PodShape, pods: int, nodes_per_worker: int) -> Trial:
+    """Return the ledger with these pods on it, after sums were asked. Cost: no packing."""
     what = ledger.dimensions
-    if not what.carries(shape):
-        return False
     after = ledger.plus(shape, pods, nodes_per_worker)
-    wanted = [item for item in after.items if item.pods > 0]
-    return after.exceeded_quota is None and not packing.plainly_too_much(what.capacity, after.nodes, wanted)
+    excluded = (
+        not what.carries(shape)
+        or after.exceeded_quota is not None
+        or packing.plainly_too_much(what.capacity, after.nodes, [item for item in after.items if item.pods > 0])
+    )
+    return Trial(ledger, shape, after, excluded)
 
 
 def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:

@@ -217,14 +217,16 @@ def room(free: Histogram, vector: Vector, per_node: int, rules: Rules | None = N
 
 def plainly_too_much(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool:
     """Return whether sums alone show that the nodes do not carry the items; False says nothing."""
-    # Asked of every pool of a fleet that is full, so there are no generators here and below.
+    # Asked of every pool of a fleet that is full, so there are no generators here and below, and sums come first.
+    if _exceeds_bounds(capacity, nodes, items):
+        return True
     for vector, pods, per_node in items:
         if pods > nodes * per_node:
             return True
         for size, have in zip(vector, capacity, strict=True):
             if size > have:
                 return True
-    return _exceeds_bounds(capacity, nodes, items)
+    return False
 
 
 def _times(free: Vector, vector: Vector, most: int, rules: Rules | None = None) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
-from modelplane.devices.matching import Match, Miss, MissKind
-from modelplane.placement import ledger, solver
+from modelplane.devices.matching import Miss, MissKind
+from modelplane.placement import ledger
 from modelplane.placement.filters import Refusal
-from modelplane.placement.ledger import CPU, MEMORY, Ledger
+from modelplane.placement.ledger import CPU, MEMORY, Ledger, Trial
 from modelplane.placement.model import Accounting, PodShape, RoleDemand
 from modelplane.placement.packing import Answer
 from modelplane.placement.plan import Reason
@@ -32,27 +33,18 @@ class Pods(Protocol):
     def nodes_per_worker(self) -> int: ...  # noqa: D102 - said by the class
 
 
-def of(state: Ledger | None, role: RoleDemand, match: Match) -> Refusal | None:
-    """Return why the role does not fit the pool by itself, None when it does.
-
-    `state` is not needed where nothing matches.
-    """
-    if match.miss is not None:
-        return _missed(match.miss)
-    if state is None:
-        return Refusal(Reason.NO_MATCHING_DEVICE, "its InferenceClass does not exist", "no InferenceClass")
+def of(trials: Iterable[Trial], role: RoleDemand) -> Refusal | None:
+    """Return why the role does not fit the pool by itself, whichever way it is tried, None when it does."""
     refusals = []
-    for option in match.options:
-        shape = solver.shape_of(role, option)
-        after = state.plus(shape, role.pods, role.nodes_per_worker)
-        answer = ledger.fits_more(state, shape, after)
-        if answer is Answer.FITS:
+    for trial in trials:
+        if trial.answer is Answer.FITS:
             return None
-        refusals.append(short(state, after, role, shape))
+        refusals.append(short(trial, role))
     return refusals[0]
 
 
-def _missed(miss: Miss) -> Refusal:
+def missed(miss: Miss) -> Refusal:
+    """Return why no node of a class serves the role, an empty one either."""
     reason = _MISS_REASONS[miss.kind]
     if reason is Reason.SELECTOR_ERROR:
         return Refusal(reason, miss.detail, f'selector of request "{miss.request}" fails')
@@ -61,24 +53,26 @@ def _missed(miss: Miss) -> Refusal:
     return Refusal(reason, miss.detail, "node too small")
 
 
-def short(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -> Refusal:
+def short(trial: Trial, role: Pods) -> Refusal:
     """Return the first shortage that is found, from the plainest to the most intricate."""
-    for found in (_too_large(state, shape), _too_few_nodes(state, role), _quota(after)):
-        if found is not None:
-            return found
-    if ledger.fits(after) is Answer.UNSURE:
+    state, shape, after = trial.before, trial.shape, trial.after
+    found = _too_large(state, shape) or _too_few_nodes(state, role) or _quota(after)
+    if found is not None:
+        return found
+    answer = trial.answer
+    if answer is Answer.UNSURE:
         return _unsure(after, role, shape)
     if state.over_committed:
         detail = f"more is admitted than its {state.nodes} nodes carry; nothing is added until that is over"
         return Refusal(Reason.INSUFFICIENT_DEVICES, detail, _DEVICES)
-    if ledger.fits(after.without(CPU, MEMORY)) is Answer.FITS:
+    if not after.lacks_devices and ledger.fits(after.without(CPU, MEMORY)) is Answer.FITS:
         wants = f"want {role.pods} pods x {_resources(shape.cpu_millis, shape.memory_bytes)}"
         room = state.room(shape, _per_node(role))
         return Refusal(Reason.INSUFFICIENT_NODE_RESOURCES, f"{wants}, has room for {room}", _RESOURCES)
     if state.dimensions.accounting is Accounting.NODE:
         detail = f"want {role.pods} whole nodes, has {state.nodes - state.opened} of {state.nodes} free"
         return Refusal(Reason.INSUFFICIENT_NODES, detail, _NODES)
-    return Refusal(Reason.INSUFFICIENT_DEVICES, _devices_detail(state, after, role, shape), _DEVICES)
+    return Refusal(Reason.INSUFFICIENT_DEVICES, _devices_detail(trial, role, answer), _DEVICES)
 
 
 def _unsure(after: Ledger, role: Pods, shape: PodShape) -> Refusal:
@@ -92,9 +86,10 @@ def _unsure(after: Ledger, role: Pods, shape: PodShape) -> Refusal:
     return Refusal(Reason.INSUFFICIENT_NODES, detail, "room depends on where pods stand")
 
 
-def _devices_detail(state: Ledger, after: Ledger, role: Pods, shape: PodShape) -> str:
+def _devices_detail(trial: Trial, role: Pods, answer: Answer) -> str:
+    state, shape, after = trial.before, trial.shape, trial.after
     what = " + ".join(f"{count} {name}" for name, count in shape.devices) or "0 devices"
-    if ledger.fits(after) is Answer.UNDECIDED:
+    if answer is Answer.UNDECIDED:
         return f"want {role.pods} pods x {what}; whether they fit was not decided within the search bound"
     room = state.room(shape, _per_node(role))
     vector = state.dimensions.charge(shape)
@@ -126,6 +121,8 @@ def _counted(number: int, unit: tuple[str, str]) -> str:
 
 
 def _too_large(state: Ledger, shape: PodShape) -> Refusal | None:
+    if state.dimensions.carries(shape):
+        return None
     node = dict(zip(state.dimensions.names, state.dimensions.node, strict=True))
     if CPU in node and shape.cpu_millis > node[CPU]:
         wants, has = _resources(shape.cpu_millis, 0), _resources(node[CPU], 0)

@@ -15,7 +15,7 @@ from modelplane.devices import matching
 from modelplane.devices.matching import Match, MissKind, Option
 from modelplane.devices.model import NodeClass
 from modelplane.placement import ledger, packing
-from modelplane.placement.ledger import Dimensions, Ledger
+from modelplane.placement.ledger import Dimensions, Ledger, Trial
 from modelplane.placement.model import Accounting, Demand, PodShape, Pool, RoleDemand
 from modelplane.placement.packing import Answer
 
@@ -112,16 +112,18 @@ class Table:
         """Return, per role, how an empty node of the class serves one pod."""
         return self._matches[number]
 
-    def may_serve(self, number: int, state: Ledger) -> frozenset[int]:
-        """Return the roles for which sums leave room on a ledger of the class. Cost: no packing."""
-        roles = enumerate(zip(self._demand.roles, self._matches[number], strict=True))
-        return frozenset(
-            index
-            for index, (role, match) in roles
-            if any(
-                ledger.may_fit(state, shape_of(role, option), role.pods, role.nodes_per_worker)
-                for option in match.options
-            )
+    def trials(self, number: int, state: Ledger) -> tuple[tuple[Trial, ...], ...]:
+        """Return, per role, what becomes of a ledger of the class with the role on it, by each option."""
+        return tuple(
+            [
+                tuple(
+                    [
+                        ledger.trial(state, shape_of(role, option), role.pods, role.nodes_per_worker)
+                        for option in match.options
+                    ]
+                )
+                for role, match in zip(self._demand.roles, self._matches[number], strict=True)
+            ]
         )
 
     def compare_prices(self) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter
-from typing import overload
+from operator import itemgetter
+from typing import TypeAlias, overload
 
 from modelplane.placement import ranking, shortage
-from modelplane.placement.board import Board
+from modelplane.placement.board import Board, Look
 from modelplane.placement.filters import Refusal
-from modelplane.placement.ledger import Ledger
 from modelplane.placement.model import Pool
 from modelplane.placement.plan import ClusterVerdict, PoolVerdict, Reason
 
@@ -25,26 +23,10 @@ _NEAREST = (
 """Reasons of pools, the one nearest to a fit first: it speaks for the role."""
 
 
-_order = attrgetter("order")
 _ORDER = {reason: position for position, reason in enumerate(_NEAREST)}
-_FITS = -1
 
-
-_name = attrgetter("name")
-_NO_MORE: tuple[tuple[Pool | None, int], Ledger | None] = ((None, 0), None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Say:
-    """What one pool says to one role: the public verdict, and the refusal behind it (None when it fits).
-
-    It holds the ledger it speaks of, so that no other takes its identity.
-    """
-
-    verdict: PoolVerdict
-    refusal: Refusal | None
-    order: tuple[int, str]
-    state: Ledger | None
+_Says: TypeAlias = tuple[str, tuple[Refusal | None, ...]]
+"""A pool's name, and what it says to each role: the refusal, None where the role fits."""
 
 
 class _Told(Sequence[PoolVerdict]):
@@ -93,8 +75,7 @@ class Judge:
             eligible = (name for name in board.clusters if board.barred(name) is None)
             countable = ranking.countable_domains(board, eligible)
         self.countable = countable
-        self._says: dict[tuple[object, ...], tuple[_Say, ...]] = {}
-        self._refusals: dict[tuple[int, int, int], Refusal | None] = {}
+        self._refusals: dict[object, tuple[Refusal | None, ...]] = {}
         self._sole = len(board.table.demand.roles) == 1
 
     def all(self) -> tuple[ClusterVerdict, ...]:
@@ -104,103 +85,91 @@ class Judge:
     def cluster(self, name: str) -> ClusterVerdict:
         """Return the cluster's verdict under the first reason that applies, with those of its pools."""
         board = self._board
-        found = board.barred(name) or board.counted_out(name)
-        if found is None:
-            # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
-            if self._sole or board.solve(name) is None:
-                found = self._unsolved(self._nearest(name))
-            if found is None and board.intent.spread:
-                found = self._unspread(name)
+        found, pool = board.barred(name) or board.counted_out(name), ""
+        # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
+        if found is None and (self._sole or board.solve(name) is None):
+            found, pool = self._unsolved(self._nearest(name))
+        if found is None and board.intent.spread:
+            found = self._unspread(name)
         if found is None:
             return ClusterVerdict(name, None, "fits", pools=_Told(self, name))
-        return ClusterVerdict(name, found.reason, found.detail, found.group, found.pool, _Told(self, name))
+        return ClusterVerdict(name, found.reason, found.detail, found.group, pool, _Told(self, name))
 
     def pools(self, name: str) -> tuple[PoolVerdict, ...]:
         """Return what each of the cluster's pools says to each role, by name."""
-        return tuple([say.verdict for own in self._pools(name, self._board.clusters[name].pools) for say in own])
+        roles = [role.role for role in self._board.table.demand.roles]
+        return tuple(
+            [
+                PoolVerdict(pool, role, None) if found is None else PoolVerdict(pool, role, found.reason, found.detail)
+                for pool, says in sorted(self._pools(name), key=itemgetter(0))
+                for role, found in zip(roles, says, strict=True)
+            ]
+        )
 
-    def _nearest(self, name: str) -> list[tuple[_Say, ...]]:
+    def _nearest(self, name: str) -> list[_Says]:
         """Return what those pools say among which the nearest to a fit is.
 
         Of one role these are the pools that serve it, where there are any and no other only lacks devices on a node.
         """
         board = self._board
-        pools, lots = board.clusters[name].pools, board.lots(name)
+        lots = board.lots(name)
         if not self._sole or not lots or board.table.some_lack_devices:
-            return self._pools(name, pools)
-        return [self._pool(name, lot[0], state) for lot, state in zip(lots, board.ledgers(name), strict=True)]
+            return self._pools(name)
+        return [self._known(name, lot[0], look) for lot, look in zip(lots, board.looks(name), strict=True)]
 
-    def _pools(self, name: str, pools: Sequence[Pool]) -> list[tuple[_Say, ...]]:
-        """Return what the cluster's pools say, by name, each to every role."""
+    def _pools(self, name: str) -> list[_Says]:
+        """Return what all pools of the cluster say."""
         board = self._board
         # Whoever does not serve needs no ledger.
-        serving = zip(board.lots(name), board.ledgers(name), strict=True)
-        lot, ledger = next(serving, _NO_MORE)
-        says = []
-        last = ""
-        for pool in pools:
-            if pool.name < last:
-                return self._pools(name, sorted(pools, key=_name))
-            last, state = pool.name, None
-            if pool is lot[0]:
-                state = ledger
-                lot, ledger = next(serving, _NO_MORE)
-            says.append(self._pool(name, pool, state))
-        return says
+        rows = zip(board.lots(name), board.looks(name), strict=True)
+        looks = {id(pool): look for (pool, _), look in rows}
+        return [self._known(name, pool, looks.get(id(pool))) for pool in board.clusters[name].pools]
 
-    def _pool(self, name: str, pool: Pool, state: Ledger | None) -> tuple[_Say, ...]:
-        """Return what one pool says to each role. Cost: a look-up where one alike was asked before."""
-        what = pool.class_name if pool.node_class is None else id(pool.node_class)
-        # A cluster that refuses speaks for itself.
-        key = (pool.name, what, id(state), name if name in self._board.refused_on else "")
-        found = self._says.get(key)
+    def _known(self, name: str, pool: Pool, look: Look | None) -> _Says:
+        """Return what a pool says to each role. Cost: a look-up where one alike was asked before."""
+        if name in self._board.refused_on:
+            # A cluster that refuses speaks for itself.
+            return (pool.name, self._asked(name, pool, look))
+        what = pool.node_class if look is None else look
+        key = (pool.name, pool.class_name) if what is None else id(what)
+        found = self._refusals.get(key)
         if found is None:
-            found = self._says[key] = self._judged_by(name, pool, state)
-        return found
+            found = self._refusals[key] = self._asked(name, pool, look)
+        return (pool.name, found)
 
-    def _judged_by(self, name: str, pool: Pool, state: Ledger | None) -> tuple[_Say, ...]:
-        says = []
-        for index, role in enumerate(self._board.table.demand.roles):
-            found = self._judged(name, pool, state, index)
-            if found is None:
-                says.append(_Say(PoolVerdict(pool.name, role.role, None), None, (_FITS, pool.name), state))
-            else:
-                verdict = PoolVerdict(pool.name, role.role, found.reason, found.detail)
-                told = Refusal(found.reason, found.detail, found.group, pool.name)
-                says.append(_Say(verdict, told, (_ORDER[found.reason], pool.name), state))
-        return tuple(says)
-
-    def _judged(self, name: str, pool: Pool, state: Ledger | None, role: int) -> Refusal | None:
-        board = self._board
+    def _asked(self, name: str, pool: Pool, look: Look | None) -> tuple[Refusal | None, ...]:
+        board, roles = self._board, self._board.table.demand.roles
         if pool.node_class is None:
             missing = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
             detail = f"{missing}; create it, or name another as className"
-            return Refusal(Reason.NO_MATCHING_DEVICE, detail, "no InferenceClass")
-        number = board.table.number(pool.node_class)
-        match = board.table.matches(number)[role]
-        if match.miss is None and board.is_refused(name, pool.name):
-            return board.refusal(name)
-        key = (board.table.kinds[number], id(state), role)
-        if key not in self._refusals:
-            self._refusals[key] = shortage.of(state, board.table.demand.roles[role], match)
-        return self._refusals[key]
+            return (Refusal(Reason.NO_MATCHING_DEVICE, detail, "no InferenceClass"),) * len(roles)
+        says: list[Refusal | None] = []
+        for index, match in enumerate(board.table.matches(board.table.number(pool.node_class))):
+            if match.miss is not None:
+                says.append(shortage.missed(match.miss))
+            elif look is None or board.is_refused(name, pool.name):
+                says.append(board.refusal(name))
+            else:
+                says.append(shortage.of(look.trials[index], roles[index]))
+        return tuple(says)
 
-    def _unsolved(self, says: list[tuple[_Say, ...]]) -> Refusal | None:
+    def _unsolved(self, says: list[_Says]) -> tuple[Refusal | None, str]:
         """Return the nearest pool's refusal of the role that no pool takes, or that roles do not fit together.
 
-        None when there is one role and it finds a pool.
+        None when there is one role and it finds a pool. With the name of the pool that says so.
         """
         if not says:
-            return Refusal(Reason.NO_MATCHING_DEVICE, "it has no pools", "no pools")
+            return Refusal(Reason.NO_MATCHING_DEVICE, "it has no pools", "no pools"), ""
+        if self._sole:
+            return _nearest_of(0, says)
         roles = self._board.table.demand.roles
         for index, role in enumerate(roles):
-            found = min([own[index] for own in says], key=_order).refusal
+            found, pool = _nearest_of(index, says)
             if found is not None:
-                return found if self._sole else replace(found, detail=f"{role.role}: {found.detail}")
-        if self._sole:
-            return None
+                return found._replace(detail=f"{role.role}: {found.detail}"), pool
         both = " and ".join(str(role.role) for role in roles)
-        return Refusal(Reason.INSUFFICIENT_DEVICES, f"{both} each fit, and not beside each other", "not enough devices")
+        detail = f"{both} each fit, and not beside each other"
+        return Refusal(Reason.INSUFFICIENT_DEVICES, detail, "not enough devices"), ""
 
     def _unspread(self, name: str) -> Refusal | None:
         board = self._board
@@ -211,3 +180,16 @@ class Judge:
             return Refusal(Reason.SPREAD_CONSTRAINT, f"it has no label {keys}", "spread label missing")
         violation = ranking.skew_violation(board, domain, self.countable)
         return None if violation is None else Refusal(Reason.SPREAD_CONSTRAINT, violation, "spread constraint")
+
+
+def _nearest_of(role: int, says: list[_Says]) -> tuple[Refusal | None, str]:
+    """Return the refusal of the pool that comes nearest to the role, and its name; None when a pool takes it."""
+    nearest, name, order = None, "", len(_ORDER)
+    for pool, refusals in says:
+        found = refusals[role]
+        if found is None:
+            return None, ""
+        place = _ORDER[found.reason]
+        if place < order or (place == order and pool < name):
+            nearest, name, order = found, pool, place
+    return nearest, name
