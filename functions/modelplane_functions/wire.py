@@ -18,6 +18,7 @@ from crossplane.function import response as sdk_response
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import duration_pb2, struct_pb2
 
+from modelplane_functions import fragments
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -33,11 +34,11 @@ from modelplane_functions.exchange import (
 )
 from modelplane_functions.remembered import Memory, Remembered
 
-# A double holds every integer up to here and no further.
-EXACT_INTEGER_MAX = 2**53
+EXACT_INTEGER_MAX = fragments.EXACT_INTEGER_MAX
 # About 14,000 clusters of four pools. With 10,000 the server holds 294 MB (`python -m tests.bench.functions`).
 REMEMBERED_BYTES = 32 * 1024 * 1024
 _MEMORY = Memory(REMEMBERED_BYTES)
+_FRAGMENTS = fragments.Fragments()
 
 _READY = {Ready.TRUE: fnv1.READY_TRUE, Ready.FALSE: fnv1.READY_FALSE, None: fnv1.READY_UNSPECIFIED}
 _TRUTH = {
@@ -89,7 +90,8 @@ def decode(request: fnv1.RunFunctionRequest) -> Observed:
     Shape: connection details, credentials, context and the desired state of earlier steps stay behind, and
     `metadata.managedFields`, which is half of a real object and says nothing to a composer; it is taken out of the
     request. Resources are shared between calls and never changed.
-    Cost: 0.13 s for 1,000 clusters that were not seen before, an eighth of that for what was.
+    Cost: 0.06 to 0.15 s for 1,000 clusters that were not seen before, the less the more they have in common; 0.015 s
+    for as many that were.
     """
     return Observed(
         composite=resource(request.observed.composite.resource),
@@ -153,7 +155,16 @@ def _decode_resource(struct: struct_pb2.Struct) -> dict[str, Json]:
     The key is all that the resource says, so the answer depends on the request alone.
     """
     _drop_managers(struct)
-    return _MEMORY.recall(struct.SerializeToString(deterministic=True), partial(_decode_struct, struct))
+    text = struct.SerializeToString(deterministic=True)
+    return _MEMORY.recall(text, partial(_decode_text, text, struct))
+
+
+def _decode_text(text: bytes, struct: struct_pb2.Struct) -> dict[str, Json]:
+    """Return what the Struct says, which is `text`; fields of a later protocol are passed over."""
+    try:
+        return _FRAGMENTS.struct(text)
+    except fragments.UnreadableError:
+        return _decode_struct(struct)
 
 
 def _drop_managers(struct: struct_pb2.Struct) -> None:
@@ -178,17 +189,10 @@ def _decode_value(value: struct_pb2.Value) -> Json:
     if kind == "list_value":
         return [_decode_value(item) for item in value.list_value.values]
     if kind == "number_value":
-        return _decode_number(value.number_value)
+        return fragments.number(value.number_value)
     if kind == "bool_value":
         return value.bool_value
     return text if kind == "string_value" else None
-
-
-def _decode_number(number: float) -> int | float:
-    """Return an int for an integral number; one beyond exactness stays a float, so that nobody counts with it."""
-    if number.is_integer() and abs(number) <= EXACT_INTEGER_MAX:
-        return int(number)
-    return number
 
 
 # --- plain data to protobuf -------------------------------------------------------------------------------------------
