@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane.devices import matching
-from modelplane.placement import explain, ledger, scheduler
+from modelplane.placement import dimensions, explain, ledger, scheduler
 from modelplane.placement.model import Current, Demand, Fleet, Intent, SpreadConstraint
 from modelplane.placement.plan import Plan
 from tests.bench import fleets
@@ -28,7 +28,7 @@ TARGETS_MS = {1_000: (10, 60, 400), 10_000: (100, 300, 1500)}
 ROUNDS = 3
 WIDTHS = (9, 9, 20, 9, 9, 10, 8, 7)
 MATCHER = (matching.answer, matching.match)
-LEDGERS = (ledger._packed, ledger.dimensions)
+LEDGERS = (ledger._packed, dimensions.of)
 
 
 def main(arguments: list[str]) -> None:

@@ -13,9 +13,9 @@ from modelplane.devices.allocation import Allocation, Inventory, Unschedulable
 from modelplane.devices.claims import Allocated, Claim, DeviceClass, DeviceRequest
 from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass, Request
 from modelplane.devices.slices import DeviceId, Node
-from modelplane.placement import ledger
+from modelplane.placement import dimensions, ledger
+from modelplane.placement.load import Answer
 from modelplane.placement.model import Accounting, NodeCounts, PodShape, Pool
-from modelplane.placement.packing import Answer
 from tests.support import laws, slices
 
 NODE = Node("node-1", {})
@@ -154,7 +154,7 @@ def test_a_pod_matches_when_the_allocator_serves_it(node_class: NodeClass, asked
 def test_what_is_promised_is_allocated_in_whatever_order_pods_come(
     node_class: NodeClass, asked: list[int], shuffle: Random
 ) -> None:
-    pool, what = Pool("pool", "class", node_class, NodeCounts(1)), ledger.dimensions(node_class, Accounting.DEVICE)
+    pool, what = Pool("pool", "class", node_class, NodeCounts(1)), dimensions.of(node_class, Accounting.DEVICE)
     state = ledger.of(pool, what)
     pods: list[str] = []
     for device, number in zip(node_class.devices, asked, strict=False):

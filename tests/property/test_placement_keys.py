@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from hypothesis import assume, given
 
-from modelplane.placement import ledger
+from modelplane.placement import dimensions, ledger
 from modelplane.placement.model import (
     Cluster,
     Demand,
@@ -142,7 +142,7 @@ def room_for(pool: Pool, cluster: Cluster, extra: tuple[object, ...]) -> int:
 def opened_by(pool: Pool, cluster: Cluster, extra: tuple[object, ...]) -> int:
     """The nodes that carry something, as the ledger packs them (best fit decreasing): what a key means by `opened`."""
     assert pool.node_class is not None
-    state = ledger.of(pool, ledger.dimensions(pool.node_class, cluster.accounting))
+    state = ledger.of(pool, dimensions.of(pool.node_class, cluster.accounting))
     for one in extra:
         state = ledger.with_holding(state, one)  # type: ignore[arg-type]
     return state.opened

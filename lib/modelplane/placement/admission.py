@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from modelplane.devices.model import Claim
-from modelplane.placement import ledger, shortage
+from modelplane.placement import dimensions, ledger, shortage
 from modelplane.placement.ledger import Ledger, Trial
+from modelplane.placement.load import Answer
 from modelplane.placement.model import Accounting, Holding, Pool, ReplicaClaim
-from modelplane.placement.packing import Answer
 from modelplane.placement.plan import (
     Admission,
     AdmissionVerdict,
@@ -47,7 +47,7 @@ class _Book:
         self._pools: Mapping[str, Pool] = {pool.name: pool for pool in pools}
         self._accounting = accounting
         self._ledgers: dict[str, Ledger] = {
-            pool.name: ledger.of(replace(pool, allocations=()), ledger.dimensions(pool.node_class, accounting))
+            pool.name: ledger.of(replace(pool, allocations=()), dimensions.of(pool.node_class, accounting))
             for pool in pools
             if pool.node_class is not None
         }

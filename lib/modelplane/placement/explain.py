@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from modelplane.placement import counterfactual, scheduler, shortfall
-from modelplane.placement.counterfactual import Nearness
+from modelplane.placement.misses import Nearness
 from modelplane.placement.model import Current, Demand, Fleet, Intent
 from modelplane.placement.plan import Closest, ClusterVerdict, Plan, ReasonCount
 from modelplane.placement.verdicts import Judge

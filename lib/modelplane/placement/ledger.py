@@ -8,157 +8,15 @@ device the class does not have) never makes room: such a pod is charged a whole 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from modelplane.devices import partitions
-from modelplane.devices.model import Claim, NodeClass
-from modelplane.devices.partitions import Rules, Undecided
-from modelplane.placement import packing
+from modelplane.devices.model import NodeClass
+from modelplane.devices.partitions import Rules
+from modelplane.placement import arrival, dimensions, load, packing
+from modelplane.placement.dimensions import CPU, MEMORY, NOT_A_DEVICE, Dimensions
+from modelplane.placement.load import Answer, Item, Packing, Vector
 from modelplane.placement.model import Accounting, Allocation, Holding, PodShape, Pool
-from modelplane.placement.packing import Answer, Item, Packing, Vector
-
-# No device can be called so: device names are DNS labels.
-_NOT_A_DEVICE = "/"
-CPU = "node/cpu"
-MEMORY = "node/memory"
-
-
-class Sized(NamedTuple):
-    """A pod shape in a class's terms: its amounts, its charge, and whether a node carries it.
-
-    `size` is None for a shape that names a device the class does not count.
-    """
-
-    size: Vector | None
-    charge: Vector
-    carried: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Dimensions:
-    """What is counted on one node of a class: names and amounts, devices first in the class's order.
-
-    With whole-node accounting a pod is charged one node, after it was found to fit an empty one.
-    """
-
-    names: tuple[str, ...]
-    node: Vector
-    accounting: Accounting
-    draws: tuple[tuple[Vector, Vector], ...] = ()
-    """Per counted device what one takes at least of the counters it shares with others, as (axes, amounts)."""
-    node_rules: Rules | None = None
-    _sized: dict[PodShape, Sized] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What was measured before; a memory of a pure function and no part of the value."""
-
-    @property
-    def capacity(self) -> Vector:
-        """Return what one node offers in the terms pods are charged in."""
-        return (1,) if self.accounting is Accounting.NODE else self.node
-
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """Return the names that are devices."""
-        return tuple(name for name in self.names if _NOT_A_DEVICE not in name)
-
-    @property
-    def rules(self) -> Rules | None:
-        """Return what a node holds beside the sums, in the terms pods are charged in."""
-        return None if self.accounting is Accounting.NODE else self.node_rules
-
-    def charge(self, shape: PodShape) -> Vector:
-        """Return what one pod takes of a node; a whole node if the shape cannot be true for this class."""
-        return self.sized(shape).charge
-
-    def carries(self, shape: PodShape) -> bool:
-        """Return whether an empty node can carry one pod of the shape."""
-        return self.sized(shape).carried
-
-    def size(self, shape: PodShape) -> Vector | None:
-        """Return the shape as amounts per name, None if it names a device the class does not count."""
-        return self.sized(shape).size
-
-    def sized(self, shape: PodShape) -> Sized:
-        """Return the shape in the terms of this class. Cost: once per shape."""
-        found = self._sized.get(shape)
-        if found is None:
-            found = self._sized[shape] = self._measured(shape)
-        return found
-
-    def _measured(self, shape: PodShape) -> Sized:
-        if any(name not in self.names for name, _ in shape.devices):
-            return Sized(None, self.capacity, carried=False)
-        wanted = {**dict(shape.devices), CPU: shape.cpu_millis, MEMORY: shape.memory_bytes}
-        amounts = [wanted.get(name, 0) for name in self.names]
-        for number, (axes, least) in zip(tuple(amounts), self.draws, strict=False):
-            for axis, amount in zip(axes, least, strict=True):
-                amounts[axis] += number * amount
-        size = tuple(amounts)
-        carried = all(want <= have for want, have in zip(size, self.node, strict=True)) and self._allows(size)
-        whole = self.accounting is Accounting.NODE or not carried
-        return Sized(size, self.capacity if whole else size, carried=carried)
-
-    def _allows(self, size: Vector) -> bool:
-        try:
-            return self.node_rules is None or self.node_rules.allow(size)
-        except Undecided:
-            return False
-
-
-@lru_cache(maxsize=4096)
-def dimensions(node_class: NodeClass, accounting: Accounting) -> Dimensions:
-    """Return what is counted on a node of the class; Synthetic devices are matched and never counted.
-
-    Counters that devices share are counted by the least a device draws: a bound, beside which the rules decide.
-    Classes whose nodes count alike share one object, and with it what was measured on it.
-    """
-    kinds = [i for i, device in enumerate(node_class.devices) if device.claim is not Claim.SYNTHETIC]
-    counted = [(node_class.devices[i].name, node_class.devices[i].count) for i in kinds]
-    rules = None
-    draws: list[dict[int, int]] = []
-    families = partitions.of(node_class)
-    if families:
-        axes = tuple(tuple(kinds.index(kind) for kind in family.kinds) for family in families)
-        rules = Rules(families, axes, tuple(amount for _, amount in counted))
-        draws = _count_counters(counted, rules)
-    if node_class.cpu_millis is not None:
-        counted.append((CPU, node_class.cpu_millis))
-    if node_class.memory_bytes is not None:
-        counted.append((MEMORY, node_class.memory_bytes))
-    names, amounts = tuple(name for name, _ in counted), tuple(amount for _, amount in counted)
-    return _shared(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
-
-
-_shared = lru_cache(maxsize=4096)(Dimensions)
-
-
-def _count_counters(counted: list[tuple[str, int]], rules: Rules) -> list[dict[int, int]]:
-    """Add to `counted` the shared counters that can be short first; return the draws by axis per device."""
-    draws: list[dict[int, int]] = [{} for _ in counted]
-    for family, axes in zip(rules.families, rules.axes, strict=True):
-        least = [family.least(kind) for kind in range(len(axes))]
-        for column in _first_to_run_out(family.capacity, least):
-            for axis, row in zip(axes, least, strict=True):
-                draws[axis][len(counted)] = row[column]
-            set_name, counter = family.counters[column]
-            counted.append((f"{set_name}{_NOT_A_DEVICE}{counter}", family.units * family.capacity[column]))
-    return draws
-
-
-def _first_to_run_out(capacity: Vector, least: list[Vector]) -> list[int]:
-    """Return the counters of which some device draws a larger share than of every other; of equal ones the first."""
-    kept: list[int] = []
-    for column, have in enumerate(capacity):
-        rivals = [*kept, *range(column + 1, len(capacity))]
-        covered = any(
-            all(row[column] * capacity[rival] <= row[rival] * have for row in least)
-            and (rival < column or any(row[column] * capacity[rival] < row[rival] * have for row in least))
-            for rival in rivals
-        )
-        if have and not covered and any(row[column] for row in least):
-            kept.append(column)
-    return kept
 
 
 # A tuple, because a refusal by a large fleet makes one or two for every pool.
@@ -182,7 +40,7 @@ class Ledger(NamedTuple):
     def plus(self, shape: PodShape, pods: int, nodes_per_worker: int) -> Ledger:
         """Return the ledger with further pods on it, whether they fit or not."""
         sized = self.dimensions.sized(shape)
-        item = packing.gang(sized.charge, pods, nodes_per_worker)
+        item = load.gang(sized.charge, pods, nodes_per_worker)
         used = self.used
         if sized.size is not None:
             used = tuple([have + pods * more for have, more in zip(used, sized.size, strict=True)])
@@ -209,7 +67,7 @@ class Ledger(NamedTuple):
         """Return the devices of all kinds that nothing holds; 0 when over-committed."""
         rows = zip(self.dimensions.names, self.dimensions.node, self.used, strict=True)
         nodes = self.nodes
-        return sum([max(0, have * nodes - used) for name, have, used in rows if _NOT_A_DEVICE not in name])
+        return sum([max(0, have * nodes - used) for name, have, used in rows if NOT_A_DEVICE not in name])
 
     @property
     def exceeded_quota(self) -> str | None:
@@ -227,7 +85,7 @@ class Ledger(NamedTuple):
         if self.dimensions.accounting is Accounting.NODE:
             return False
         for axis, name in enumerate(self.dimensions.names):
-            if _NOT_A_DEVICE not in name:
+            if NOT_A_DEVICE not in name:
                 charged = sum([item.pods * item.vector[axis] for item in self.items])
                 if charged > self.nodes * self.dimensions.node[axis]:
                     return True
@@ -265,7 +123,7 @@ class Ledger(NamedTuple):
         Units: nano.
         """
         for name, have, used in zip(self.dimensions.names, self.dimensions.node, self.used, strict=True):
-            if _NOT_A_DEVICE in name and name not in (CPU, MEMORY) and used > have * self.nodes:
+            if NOT_A_DEVICE in name and name not in (CPU, MEMORY) and used > have * self.nodes:
                 return name, have * self.nodes, used
         return None
 
@@ -277,7 +135,7 @@ class Ledger(NamedTuple):
             return self
         quota = tuple([self.quota[i] for i in keep]) if self.quota else ()
         kept, node = tuple([what.names[i] for i in keep]), tuple([what.node[i] for i in keep])
-        thin = _shared(kept, node, what.accounting, (), what.node_rules)
+        thin = dimensions.shared(kept, node, what.accounting, (), what.node_rules)
         items = tuple(Item(tuple(item.vector[i] for i in keep), item.pods, item.per_node) for item in self.items)
         return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), quota)
 
@@ -296,10 +154,10 @@ def of(pool: Pool, what: Dimensions) -> Ledger:
         if span > 0 and pods % span == 0:
             gangs[charge, span] = gangs.get((charge, span), 0) + pods
         else:
-            items.append(packing.gang(charge, pods, span))
+            items.append(load.gang(charge, pods, span))
         if size is not None:
             used = [have + pods * more for have, more in zip(used, size, strict=True)]
-    items += [packing.gang(vector, pods, span) for (vector, span), pods in gangs.items()]
+    items += [load.gang(vector, pods, span) for (vector, span), pods in gangs.items()]
     items.sort()
     return Ledger(what, max(0, pool.nodes.usable), tuple(items), tuple(used), quota)
 
@@ -317,12 +175,12 @@ def released(ledger: Ledger, holdings: Iterable[Holding]) -> Ledger:
     for holding in holdings:
         vector, span = ledger.dimensions.charge(holding.shape), holding.nodes_per_worker
         size = ledger.dimensions.size(holding.shape)
-        found = next((i for i in ledger.items if i.vector == vector and packing.span(i) == span), None)
+        found = next((i for i in ledger.items if i.vector == vector and load.span(i) == span), None)
         if found is None or found.pods < holding.pods or size is None:
             continue
         rest = [item for item in ledger.items if item is not found]
         if found.pods > holding.pods:
-            rest.append(packing.gang(vector, found.pods - holding.pods, span))
+            rest.append(load.gang(vector, found.pods - holding.pods, span))
         used = tuple(have - holding.pods * less for have, less in zip(ledger.used, size, strict=True))
         ledger = Ledger(ledger.dimensions, ledger.nodes, tuple(sorted(rest)), used, ledger.quota)
     return ledger
@@ -375,14 +233,14 @@ def trial(ledger: Ledger, shape: PodShape, pods: int, nodes_per_worker: int) -> 
     excluded = (
         not what.carries(shape)
         or after.exceeded_quota is not None
-        or packing.plainly_too_much(what.capacity, after.nodes, [item for item in after.items if item.pods > 0])
+        or load.plainly_too_much(what.capacity, after.nodes, [item for item in after.items if item.pods > 0])
     )
     return Trial(ledger, shape, after, excluded)
 
 
 def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:
     """Return what in the published allocations cannot be true for the pool's class."""
-    what = dimensions(node_class, Accounting.DEVICE)
+    what = dimensions.of(node_class, Accounting.DEVICE)
     found = []
     for entry in pool.allocations:
         size = what.size(entry.shape)
@@ -410,7 +268,7 @@ def _merged(items: tuple[Item, ...], more: Item, nodes_per_worker: int) -> tuple
     """Return the items with `more` among them; pods of one size merge when their gangs have the same span."""
     merged = []
     for item in items:
-        if item.vector == more.vector and packing.span(item) == nodes_per_worker == packing.span(more):
+        if item.vector == more.vector and load.span(item) == nodes_per_worker == load.span(more):
             more = Item(item.vector, item.pods + more.pods, item.per_node + more.per_node)
         else:
             merged.append(item)
@@ -424,4 +282,4 @@ def _packed(capacity: Vector, nodes: int, items: tuple[Item, ...], rules: Rules 
 
 @lru_cache(maxsize=65536)
 def _in_any_order(capacity: Vector, nodes: int, items: tuple[Item, ...], rules: Rules | None) -> Answer:
-    return packing.in_any_order(capacity, nodes, items, rules)
+    return arrival.in_any_order(capacity, nodes, items, rules)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from modelplane import names
 from modelplane.devices import matching
-from modelplane.placement import filters, ledger, packing, retention, shortfall
+from modelplane.placement import dimensions, filters, load, retention, shortfall
 from modelplane.placement.board import Board
 from modelplane.placement.model import Current, CurrentReplica, Demand, Fleet, Holding, Intent
 from modelplane.placement.plan import (
@@ -135,9 +135,9 @@ class _Draft:
         pool = next((p for p in found.pools if p.name == holding.pool), None) if found else None
         if found is None or pool is None or pool.node_class is None:
             return holding.pods
-        what = ledger.dimensions(pool.node_class, found.accounting)
-        item = packing.gang(what.charge(holding.shape), holding.pods, holding.nodes_per_worker)
-        return packing.fewest_nodes(what.capacity, item)
+        what = dimensions.of(pool.node_class, found.accounting)
+        item = load.gang(what.charge(holding.shape), holding.pods, holding.nodes_per_worker)
+        return load.fewest_nodes(what.capacity, item)
 
     # --- move ----------------------------------------------------------------------------------------------------
 

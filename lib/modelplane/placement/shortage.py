@@ -7,10 +7,11 @@ from typing import Protocol
 
 from modelplane.devices.matching import Miss, MissKind
 from modelplane.placement import ledger
+from modelplane.placement.dimensions import CPU, MEMORY
 from modelplane.placement.filters import Refusal
-from modelplane.placement.ledger import CPU, MEMORY, Ledger, Trial
+from modelplane.placement.ledger import Ledger, Trial
+from modelplane.placement.load import Answer
 from modelplane.placement.model import Accounting, PodShape, RoleDemand
-from modelplane.placement.packing import Answer
 from modelplane.placement.plan import Reason
 
 _MISS_REASONS = {

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from modelplane.placement import counterfactual
 from modelplane.placement.board import Board
+from modelplane.placement.misses import Nearness
 from modelplane.placement.plan import Closest, ClusterVerdict, Reason, ReasonCount, Shortfall
 from modelplane.placement.verdicts import Judge
 
@@ -34,7 +35,7 @@ def of(board: Board, count: int) -> Shortfall:
     """Return why `count` replicas have no place, as the board stands."""
     judge = Judge(board)
     verdicts = judge.all()
-    near = counterfactual.Nearness(board)
+    near = Nearness(board)
     return Shortfall(
         count=count,
         message=message(verdicts, near),
@@ -51,7 +52,7 @@ def _of_several(closest: Closest | None, count: int) -> Closest | None:
     return replace(closest, would_fit_if=f"{closest.would_fit_if} (for one of {count} missing replicas)")
 
 
-def message(verdicts: tuple[ClusterVerdict, ...], near: counterfactual.Nearness) -> str:
+def message(verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> str:
     """Return how many clusters fit and, by falling number, why the others do not."""
     if not verdicts:
         return f"0/0 clusters fit: {near.nobody()}"
@@ -65,7 +66,7 @@ def message(verdicts: tuple[ClusterVerdict, ...], near: counterfactual.Nearness)
     return f"{fitting}/{len(verdicts)} clusters fit" + (f": {', '.join(parts)}" if parts else "")
 
 
-def reasons(verdicts: Iterable[ClusterVerdict], near: counterfactual.Nearness) -> tuple[ReasonCount, ...]:
+def reasons(verdicts: Iterable[ClusterVerdict], near: Nearness) -> tuple[ReasonCount, ...]:
     """Return the number of clusters per reason, most first, with the detail of the one that misses by least."""
     found: dict[Reason, list[ClusterVerdict]] = {}
     for verdict in verdicts:
@@ -83,7 +84,7 @@ def reasons(verdicts: Iterable[ClusterVerdict], near: counterfactual.Nearness) -
     )
 
 
-def _part(reason: Reason, group: str, members: list[ClusterVerdict], near: counterfactual.Nearness) -> str:
+def _part(reason: Reason, group: str, members: list[ClusterVerdict], near: Nearness) -> str:
     if reason not in _TELLING:
         return f"{len(members)} {group}"
     nearest = near.first(members)
@@ -91,7 +92,7 @@ def _part(reason: Reason, group: str, members: list[ClusterVerdict], near: count
     return f"{len(members)} {group} ({which}{_told(nearest, near)})"
 
 
-def _told(verdict: ClusterVerdict, near: counterfactual.Nearness) -> str:
+def _told(verdict: ClusterVerdict, near: Nearness) -> str:
     missing = near.device(verdict)
     where = f"{verdict.cluster}/{verdict.pool}" if verdict.pool else verdict.cluster
     return missing if missing is not None else f"{where}: {verdict.detail}"

@@ -14,10 +14,11 @@ from typing import TypeAlias
 from modelplane.devices import matching
 from modelplane.devices.matching import Match, MissKind, Option
 from modelplane.devices.model import NodeClass
-from modelplane.placement import ledger, packing
-from modelplane.placement.ledger import Dimensions, Ledger, Trial
+from modelplane.placement import dimensions, ledger, load
+from modelplane.placement.dimensions import Dimensions
+from modelplane.placement.ledger import Ledger, Trial
+from modelplane.placement.load import Answer
 from modelplane.placement.model import Accounting, Demand, PodShape, Pool, RoleDemand
-from modelplane.placement.packing import Answer
 
 Price: TypeAlias = tuple[int, Decimal]
 """(0, amount) when known in the reference currency, else (1, 0): a known price is preferred to an unknown one."""
@@ -105,7 +106,7 @@ class Table:
         """Return what is counted on a node of the class."""
         found = self._dimensions.get((number, accounting))
         if found is None:
-            found = self._dimensions[number, accounting] = ledger.dimensions(self._classes[number], accounting)
+            found = self._dimensions[number, accounting] = dimensions.of(self._classes[number], accounting)
         return found
 
     def matches(self, number: int) -> tuple[Match, ...]:
@@ -242,7 +243,7 @@ class _Guest:
         self._what = what
         self._vector = what.charge(shape)
         self._beside: dict[PodShape, bool] = {}
-        nodes = packing.fewest_nodes(what.capacity, packing.gang(self._vector, role.pods, role.nodes_per_worker))
+        nodes = load.fewest_nodes(what.capacity, load.gang(self._vector, role.pods, role.nodes_per_worker))
         self.floor: tuple[Price, int] = ((price[0], price[1] * nodes), nodes)
 
     def stands_beside(self, other: PodShape) -> bool:

@@ -13,7 +13,7 @@ from modelplane import names
 from modelplane.api import inference_class, inference_cluster
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.errors import InvalidInput
-from modelplane.placement import ledger
+from modelplane.placement import dimensions, ledger
 from modelplane.placement.ledger import Ledger
 from modelplane.placement.model import Accounting, Cluster, Pool
 from modelplane_cli.world.store import Store
@@ -101,7 +101,7 @@ def _use(cluster: Cluster, pool: Pool) -> PoolUse:
     growable = pool.nodes.usable - present
     if node_class is None:
         return PoolUse(cluster.name, pool.name, pool.class_name, present, growable, 0, {})
-    state = ledger.of(pool, ledger.dimensions(node_class, cluster.accounting))
+    state = ledger.of(pool, dimensions.of(node_class, cluster.accounting))
     price = node_class.cost_per_node_hour
     return PoolUse(
         cluster=cluster.name,

@@ -14,7 +14,7 @@ from modelplane import names
 from modelplane.errors import InvalidInput
 from modelplane.placement import counterfactual, demand, ranking, scheduler, shortfall
 from modelplane.placement.board import Board
-from modelplane.placement.counterfactual import Nearness
+from modelplane.placement.misses import Nearness
 from modelplane.placement.model import Allocation, Cluster, CurrentReplica, Fleet, Holding, Pool, Strategy
 from modelplane.placement.plan import Admission, Closest, ClusterVerdict, PlacedReplica, Plan
 from modelplane.placement.verdicts import Judge

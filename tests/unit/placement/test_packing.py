@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelplane.placement import packing
-from modelplane.placement.packing import Answer, Item
+from modelplane.placement import arrival, load, packing
+from modelplane.placement.load import Answer, Item
 
 
 def exhaustive(capacity: tuple[int, ...], nodes: int, items: list[Item]) -> bool:
@@ -51,17 +51,17 @@ def exhaustive(capacity: tuple[int, ...], nodes: int, items: list[Item]) -> bool
         ("greedy takes 5+3 and is right", (8,), 1, [Item((5,), 1, 1), Item((3,), 1, 1)], Answer.FITS),
         # Best-fit decreasing puts 4+3 on one node and is left with a 2; only 4+2+2 and 3+3+2 works.
         ("greedy fails, search finds it", (8,), 2, [Item((4,), 1, 1), Item((3,), 2, 2), Item((2,), 3, 3)], Answer.FITS),
-        ("a gang of half-node pods does not share a node", (8,), 1, [packing.gang((4,), 2, 2)], Answer.TOO_MUCH),
-        ("a gang of half-node pods on two nodes", (8,), 2, [packing.gang((4,), 2, 2)], Answer.FITS),
-        ("two such gangs share the two nodes", (8,), 2, [packing.gang((4,), 4, 2)], Answer.FITS),
+        ("a gang of half-node pods does not share a node", (8,), 1, [load.gang((4,), 2, 2)], Answer.TOO_MUCH),
+        ("a gang of half-node pods on two nodes", (8,), 2, [load.gang((4,), 2, 2)], Answer.FITS),
+        ("two such gangs share the two nodes", (8,), 2, [load.gang((4,), 4, 2)], Answer.FITS),
         (
             "a gang's halves leave no whole node",
             (8,),
             2,
-            [packing.gang((4,), 2, 2), Item((8,), 1, 1)],
+            [load.gang((4,), 2, 2), Item((8,), 1, 1)],
             Answer.TOO_MUCH,
         ),
-        ("a gang of nothing still needs its nodes", (8,), 2, [packing.gang((0,), 3, 3)], Answer.TOO_MUCH),
+        ("a gang of nothing still needs its nodes", (8,), 2, [load.gang((0,), 3, 3)], Answer.TOO_MUCH),
         ("GPUs fit, memory does not", (8, 100), 2, [Item((1, 60), 4, 4)], Answer.TOO_MUCH),
         ("two kinds of device", (8, 4), 2, [Item((8, 4), 1, 1), Item((4, 2), 2, 2)], Answer.FITS),
         ("pods of no size", (8,), 1, [Item((0,), 500, 500)], Answer.FITS),
@@ -80,7 +80,7 @@ ITEMS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 3), st.integers(1, 
 def test_agrees_with_exhaustive_search_in_one_dimension(
     nodes: int, capacity: int, drawn: list[tuple[int, int, int]]
 ) -> None:
-    items = [packing.gang((size,), workers * span, span) for size, workers, span in drawn]
+    items = [load.gang((size,), workers * span, span) for size, workers, span in drawn]
     got = packing.pack((capacity,), nodes, items)
     assert got.answer is not Answer.UNDECIDED
     assert got.fits == exhaustive((capacity,), nodes, items)
@@ -94,7 +94,7 @@ PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 
 def test_agrees_with_exhaustive_search_in_two_dimensions(
     nodes: int, capacity: tuple[int, int], drawn: list[tuple[int, int, int, int]]
 ) -> None:
-    items = [packing.gang((one, two), workers * span, span) for one, two, workers, span in drawn]
+    items = [load.gang((one, two), workers * span, span) for one, two, workers, span in drawn]
     got = packing.pack(capacity, nodes, items)
     assert got.answer is not Answer.UNDECIDED
     assert got.fits == exhaustive(capacity, nodes, items)
@@ -107,7 +107,7 @@ def test_agrees_with_exhaustive_search_in_two_dimensions(
     order=st.randoms(use_true_random=False),
 )
 def test_order_of_items_does_not_matter_and_the_histogram_adds_up(nodes, drawn, order) -> None:
-    items = [packing.gang((size,), workers * span, span) for size, workers, span in drawn]
+    items = [load.gang((size,), workers * span, span) for size, workers, span in drawn]
     got = packing.pack((8,), nodes, items)
     shuffled = list(items)
     order.shuffle(shuffled)
@@ -144,16 +144,16 @@ def test_many_nodes_do_not_exhaust_the_stack() -> None:
         ("the same with one node more", (8, 4), 3, [Item((2, 0), 4, 4), Item((1, 2), 4, 4)], Answer.FITS),
         ("devices and memory", (8, 512), 2, [Item((1, 100), 8, 8), Item((1, 24), 4, 4)], Answer.FITS),
         # The single pods fill one node of two; a gang wants two with room.
-        ("a gang", (8,), 2, [packing.gang((4,), 2, 2), Item((1,), 8, 8)], Answer.UNSURE),
-        ("a gang and one node more", (8,), 3, [packing.gang((4,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
+        ("a gang", (8,), 2, [load.gang((4,), 2, 2), Item((1,), 8, 8)], Answer.UNSURE),
+        ("a gang and one node more", (8,), 3, [load.gang((4,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
         # Two gangs fill two nodes, and the third finds one.
-        ("three gangs on three nodes", (8,), 3, [packing.gang((4,), 6, 2)], Answer.UNSURE),
-        ("three gangs on four nodes", (8,), 4, [packing.gang((4,), 6, 2)], Answer.FITS),
-        ("a gang of whole nodes", (8,), 3, [packing.gang((8,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
+        ("three gangs on three nodes", (8,), 3, [load.gang((4,), 6, 2)], Answer.UNSURE),
+        ("three gangs on four nodes", (8,), 4, [load.gang((4,), 6, 2)], Answer.FITS),
+        ("a gang of whole nodes", (8,), 3, [load.gang((8,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
         ("cpu and memory", (64, 512), 2, [Item((4, 100), 8, 8), Item((16, 24), 4, 4)], Answer.UNSURE),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_in_any_order(reason: str, capacity: tuple[int, ...], nodes: int, items: list[Item], want: Answer) -> None:
     assert packing.pack(capacity, nodes, items).fits, "only what packs is asked about"
-    assert packing.in_any_order(capacity, nodes, items) is want, reason
+    assert arrival.in_any_order(capacity, nodes, items) is want, reason

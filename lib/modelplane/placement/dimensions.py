@@ -1,0 +1,154 @@
+"""What is counted on one node of a class, and what a pod takes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from modelplane.devices import partitions
+from modelplane.devices.model import Claim, NodeClass
+from modelplane.devices.partitions import Rules, Undecided
+from modelplane.placement.load import Vector
+from modelplane.placement.model import Accounting, PodShape
+
+# No device can be called so: device names are DNS labels.
+NOT_A_DEVICE = "/"
+CPU = "node/cpu"
+MEMORY = "node/memory"
+
+
+class Sized(NamedTuple):
+    """A pod shape in a class's terms: its amounts, its charge, and whether a node carries it.
+
+    `size` is None for a shape that names a device the class does not count.
+    """
+
+    size: Vector | None
+    charge: Vector
+    carried: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """What is counted on one node of a class: names and amounts, devices first in the class's order.
+
+    With whole-node accounting a pod is charged one node, after it was found to fit an empty one.
+    """
+
+    names: tuple[str, ...]
+    node: Vector
+    accounting: Accounting
+    draws: tuple[tuple[Vector, Vector], ...] = ()
+    """Per counted device what one takes at least of the counters it shares with others, as (axes, amounts)."""
+    node_rules: Rules | None = None
+    _sized: dict[PodShape, Sized] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was measured before; a memory of a pure function and no part of the value."""
+
+    @property
+    def capacity(self) -> Vector:
+        """Return what one node offers in the terms pods are charged in."""
+        return (1,) if self.accounting is Accounting.NODE else self.node
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Return the names that are devices."""
+        return tuple(name for name in self.names if NOT_A_DEVICE not in name)
+
+    @property
+    def rules(self) -> Rules | None:
+        """Return what a node holds beside the sums, in the terms pods are charged in."""
+        return None if self.accounting is Accounting.NODE else self.node_rules
+
+    def charge(self, shape: PodShape) -> Vector:
+        """Return what one pod takes of a node; a whole node if the shape cannot be true for this class."""
+        return self.sized(shape).charge
+
+    def carries(self, shape: PodShape) -> bool:
+        """Return whether an empty node can carry one pod of the shape."""
+        return self.sized(shape).carried
+
+    def size(self, shape: PodShape) -> Vector | None:
+        """Return the shape as amounts per name, None if it names a device the class does not count."""
+        return self.sized(shape).size
+
+    def sized(self, shape: PodShape) -> Sized:
+        """Return the shape in the terms of this class. Cost: once per shape."""
+        found = self._sized.get(shape)
+        if found is None:
+            found = self._sized[shape] = self._measured(shape)
+        return found
+
+    def _measured(self, shape: PodShape) -> Sized:
+        if any(name not in self.names for name, _ in shape.devices):
+            return Sized(None, self.capacity, carried=False)
+        wanted = {**dict(shape.devices), CPU: shape.cpu_millis, MEMORY: shape.memory_bytes}
+        amounts = [wanted.get(name, 0) for name in self.names]
+        for number, (axes, least) in zip(tuple(amounts), self.draws, strict=False):
+            for axis, amount in zip(axes, least, strict=True):
+                amounts[axis] += number * amount
+        size = tuple(amounts)
+        carried = all(want <= have for want, have in zip(size, self.node, strict=True)) and self._allows(size)
+        whole = self.accounting is Accounting.NODE or not carried
+        return Sized(size, self.capacity if whole else size, carried=carried)
+
+    def _allows(self, size: Vector) -> bool:
+        try:
+            return self.node_rules is None or self.node_rules.allow(size)
+        except Undecided:
+            return False
+
+
+@lru_cache(maxsize=4096)
+def of(node_class: NodeClass, accounting: Accounting) -> Dimensions:
+    """Return what is counted on a node of the class; Synthetic devices are matched and never counted.
+
+    Counters that devices share are counted by the least a device draws: a bound, beside which the rules decide.
+    Classes whose nodes count alike share one object, and with it what was measured on it.
+    """
+    kinds = [i for i, device in enumerate(node_class.devices) if device.claim is not Claim.SYNTHETIC]
+    counted = [(node_class.devices[i].name, node_class.devices[i].count) for i in kinds]
+    rules = None
+    draws: list[dict[int, int]] = []
+    families = partitions.of(node_class)
+    if families:
+        axes = tuple(tuple(kinds.index(kind) for kind in family.kinds) for family in families)
+        rules = Rules(families, axes, tuple(amount for _, amount in counted))
+        draws = _count_counters(counted, rules)
+    if node_class.cpu_millis is not None:
+        counted.append((CPU, node_class.cpu_millis))
+    if node_class.memory_bytes is not None:
+        counted.append((MEMORY, node_class.memory_bytes))
+    names, amounts = tuple(name for name, _ in counted), tuple(amount for _, amount in counted)
+    return shared(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
+
+
+shared = lru_cache(maxsize=4096)(Dimensions)
+
+
+def _count_counters(counted: list[tuple[str, int]], rules: Rules) -> list[dict[int, int]]:
+    """Add to `counted` the shared counters that can be short first; return the draws by axis per device."""
+    draws: list[dict[int, int]] = [{} for _ in counted]
+    for family, axes in zip(rules.families, rules.axes, strict=True):
+        least = [family.least(kind) for kind in range(len(axes))]
+        for column in _first_to_run_out(family.capacity, least):
+            for axis, row in zip(axes, least, strict=True):
+                draws[axis][len(counted)] = row[column]
+            set_name, counter = family.counters[column]
+            counted.append((f"{set_name}{NOT_A_DEVICE}{counter}", family.units * family.capacity[column]))
+    return draws
+
+
+def _first_to_run_out(capacity: Vector, least: list[Vector]) -> list[int]:
+    """Return the counters of which some device draws a larger share than of every other; of equal ones the first."""
+    kept: list[int] = []
+    for column, have in enumerate(capacity):
+        rivals = [*kept, *range(column + 1, len(capacity))]
+        covered = any(
+            all(row[column] * capacity[rival] <= row[rival] * have for row in least)
+            and (rival < column or any(row[column] * capacity[rival] < row[rival] * have for row in least))
+            for rival in rivals
+        )
+        if have and not covered and any(row[column] for row in least):
+            kept.append(column)
+    return kept
