@@ -50,10 +50,16 @@ class Kind:
 
     def problems(self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None) -> tuple[Problem, ...]:
         """Return what is wrong with a new document, or with replacing `old` by it; defaults need not be filled in."""
+        return self.judged(document, old)[1]
+
+    def judged(
+        self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None
+    ) -> tuple[dict[str, Json], tuple[Problem, ...]]:
+        """Return the document as it would be `stored`, and its `problems`, in one go."""
         pruning = structural_defaults.Pruning()
         stored = structural_defaults.defaulted_object(pruning.root(document, self.schema), self.schema)
         before = None if old is None else self.stored(old)
-        return (*pruning.unknown, *_problems(self, stored, before))
+        return stored, (*pruning.unknown, *_problems(self, stored, before))
 
 
 def kind_of(definition: Mapping[str, Json], version: str = "") -> Kind:

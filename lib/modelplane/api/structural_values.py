@@ -64,15 +64,7 @@ def shown(value: Json) -> str:
 def _has_type(value: Json, schema: Schema) -> bool:
     if schema.int_or_string:
         return isinstance(value, str) or _is_integer(value)
-    checks: dict[str, Callable[[Json], bool]] = {
-        "object": lambda v: isinstance(v, Mapping),
-        "array": lambda v: isinstance(v, list),
-        "string": lambda v: isinstance(v, str),
-        "integer": _is_integer,
-        "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v),
-        "boolean": lambda v: isinstance(v, bool),
-    }
-    check = checks.get(schema.type)
+    check = _CHECKS.get(schema.type)
     return check is None or check(value)
 
 
@@ -81,6 +73,16 @@ def _is_integer(value: Json) -> bool:
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+
+
+_CHECKS: dict[str, Callable[[Json], bool]] = {
+    "object": lambda v: isinstance(v, Mapping),
+    "array": lambda v: isinstance(v, list),
+    "string": lambda v: isinstance(v, str),
+    "integer": _is_integer,
+    "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v),
+    "boolean": lambda v: isinstance(v, bool),
+}
 
 
 def _type_words(schema: Schema) -> str:

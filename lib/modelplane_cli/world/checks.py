@@ -137,9 +137,8 @@ def _admitted(document: Document, definitions: Definitions, namespace: str) -> t
     if definition is None:
         found = [document.problem(entry.message, entry.path) for entry in foreign.problems(resource)]
         return resource, found
-    served = definition.served
-    found = [document.problem(entry.message, entry.path, entry.severity.value) for entry in served.problems(resource)]
-    return served.stored(resource), found
+    stored, problems = definition.served.judged(resource)
+    return stored, [document.problem(entry.message, entry.path, entry.severity.value) for entry in problems]
 
 
 def _is_namespaced(key: Key, definition: Definition | None) -> bool:

@@ -255,12 +255,12 @@ class Crossplane:
             return True
         definition = self._definitions.find(key.group, key.kind)
         if definition is not None:
-            refused = list(_errors(definition.served.problems(merged, live)))
+            merged, problems = definition.served.judged(merged, live)
+            refused = list(_errors(problems))
             for problem in refused:
                 self._bug(owner, f"composes an invalid {key}: {problem}")
             if refused:
                 return False
-            merged = definition.served.stored(merged)
         self._applied[key] = desired
         self._store.put(merged)
         return True
@@ -272,10 +272,15 @@ class Crossplane:
         earlier = composite.get("status") or {}
         status = _without_conditions(answer.composite.get("status") or {})
         if status != _without_conditions(earlier):
-            candidate = {**composite, "status": status}
-            for problem in _errors(definition.served.problems(candidate), "status"):
+            # The spec was checked as it came in, and is not looked at again with every status.
+            candidate = {**{name: value for name, value in composite.items() if name != "spec"}, "status": status}
+            reported = definition.reported
+            if reported is definition.served:
+                candidate["spec"] = composite.get("spec")
+            stored, problems = reported.judged(candidate)
+            for problem in _errors(problems, "status"):
                 self._bug(key, f"reports an invalid status: {problem}")
-            status = definition.served.stored(candidate).get("status") or {}
+            status = stored.get("status") or {}
         said = conditions.merged(earlier.get("conditions") or [], new)
         self._store.put({**composite, "status": {**status, "conditions": said}})
 

@@ -6,7 +6,7 @@ The offline world takes them as data, so that tests may bring their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from modelplane.api import catalogue, structural
@@ -20,6 +20,12 @@ class Definition:
 
     served: structural.Kind
     composition: Mapping[str, Json] | None
+    reported: structural.Kind = field(init=False, compare=False)
+    """What the server knows of the status alone: an object without its spec has the same problems there."""
+
+    def __post_init__(self) -> None:
+        """Derive what follows from the rest."""
+        object.__setattr__(self, "reported", _reported(self.served))
 
     @property
     def group(self) -> str:
@@ -40,6 +46,16 @@ class Definition:
     def is_namespaced(self) -> bool:
         """Return whether its objects live in namespaces."""
         return self.served.namespaced
+
+
+def _reported(served: structural.Kind) -> structural.Kind:
+    """Return the kind with nothing but its status, as it is where something is said of spec and status together."""
+    schema = served.schema
+    if schema.all_of or schema.any_of or schema.one_of or schema.not_ or any(rule.field_path for rule in schema.rules):
+        return served
+    status = {name: below for name, below in schema.properties.items() if name == "status"}
+    has_rules = any(below.has_rules for below in status.values())
+    return replace(served, schema=replace(schema, properties=status, required=(), rules=(), has_rules=has_rules))
 
 
 class Definitions:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import struct_pb2
 
+from modelplane_cli.world import sent
 from modelplane_cli.world.record import Bug, Record
 from modelplane_cli.world.store import Key, Object, Owner, Spot, Store, controller_of, group_of
 from modelplane_functions import wire
@@ -80,6 +81,43 @@ class Answer:
         return {fnv1.READY_TRUE: True, fnv1.READY_FALSE: False}.get(self.response.desired.composite.ready)
 
 
+class Wanted(NamedTuple):
+    """A requirement in plain data: one object by its name, or all with some labels; `namespace` None is anywhere."""
+
+    group: str
+    kind: str
+    namespace: str | None
+    name: str | None
+    labels: tuple[tuple[str, str], ...]
+
+    @property
+    def spot(self) -> Spot:
+        """Return where something has to change before other objects are found, or they are others."""
+        if self.name is not None:
+            return Key(self.group, self.kind, self.namespace or "", self.name)
+        # What carries all labels carries the first, and what changes is noted under each of its labels.
+        return (self.group, self.kind, *(self.labels[0] if self.labels else ()))
+
+
+Wants: TypeAlias = tuple[tuple[str, Wanted], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a requirement finds, in order, and in which versions."""
+
+    keys: tuple[Key, ...]
+    versions: tuple[tuple[Key, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """The composed resources of a composite by composition key, sorted, and in which versions they are."""
+
+    by_name: Mapping[str, Key]
+    versions: tuple[tuple[str, Key, int], ...]
+
+
 class Pipeline:
     """Calls `function` with what is in `store`; remembers requirements as Crossplane does between reconciles."""
 
@@ -88,16 +126,26 @@ class Pipeline:
         self.function = function
         self._record = record
         self._requirements: dict[Key, fnv1.Requirements] = {}
+        self._wants: dict[Key, Wants] = {}
 
-    def observed(self, key: Key) -> dict[str, Key]:
+    def observed(self, key: Key) -> Mapping[str, Key]:
         """Return the composed resources of a composite that exist, by composition key."""
+        return self._children(key).by_name
+
+    def _children(self, key: Key) -> Children:
+        uid = (self._store.get(key) or {}).get("metadata", {}).get("uid")
+        spots = (Owner(key.group, key.kind, key.name),)
+        return self._store.standing(("children", key, uid), spots, lambda: self._found_children(key))
+
+    def _found_children(self, key: Key) -> Children:
         found: dict[str, Key] = {}
         for child in self._store.controlled_by(key):
             resource = self._store.get(child)
             name = ((resource or {}).get("metadata", {}).get("annotations") or {}).get(ANNOTATION_KEY)
             if name and self.controls(key, resource):
                 found.setdefault(str(name), child)
-        return found
+        by_name = dict(sorted(found.items()))
+        return Children(by_name, tuple([(name, one, self._store.version(one)) for name, one in by_name.items()]))
 
     def controls(self, key: Key, resource: Object | None) -> bool:
         """Return whether the controller of `resource` is this very composite, not an earlier one of the same name."""
@@ -111,30 +159,18 @@ class Pipeline:
 
     def signature(self, key: Key) -> tuple[Any, ...]:
         """Return what the next request is made of, as versions: equal signatures are equal requests."""
-        required = self._requirements.get(key) or fnv1.Requirements()
         return (
             self._store.version(key),
-            tuple((name, child, self._store.version(child)) for name, child in sorted(self.observed(key).items())),
-            tuple(
-                (name, found, self._store.version(found))
-                for name in sorted(required.resources)
-                for found in self._select(required.resources[name])
-            ),
+            self._children(key).versions,
+            tuple([(name, self._selection(wanted).versions) for name, wanted in self._wants.get(key, ())]),
         )
 
     def spots(self, key: Key) -> Iterator[Spot]:
         """Yield where something has to change before the signature does."""
         yield key
         yield Owner(key.group, key.kind, key.name)
-        required = self._requirements.get(key) or fnv1.Requirements()
-        for selector in required.resources.values():
-            group, kind = group_of(selector.api_version), selector.kind
-            if selector.WhichOneof("match") == "match_name":
-                yield Key(group, kind, selector.namespace, selector.match_name)
-            else:
-                # What carries all labels carries the first, and what changes is noted under each of its labels.
-                label = next(iter(sorted(selector.match_labels.labels.items())), ())
-                yield (group, kind, *label)
+        for _, wanted in self._wants.get(key, ()):
+            yield wanted.spot
 
     def call(self, key: Key, step: str) -> Answer:
         """Return the answer once its requirements are stable.
@@ -151,7 +187,7 @@ class Pipeline:
             if answer.fatal is not None:
                 return answer
             if response.requirements == stable:
-                self._requirements[key] = stable
+                self._requirements[key], self._wants[key] = stable, _wants(stable)
                 return answer
             stable = fnv1.Requirements()
             stable.CopyFrom(response.requirements)
@@ -162,25 +198,38 @@ class Pipeline:
 
     def remember(self, other: Pipeline) -> None:
         """Take over what another pipeline remembers of the same objects."""
-        self._requirements = dict(other._requirements)
+        self._requirements, self._wants = dict(other._requirements), dict(other._wants)
 
     def forget(self, key: Key) -> None:
         """Drop what is remembered of an object that is gone."""
         self._requirements.pop(key, None)
+        self._wants.pop(key, None)
 
-    def _select(self, selector: fnv1.ResourceSelector) -> list[Key]:
-        group, kind = group_of(selector.api_version), selector.kind
-        namespace = selector.namespace if selector.HasField("namespace") else None
-        if selector.WhichOneof("match") == "match_name":
-            key = Key(group, kind, namespace or "", selector.match_name)
-            return [key] if self._store.get(key) is not None else []
-        return self._store.select((group, kind), namespace, dict(selector.match_labels.labels))
+    def _selection(self, wanted: Wanted) -> Selection:
+        """Return what is there of what is wanted, looked for again only once something of that kind has changed."""
+        return self._store.standing(wanted, (wanted.spot,), lambda: self._found(wanted))
+
+    def _found(self, wanted: Wanted) -> Selection:
+        kind = (wanted.group, wanted.kind)
+        if wanted.name is not None:
+            key = Key(*kind, wanted.namespace or "", wanted.name)
+            keys = [key] if self._store.get(key) is not None else []
+        else:
+            keys = self._store.select(kind, wanted.namespace, dict(wanted.labels))
+        return Selection(tuple(keys), tuple([(key, self._store.version(key)) for key in keys]))
+
+    def _resources(self, wanted: Wanted) -> tuple[Resource, ...]:
+        """Return the same as a function reads them: one tuple for all that want it, while nothing of it changes."""
+        keys = self._selection(wanted).keys
+        return self._store.standing(
+            ("read", wanted), (wanted.spot,), lambda: tuple([resource(self._store, key) for key in keys])
+        )
 
     def _run(self, key: Key, requirements: fnv1.Requirements, context: struct_pb2.Struct) -> fnv1.RunFunctionResponse:
         try:
             if isinstance(self.function, Handed):
                 return self.function.answer(
-                    self._about(key), decode=lambda request: self._observation(key, request, requirements)
+                    self._named(key), decode=lambda _request: self._observation(key, requirements)
                 )
             return self.function(self._request(key, requirements, context))
         except Exception as error:
@@ -188,49 +237,60 @@ class Pipeline:
             self._record.bugs[Bug(key, message, error)] = None
             raise Failed(f"cannot compose resources: {message}") from error
 
-    def _about(self, key: Key) -> fnv1.RunFunctionRequest:
+    def _named(self, key: Key) -> fnv1.RunFunctionRequest:
+        """Return a request that says only whom it is about."""
         request = fnv1.RunFunctionRequest()
         request.meta.capabilities.extend(_CAPABILITIES)
-        request.observed.composite.resource.CopyFrom(_struct(self._store, key))
+        found = self._store.get(key) or {}
+        metadata = {part: found["metadata"][part] for part in ("namespace", "name") if part in found["metadata"]}
+        about = {"apiVersion": found["apiVersion"], "kind": found["kind"], "metadata": metadata}
+        request.observed.composite.resource.update(about)
         return request
 
     def _request(
         self, key: Key, requirements: fnv1.Requirements, context: struct_pb2.Struct
     ) -> fnv1.RunFunctionRequest:
-        request = self._about(key)
-        for name, child in sorted(self.observed(key).items()):
+        request = fnv1.RunFunctionRequest()
+        request.meta.capabilities.extend(_CAPABILITIES)
+        request.observed.composite.resource.CopyFrom(_struct(self._store, key))
+        for name, child in self.observed(key).items():
             request.observed.resources[name].resource.CopyFrom(_struct(self._store, child))
         request.meta.tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
-        for name in sorted(requirements.resources):
+        for name, wanted in _wants(requirements):
             found = request.required_resources[name]
             found.SetInParent()
-            for needed in self._select(requirements.resources[name]):
+            for needed in self._selection(wanted).keys:
                 found.items.add().resource.CopyFrom(_struct(self._store, needed))
         if context.fields:
             request.context.CopyFrom(context)
         return request
 
-    def _observation(self, key: Key, about: fnv1.RunFunctionRequest, requirements: fnv1.Requirements) -> Observed:
-        """Return what the request of `_request` decodes to; `about` is its beginning."""
+    def _observation(self, key: Key, requirements: fnv1.Requirements) -> Observed:
+        """Return what the request of `_request` decodes to."""
         return Observed(
-            composite=wire.decode(about).composite,
-            children={name: resource(self._store, child) for name, child in sorted(self.observed(key).items())},
-            required={
-                name: tuple([resource(self._store, needed) for needed in self._select(requirements.resources[name])])
-                for name in sorted(requirements.resources)
-            },
+            composite=resource(self._store, key),
+            children={name: resource(self._store, child) for name, child in self.observed(key).items()},
+            required={name: self._resources(wanted) for name, wanted in _wants(requirements)},
         )
 
 
 def resource(store: Store, key: Key) -> Resource:
     """Return an object as a function reads it, which keeps what was read out of it."""
-    return store.derived(key, "resource", lambda _: _read(_struct(store, key)))
+    return store.derived(key, "resource", sent.received)
 
 
-def _read(struct: struct_pb2.Struct) -> Resource:
-    request = fnv1.RunFunctionRequest()
-    request.required_resources["it"].items.add().resource.CopyFrom(struct)
-    return wire.decode(request).required["it"][0]
+def _wants(requirements: fnv1.Requirements) -> Wants:
+    return tuple([(name, _wanted(requirements.resources[name])) for name in sorted(requirements.resources)])
+
+
+def _wanted(selector: fnv1.ResourceSelector) -> Wanted:
+    return Wanted(
+        group_of(selector.api_version),
+        selector.kind,
+        selector.namespace if selector.HasField("namespace") else None,
+        selector.match_name if selector.WhichOneof("match") == "match_name" else None,
+        tuple(sorted(selector.match_labels.labels.items())),
+    )
 
 
 def _struct(store: Store, key: Key) -> struct_pb2.Struct:

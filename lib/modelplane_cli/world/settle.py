@@ -46,12 +46,15 @@ class _History:
     state: int = 0
     states: dict[int, int] = field(default_factory=dict)
     changed: list[set[Key]] = field(default_factory=list)
+    digests: dict[Key, int] = field(default_factory=dict)
+    """Of objects that have changed since the beginning, as they were when they were last noted."""
 
     def note(self, round_: int) -> int | None:
         """Return the earlier round with the same content as now, None where there is none."""
         moved: set[Key] = set()
         for key, before in self.store.changed().items():
-            was, now = _digest(key, before), _digest(key, self.store.get(key))
+            was = self.digests[key] if key in self.digests else _digest(key, before)
+            now = self.digests[key] = _digest(key, self.store.get(key))
             if was != now:
                 self.state ^= was ^ now
                 moved.add(key)

@@ -7,7 +7,7 @@ without a new version (what was decided from it would be taken for current).
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -110,6 +110,7 @@ class Store:
     _sorted: dict[tuple[str, str], list[Key]] = field(default_factory=dict)
     _were: dict[Key, Object | None] = field(default_factory=dict)
     _derived: dict[tuple[Key, str], tuple[int, Any]] = field(default_factory=dict)
+    _standing: dict[Hashable, tuple[int, tuple[Spot, ...], Any]] = field(default_factory=dict)
     _moved: dict[Spot, int] = field(default_factory=dict)
     _clock: int = 0
 
@@ -162,6 +163,7 @@ class Store:
         other._owned = {owner: dict(keys) for owner, keys in self._owned.items()}
         other._labelled = {label: dict(keys) for label, keys in self._labelled.items()}
         other._derived, other._moved = dict(self._derived), dict(self._moved)
+        other._standing = dict(self._standing)
         return other
 
     def changed(self) -> dict[Key, Object | None]:
@@ -196,6 +198,17 @@ class Store:
         if found is None or found[0] != version:
             found = self._derived[key, what] = (version, make(self._objects.get(key) or {}))
         made: T = found[1]
+        return made
+
+    def standing(self, what: Hashable, spots: tuple[Spot, ...], make: Callable[[], T]) -> T:
+        """Return what `make` makes, made again only once something changed at the spots, which are all it depends on.
+
+        Copies of the store share it, as they share what is `derived` from one object.
+        """
+        found = self._standing.get(what)
+        if found is None or not self.is_still(found[1], found[0]):
+            found = self._standing[what] = (self._clock, spots, make())
+        made: T = found[2]
         return made
 
     def __iter__(self) -> Iterator[Key]:
