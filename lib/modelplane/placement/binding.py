@@ -105,30 +105,43 @@ def _marks(device: Device) -> Iterator[tuple[Callable[[Device], bool], str]]:
     """Yield what tells the device from others, as a test and in the words of a selector."""
     for name, value in device.attributes:
         if value.kind in (AttributeKind.STRING, AttributeKind.INT) and not name.startswith(f"{names.GROUP}/"):
-            differs = _differs(name, value)
-            yield differs, f"{_path('attributes', device, name)} == {json.dumps(value.value)}"
+            # JSON's escapes are CEL's, but for characters that JSON parts in two; those stay as they are.
+            text = json.dumps(value.value, ensure_ascii=False)
+            yield _differs(_full(device, name), value), f"{_path('attributes', device, name)} == {text}"
     for name, text in device.capacity:
-        yield _has_other(name, text), f'{_path("capacity", device, name)}.compareTo(quantity("{text}")) == 0'
+        yield (
+            _has_other(_full(device, name), text),
+            f'{_path("capacity", device, name)}.compareTo(quantity("{text}")) == 0',
+        )
 
 
-def _differs(name: str, value: Attribute) -> Callable[[Device], bool]:
+# Both ask for a value of the very name that the selector reads: where a device has none, reading it is an error, and an
+# error ends an allocation.
+
+
+def _differs(full_name: str, value: Attribute) -> Callable[[Device], bool]:
     def differs(other: Device) -> bool:
-        has = matching.attribute(other, name)
+        has = {_full(other, name): found for name, found in other.attributes}.get(full_name)
         return has is not None and has.kind is value.kind and has != value
 
     return differs
 
 
-def _has_other(name: str, text: str) -> Callable[[Device], bool]:
+def _has_other(full_name: str, text: str) -> Callable[[Device], bool]:
     amount = Quantity.parse(text)
 
     def has_other(other: Device) -> bool:
-        has = dict(other.capacity).get(name)
+        has = {_full(other, name): found for name, found in other.capacity}.get(full_name)
         return has is not None and Quantity.parse(has) != amount
 
     return has_other
 
 
+def _full(device: Device, name: str) -> str:
+    """Return a name with its domain; one written without belongs to the driver's."""
+    return name if "/" in name else f"{device.driver}/{name}"
+
+
 def _path(field: str, device: Device, name: str) -> str:
-    domain, slash, own = name.rpartition("/")
-    return f'device.{field}["{domain if slash else device.driver}"]["{own}"]'
+    domain, _, own = _full(device, name).rpartition("/")
+    return f'device.{field}["{domain}"]["{own}"]'
