@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from modelplane.cel import runtime
+from modelplane.cel import maps, runtime
 from modelplane.cel.costs import Tracker
 from modelplane.cel.errors import Err, bounded
 from modelplane.cel.plan import Invocation
@@ -68,7 +68,7 @@ def qualify(target: Value, key: Value, *, lenient: bool) -> Value:
     if type(key) not in _KEYS:
         return Err(f"invalid qualifier type: {runtime.type_name(key)}")
     if runtime.is_map(target):
-        value, found = runtime.find(target, key)
+        value, found = maps.find(target, key)
         if found:
             return value
         return ABSENT if lenient else Err(f"no such key: {key}")
@@ -241,14 +241,14 @@ def singles(items: Value) -> Iterable[tuple[Value, Value]]:
     """Return the elements of a list or the keys of a map."""
     if runtime.is_list(items):
         return ((item, None) for item in items)
-    return ((runtime.value_of(key), None) for key in _ordered(items))
+    return ((maps.value_of(key), None) for key in _ordered(items))
 
 
 def pairs(items: Value) -> Iterable[tuple[Value, Value]]:
     """Return index and element, or key and value."""
     if runtime.is_list(items):
         return enumerate(items)
-    return ((runtime.value_of(key), items[key]) for key in _ordered(items))
+    return ((maps.value_of(key), items[key]) for key in _ordered(items))
 
 
 def _ordered(items: dict[Any, Value]) -> list[Any]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from modelplane.cel import runtime, times
+from modelplane.cel import comparison, runtime, times
 from modelplane.cel.errors import Err, no_such_overload
 from modelplane.cel.runtime import (
     INT_MAX,
@@ -150,16 +150,16 @@ def _not(value: Value) -> Value:
 
 def _ordered(holds: Callable[[int], bool]) -> Callable[[Value, Value], Value]:
     def relation(left: Value, right: Value) -> Value:
-        if not runtime.is_comparable(left):
+        if not comparison.is_comparable(left):
             return no_such_overload()
-        order = runtime.compare(left, right)
+        order = comparison.compare(left, right)
         return order if isinstance(order, Err) else holds(order)
 
     return relation
 
 
 def _in(value: Value, container: Value) -> Value:
-    return runtime.contains(container, value)
+    return comparison.contains(container, value)
 
 
 def _size(value: Value) -> Value:

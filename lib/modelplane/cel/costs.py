@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from modelplane.cel import runtime
+from modelplane.cel import maps, runtime
 from modelplane.cel.errors import Abort
 from modelplane.cel.runtime import Opaque, Optional, QuantityBox, Value
 from modelplane.units import Version
@@ -202,7 +202,7 @@ def _traversal(value: Value) -> int:
     if runtime.is_list(value):
         return sum(_traversal(item) for item in value)
     if runtime.is_map(value):
-        return sum(_traversal(runtime.value_of(key)) + _traversal(item) for key, item in value.items())
+        return sum(_traversal(maps.value_of(key)) + _traversal(item) for key, item in value.items())
     return 1
 
 

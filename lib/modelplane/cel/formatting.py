@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from modelplane.cel import arithmetic, runtime, tree
+from modelplane.cel import arithmetic, maps, runtime, tree
 from modelplane.cel.checker import Checked
 from modelplane.cel.errors import CompileError, Err, bounded, no_such_overload
 from modelplane.cel.runtime import Duration, Timestamp, TypeValue, Uint, Value
@@ -111,7 +111,7 @@ def _string(value: Value, _precision: int | None = None) -> str:
     if runtime.is_list(value):
         return "[" + ", ".join(_nested(item) for item in value) + "]"
     if runtime.is_map(value):
-        pairs = sorted((_key(runtime.value_of(key)), _nested(item)) for key, item in value.items())
+        pairs = sorted((_key(maps.value_of(key)), _nested(item)) for key, item in value.items())
         return "{" + ", ".join(f"{key}:{item}" for key, item in pairs) + "}"
     if value is None:
         return "null"

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from modelplane.cel import arithmetic, runtime, strings
+from modelplane.cel import arithmetic, comparison, maps, runtime, strings
 from modelplane.cel.errors import Abort, Err, bounded, no_such_overload
 from modelplane.cel.runtime import NONE, Duration, MutableMap, Optional, Uint, Value
 
@@ -31,9 +31,9 @@ def _on_list(function: Callable[..., Value]) -> Callable[..., Value]:
 def _is_sorted(items: list[Value]) -> Value:
     previous: Value = None
     for index, item in enumerate(items):
-        if not runtime.is_comparable(item):
+        if not comparison.is_comparable(item):
             return no_such_overload()
-        if index and runtime.compare(previous, item) == 1:
+        if index and comparison.compare(previous, item) == 1:
             return False
         previous = item
     return True
@@ -58,11 +58,11 @@ def _extreme(name: str, preferred: int) -> Callable[..., Value]:
     def extreme(items: list[Value]) -> Value:
         if not items:
             return Err(f"{name} called on empty list")
-        if not all(runtime.is_comparable(item) for item in items):
+        if not all(comparison.is_comparable(item) for item in items):
             return no_such_overload()
         best = items[0]
         for item in items[1:]:
-            if runtime.compare(best, item) == preferred:
+            if comparison.compare(best, item) == preferred:
                 best = item
         return best
 
@@ -78,7 +78,7 @@ def _index_of(*, last: bool) -> Callable[..., Value]:
         if len(args) > 1:
             return no_such_overload()
         order = reversed(range(len(items))) if last else range(len(items))
-        return next((index for index in order if runtime.equal_to(items[index], args[0]) is True), -1)
+        return next((index for index in order if comparison.equal_to(items[index], args[0]) is True), -1)
 
     return index_of
 
@@ -134,13 +134,13 @@ def _sort_by(items: list[Value], keys: Value) -> Value:
         )
     if not items:
         return items
-    if not runtime.is_comparable(keys[0]):
+    if not comparison.is_comparable(keys[0]):
         return Err("list elements must be comparable")
     if len(keys) > 1 and any(type(key) is not type(keys[0]) for key in keys):
         return Err("list elements must have the same type")
 
     def order(left: int, right: int) -> int:
-        found = runtime.compare(keys[left], keys[right])
+        found = comparison.compare(keys[left], keys[right])
         return 0 if isinstance(found, Err) else found
 
     return [items[index] for index in sorted(range(len(items)), key=functools.cmp_to_key(order))]
@@ -163,7 +163,7 @@ def _distinct(items: list[Value]) -> Value:
     _affordable(len(items) ** 2)
     unique: list[Value] = []
     for item in items:
-        if not any(runtime.equal_to(item, other) is True for other in unique):
+        if not any(comparison.equal_to(item, other) is True for other in unique):
             unique.append(item)
     return unique
 
@@ -184,7 +184,7 @@ def _contains_all(items: Value, wanted: Value) -> Value:
     if not (runtime.is_list(items) and runtime.is_list(wanted)):
         return no_such_overload()
     _affordable(len(items) * len(wanted))
-    return all(runtime.contains(items, item) for item in wanted)
+    return all(comparison.contains(items, item) for item in wanted)
 
 
 def _equivalent(left: Value, right: Value) -> Value:
@@ -196,7 +196,7 @@ def _intersects(left: Value, right: Value) -> Value:
     if not (runtime.is_list(left) and runtime.is_list(right)):
         return no_such_overload()
     _affordable(len(left) * len(right))
-    return any(runtime.contains(right, item) for item in left)
+    return any(comparison.contains(right, item) for item in left)
 
 
 # --- maps
@@ -208,14 +208,14 @@ def _insert(map_: Value, *entry: Value) -> Value:
     if len(entry) == 1:
         if not runtime.is_map(entry[0]):
             return no_such_overload()
-        pairs = [(runtime.value_of(key), value) for key, value in entry[0].items()]
+        pairs = [(maps.value_of(key), value) for key, value in entry[0].items()]
     else:
         pairs = [(entry[0], entry[1])]
     result = map_ if type(map_) is MutableMap else MutableMap(map_)
     for key, value in pairs:
-        if runtime.find(result, key)[1]:
+        if maps.find(result, key)[1]:
             return Err(f"insert failed: key {key} already exists")
-        result[runtime.key_of(key)] = value
+        result[maps.key_of(key)] = value
     return result
 
 
@@ -236,11 +236,11 @@ def _unwrap(items: list[Value]) -> Value:
 
 def _includes(target: Value, value: Value) -> Value:
     if not runtime.is_list(target):
-        return runtime.equal_to(target, value) is True
+        return comparison.equal_to(target, value) is True
     for index, item in enumerate(target):
         if index >= _INCLUDES_LIMIT:
             return Err(f"'includes' function cannot be applied to lists longer than {_INCLUDES_LIMIT} values")
-        if runtime.equal_to(item, value) is True:
+        if comparison.equal_to(item, value) is True:
             return True
     return False
 

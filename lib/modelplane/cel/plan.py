@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from modelplane.cel import checker, runtime, typesystem
+from modelplane.cel import checker, maps, runtime, typesystem
 from modelplane.cel.checker import Checked
 from modelplane.cel.errors import CompileError, Err
 from modelplane.cel.runtime import TypeValue, Uint, Value
@@ -326,7 +326,7 @@ class _Planner:
             built: dict[Any, Value] = {}
             for key, value, optional in entries:
                 assert isinstance(key, Constant) and isinstance(value, Constant)  # noqa: S101
-                built[runtime.key_of(key.value)] = _not_optional(value.value) if optional else value.value
+                built[maps.key_of(key.value)] = _not_optional(value.value) if optional else value.value
             bad = next((value for value in built.values() if isinstance(value, Err)), None)
             return Constant(node.id, built if bad is None else bad)
         return MapOf(node.id, entries)
@@ -364,7 +364,7 @@ def _not_optional(value: Value) -> Value:
 def _alike(item: Value) -> list[Any]:
     """Return the keys of every number type that equals a constant member."""
     kind = type(item)
-    found = [runtime.key_of(item)]
+    found = [maps.key_of(item)]
     if kind is float and item == item and abs(item) != float("inf") and item == int(item):  # noqa: PLR0124
         whole = int(item)
         found += [(int, whole)] if runtime.INT_MIN <= whole <= runtime.INT_MAX else []

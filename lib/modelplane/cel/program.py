@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from modelplane.cel import access, costs, plan, runtime
+from modelplane.cel import access, comparison, costs, maps, plan, runtime
 from modelplane.cel.access import Frame, Run
 from modelplane.cel.errors import Err, no_such_overload
 from modelplane.cel.plan import (
@@ -201,7 +201,7 @@ class _Emitter:
 
     def _equality(self, step: Equality, names: _Names | None) -> Run:
         left, right, negated = self.run(step.left, names), self.run(step.right, names), step.negated
-        equal = runtime.equal
+        equal = comparison.equal
 
         def equality(frame: Frame) -> Value:
             mine, theirs = left(frame), right(frame)
@@ -270,7 +270,7 @@ class _Emitter:
         return built
 
     def _membership(self, step: Membership, names: _Names | None) -> Run:
-        value, members, key_of = self.run(step.value, names), step.members, runtime.key_of
+        value, members, key_of = self.run(step.value, names), step.members, maps.key_of
 
         def membership(frame: Frame) -> Value:
             found = value(frame)
@@ -330,10 +330,10 @@ class _Emitter:
                     if type(value) is not Optional:
                         return Err(f"cannot initialize optional entry '{key}' from non-optional value {value}")
                     if not value.present:
-                        built.pop(runtime.key_of(key), None)
+                        built.pop(maps.key_of(key), None)
                         continue
                     value = value.value
-                built[runtime.key_of(key)] = value
+                built[maps.key_of(key)] = value
             return built
 
         parts = [part for key, value, _ in step.entries for part in (key, value)]

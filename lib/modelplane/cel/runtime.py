@@ -1,7 +1,7 @@
-"""Values at run time, and the equality, order, keys and sizes CEL gives them.
+"""Values at run time, their types and sizes.
 
 bool, int, float, str, bytes and None are Python's own; a list is a Python list, a map a dict whose keys are made
-by `key_of`. Everything else is a class here. Nothing mutates a value once it is visible, except a quantity:
+by `maps.key_of`. Everything else is a class here. Nothing mutates a value once it is visible, except a quantity:
 comparing one changes its internal form, as in Kubernetes.
 
 Source: common/types of cel-go v0.26.0.
@@ -9,11 +9,9 @@ Source: common/types of cel-go v0.26.0.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from modelplane.cel.errors import Abort, Err, no_such_overload
+from modelplane.cel.errors import Err
 from modelplane.units import Quantity, Version
 
 Value = Any
@@ -155,10 +153,9 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     Version: "kubernetes.Semver",
     Err: "error",
 }
-_LISTS: Final[frozenset[type]] = frozenset({list, MutableList})
-_MAPS: Final[frozenset[type]] = frozenset(tuple[type, ...]((dict, Domains, Named, MutableMap)))
-_OF_DEVICE: Final[frozenset[type]] = frozenset(tuple[type, ...]((Domains, Named)))
-_NUMBERS: Final = frozenset({int, Uint, float})
+LISTS: Final[frozenset[type]] = frozenset({list, MutableList})
+MAPS: Final[frozenset[type]] = frozenset(tuple[type, ...]((dict, Domains, Named, MutableMap)))
+NUMBERS: Final = frozenset({int, Uint, float})
 
 
 def type_name(value: Value) -> str:
@@ -170,12 +167,12 @@ def type_name(value: Value) -> str:
 
 def is_list(value: Value) -> bool:
     """Return whether it is a list."""
-    return type(value) in _LISTS
+    return type(value) in LISTS
 
 
 def is_map(value: Value) -> bool:
     """Return whether it is a map."""
-    return type(value) in _MAPS
+    return type(value) in MAPS
 
 
 def is_int(value: Value) -> bool:
@@ -193,270 +190,12 @@ def underlying(value: Value) -> Value:
 def size_of(value: Value) -> int | None:
     """Return what `size()` counts, None for a value that has no size."""
     kind = type(value)
-    if kind is str or kind is bytes or kind in _LISTS or kind in _MAPS:
+    if kind is str or kind is bytes or kind in LISTS or kind in MAPS:
         return len(value)
     if kind is Opaque:
         size: int | None = value.size
         return size
     return None
-
-
-# --- keys of maps
-
-
-def key_of(value: Value) -> Any:
-    """Return what stands for `value` in the dict of a map: a string itself, anything else with its type.
-
-    Raises: Abort for a value Kubernetes cannot hash: there the evaluation dies.
-    """
-    kind = type(value)
-    if kind is str:
-        return value
-    if kind is float and math.isnan(value):
-        return (kind, _Same(value, object()))  # not even the same one is found again
-    if kind in (bool, int, Uint, float, type(None)):
-        return (kind, value)
-    named = kind is Opaque and value.type_name == "kubernetes.NamedFormat"
-    if named or kind in (bytes, Version):
-        name = "cel.Format" if named else {bytes: "types.Bytes", Version: "cel.Semver"}[kind]
-        raise Abort(f"internal error: runtime error: hash of unhashable type {name}")
-    return (kind, _Same(value, _identity(value)))
-
-
-def _identity(value: Value) -> Any:
-    """Return what tells the value from others as a key: Kubernetes hashes some by what they are, most by where."""
-    kind = type(value)
-    if kind is Duration:
-        return value.nanoseconds
-    if kind is Timestamp and value.offset % 3600 == 0 and -12 * 3600 <= value.offset <= 14 * 3600:
-        return (value.nanoseconds, value.offset)  # such zones are one object each, others are made anew
-    if kind is TypeValue:
-        return value.name
-    if kind is Opaque and value.type_name in ("net.IP", "net.CIDR"):
-        return (value.type_name, value.value)
-    return Named if kind is Named else id(value)
-
-
-def value_of(key: Any) -> Value:
-    """Return the value a key of a map's dict stands for."""
-    if type(key) is str:
-        return key
-    value = key[-1]
-    return value.value if type(value) is _Same else value
-
-
-class _Same:
-    """A key that is found by a value of the same identity; the value is kept, so that its id stays its own.
-
-    Two maps of the device as keys of one map are not compared, that aborts: in Kubernetes such a map is another each
-    time the device is asked for it, and the same under a name that was bound to it, which is not told apart here.
-    """
-
-    __slots__ = ("identity", "value")
-
-    def __init__(self, value: Value, identity: Any) -> None:
-        self.value = value
-        self.identity = identity
-
-    def __hash__(self) -> int:
-        return hash(self.identity)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not _Same or other.identity != self.identity:
-            return False
-        if self.identity is Named:
-            raise Abort("maps of the device are not compared as keys of a map")
-        return True
-
-
-def find(map_: dict[Any, Any], value: Value) -> tuple[Value, bool]:
-    """Return what the map holds under `value`, and whether it does; numbers of all types are one key."""
-    kind = type(value)
-    if kind is str:
-        if value in map_:
-            return map_[value], True
-    elif kind in _NUMBERS:
-        for key in _numeric_keys(value):
-            if key in map_:
-                return map_[key], True
-    elif len(map_) and type(map_) not in _OF_DEVICE:
-        key = key_of(value)
-        if key in map_:
-            return map_[key], True
-    if type(map_) is Domains:
-        return {}, True
-    return None, False
-
-
-def _numeric_keys(value: Any) -> Iterator[Any]:
-    if value == value:  # noqa: PLR0124 - a NaN is no key
-        yield (type(value), value)
-    if type(value) is not float:
-        other = Uint if type(value) is int else int
-        if 0 <= value <= INT_MAX:
-            yield (other, other(value))
-    elif math.isfinite(value) and value == int(value):
-        whole = int(value)
-        if INT_MIN <= whole <= INT_MAX:
-            yield (int, whole)
-        if 0 <= whole <= UINT_MAX:
-            yield (Uint, Uint(whole))
-
-
-def contains(container: Value, value: Value) -> Value:
-    """Return whether a list holds an equal element or a map the key; lookup defaults do not count."""
-    if type(container) in _LISTS:
-        return any(equal_to(value, element) is True for element in container)
-    if type(container) in _MAPS:
-        return find(Named(container) if type(container) is Domains else container, value)[1]
-    return no_such_overload()
-
-
-# --- equality
-
-
-Seen: TypeAlias = dict[tuple[int, int], tuple[Value, Value, Value]]
-"""Pairs of lists, maps or optionals that were compared, kept alive, and what came out.
-
-The same list can stand in many places of another (`cel.bind(a, [1], cel.bind(b, [a, a], ...))`); comparing it in each
-of them would take exponential time.
-"""
-
-
-def equal(left: Value, right: Value) -> Value:
-    """Return `left == right`: a bool, or an error for types that refuse to compare."""
-    if left is None or right is None:
-        return left is right
-    return equal_to(left, right)
-
-
-def equal_to(left: Value, right: Value, seen: Seen | None = None) -> Value:
-    """Return whether `left` says it equals `right`; not symmetric."""
-    kind, other = type(left), type(right)
-    if kind is Err:
-        return left
-    if kind in _NUMBERS:
-        return other in _NUMBERS and compare_numbers(left, right) == 0 and left == left and right == right  # noqa: PLR0124
-    compare_parts = _OF_PARTS.get(kind)
-    if compare_parts is not None:
-        return compare_parts(left, right, {} if seen is None else seen)
-    handler = _EQUALS.get(kind)
-    if handler is not None:
-        return handler(left, right)
-    return kind is other and left == right
-
-
-def _parts_equal(left: Value, right: Value, seen: Seen) -> Value:
-    if left is None or right is None:
-        return left is right
-    if type(left) not in _OF_PARTS:
-        return equal_to(left, right)
-    key = (id(left), id(right))
-    known = seen.get(key)
-    if known is None:
-        known = seen[key] = (left, right, equal_to(left, right, seen))
-    return known[2]
-
-
-def _lists_equal(left: list[Any], right: Value, seen: Seen) -> bool:
-    if type(right) not in _LISTS or len(left) != len(right):
-        return False
-    return all(_parts_equal(mine, theirs, seen) is not False for mine, theirs in zip(left, right, strict=True))
-
-
-def _maps_equal(left: dict[Any, Any], right: Value, seen: Seen) -> bool:
-    if type(right) not in _MAPS or len(left) != len(right):
-        return False
-    for key, mine in left.items():
-        theirs, found = find(right, value_of(key))
-        if not found or _parts_equal(mine, theirs, seen) is False:
-            return False
-    return True
-
-
-def _optionals_equal(left: Optional, right: Value, seen: Seen) -> Value:
-    if type(right) is not Optional:
-        return False
-    if not left.present or not right.present:
-        return left.present == right.present
-    if type(left.value) in _OF_PARTS:
-        return _parts_equal(left.value, right.value, seen)
-    return equal_to(left.value, right.value)
-
-
-def _quantities_equal(left: QuantityBox, right: Value) -> Value:
-    if type(right) is not QuantityBox or right.derived:
-        return no_such_overload() if type(right) is not Err else right
-    # Kubernetes compares copies here: what is promoted is thrown away
-    return left.quantity.compare(right.quantity) == 0
-
-
-def _opaques_equal(left: Opaque, right: Value) -> Value:
-    if type(right) is Opaque and right.type_name == left.type_name:
-        return bool(left.value == right.value)
-    return right if type(right) is Err else no_such_overload()
-
-
-def _versions_equal(left: Version, right: Value) -> Value:
-    if type(right) is Version:
-        return left.compare(right) == 0
-    return right if type(right) is Err else no_such_overload()
-
-
-_OF_PARTS: Final[dict[type, Callable[[Any, Value, Seen], Value]]] = {
-    Optional: _optionals_equal,
-    **dict.fromkeys(_LISTS, _lists_equal),
-    **dict.fromkeys(_MAPS, _maps_equal),
-}
-_EQUALS: Final[dict[type, Callable[[Any, Value], Value]]] = {
-    QuantityBox: _quantities_equal,
-    Version: _versions_equal,
-    Opaque: _opaques_equal,
-    Duration: lambda left, right: type(right) is Duration and left.nanoseconds == right.nanoseconds,
-    Timestamp: lambda left, right: type(right) is Timestamp and left.nanoseconds == right.nanoseconds,
-    TypeValue: lambda left, right: type(right) is TypeValue and left.name == right.name,
-}
-
-
-# --- order
-
-
-def compare_numbers(left: Any, right: Any) -> int:
-    """Return -1, 0 or 1 for two numbers of any type, the way they are compared across types; NaN compares as equal."""
-    if isinstance(left, float) != isinstance(right, float):
-        if isinstance(left, float):
-            return -compare_numbers(right, left)
-        bottom, top = (0, UINT_MAX) if type(left) is Uint else (INT_MIN, INT_MAX)
-        if right < bottom:
-            return 1
-        if right > float(top):
-            return -1
-        left = float(left)
-    return int(left > right) - int(left < right)
-
-
-def compare(left: Value, right: Value) -> int | Err:
-    """Return -1, 0 or 1, or an error for values that have no order between them."""
-    kind, other = type(left), type(right)
-    if kind in _NUMBERS and other in _NUMBERS:
-        if left != left or right != right:  # noqa: PLR0124 - how a NaN shows itself
-            return Err("NaN values cannot be ordered")
-        return compare_numbers(left, right)
-    if kind is other and kind in _ORDERED:
-        if kind is Duration or kind is Timestamp:
-            left, right = left.nanoseconds, right.nanoseconds
-        elif kind is str:
-            left, right = left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass")
-        return int(left > right) - int(left < right)
-    return right if other is Err else no_such_overload()
-
-
-_ORDERED: Final = frozenset({bool, str, bytes, Duration, Timestamp})
-
-
-def is_comparable(value: Value) -> bool:
-    """Return whether values of this type have an order at all."""
-    return type(value) in _ORDERED or type(value) in _NUMBERS
 
 
 def is_zero(value: Value) -> bool:
@@ -468,7 +207,7 @@ def is_zero(value: Value) -> bool:
         return bool(value.nanoseconds == 0)
     if value is None:
         return True
-    return (kind in _PLAIN or kind in _LISTS or kind in _MAPS) and not value
+    return (kind in _PLAIN or kind in LISTS or kind in MAPS) and not value
 
 
 _PLAIN: Final = frozenset({bool, int, Uint, float, str, bytes})
