@@ -16,6 +16,9 @@ from modelplane.errors import InvalidInput
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]
 Choice = TypeVar("Choice", bound=StrEnum)
+# Nearly all are dicts, and whether something is a Mapping takes three times as long to find out.
+_OBJECT = (dict, Mapping)
+_TEXTS = frozenset({str})
 
 
 @dataclass(slots=True)
@@ -47,27 +50,49 @@ class Field:
         for key in keys:
             if value is None:
                 break
-            if type(value) is not dict and not isinstance(value, Mapping):
+            if not isinstance(value, _OBJECT):
                 raise self._no_object(keys)
             value = value.get(key)
         return Field(value, keys, self)
+
+    def text_at(self, key: str, default: str | None = None) -> str:
+        """Return `at(key).text(default)`, without a Field where the text is there; so read all of a large fleet."""
+        if type(self.value) is dict:
+            value = self.value.get(key)
+            if value and type(value) is str:
+                return value
+        return self.at(key).text(default)
+
+    def integer_at(self, key: str, default: int | None = None) -> int:
+        """Return `at(key).integer(default)`, without a Field where the integer is there, or not and need not be."""
+        if type(self.value) is dict:
+            value = self.value.get(key, default)
+            if type(value) is int:
+                return value
+        return self.at(key).integer(default)
+
+    def texts(self) -> tuple[str, ...]:
+        """Return the strings of a list, none when absent. Raises: InvalidInput for an empty one and anything else."""
+        value = self.value
+        if type(value) is list and set(map(type, value)) <= _TEXTS and "" not in value:
+            return tuple(value)
+        return tuple([entry.text() for entry in self.items()])
 
     def members(self) -> Mapping[str, Json]:
         """Return the object, empty when absent. Raises: InvalidInput when it is something else."""
         if self.value is None:
             return {}
-        if not isinstance(self.value, Mapping):
+        if not isinstance(self.value, _OBJECT):
             raise self.wrong("must be an object")
         return self.value
 
     def items(self) -> Iterator[Field]:
-        """Yield the elements of a list, none when absent. Raises: InvalidInput when it is something else."""
+        """Return the elements of a list, none when absent. Raises: InvalidInput when it is something else."""
         if self.value is None:
-            return
+            return iter(())
         if not isinstance(self.value, (list, tuple)):
             raise self.wrong("must be a list")
-        for index, value in enumerate(self.value):
-            yield Field(value, (index,), self)
+        return iter([Field(value, (index,), self) for index, value in enumerate(self.value)])
 
     def text(self, default: str | None = None) -> str:
         """Return a string; an absent or empty one gives `default`. Raises: InvalidInput when there is neither."""

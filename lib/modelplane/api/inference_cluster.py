@@ -36,6 +36,10 @@ DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
 NO_QUEUE = "None"
 ALLOCATIONS_MAX = 4096
+# So many digits are counted exactly by every Kubernetes, whatever their suffix.
+SMALL_DIGITS = 15
+_MILLI = 3
+_UNPUBLISHED = Field(None)
 _ALLOCATIONS: dict[str, Allocation] = {}
 """Entries of status.pools[].allocations by all that they say; a memory of a pure function."""
 
@@ -68,22 +72,22 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
     Raises: InvalidInput with the path from the document's root.
     """
     root = Field(resource)
-    status = root.at("status")
-    published = {entry.at("name").text(): entry for entry in status.at("pools").items()}
+    metadata, spec, status = root.at("metadata"), root.at("spec"), root.at("status")
+    published = {entry.text_at("name"): entry for entry in status.at("pools").items()}
     return Cluster(
-        name=root.at("metadata", "name").text(),
-        pools=decode_pools(root.at("spec", "nodePools"), classes, published),
-        labels={key: str(value) for key, value in sorted(root.at("metadata", "labels").members().items())},
-        taints=tuple(intent.decode_taint(entry) for entry in root.at("spec", "taints").items()),
+        name=metadata.text_at("name"),
+        pools=decode_pools(spec.at("nodePools"), classes, published),
+        labels={key: str(value) for key, value in sorted(metadata.at("labels").members().items())},
+        taints=tuple([intent.decode_taint(entry) for entry in spec.at("taints").items()]),
         ready=condition(resource, "ClusterReady") == "True",
         address_known=decode_gateway(status.at("gateway")) is not None,
         capacity_known=status.at("pools").is_set,
-        backends=tuple(entry.text() for entry in root.at("spec", "backends").items()) or (DEFAULT_BACKEND,),
+        backends=spec.at("backends").texts() or (DEFAULT_BACKEND,),
         accounting=decode_accounting(root),
         queued_by=decode_queue(root),
-        admitted=frozenset(entry.text() for entry in status.at("admitted").items()),
+        admitted=frozenset(status.at("admitted").texts()),
         refused={
-            entry.at("replica").text(): RefusalNote(entry.at("reason").text(""), entry.at("message").text(""))
+            entry.text_at("replica"): RefusalNote(entry.text_at("reason", ""), entry.text_at("message", ""))
             for entry in status.at("refused").items()
         },
     )
@@ -104,16 +108,16 @@ def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: M
     """Return the pools in the order of the spec, each with the allocations published for it."""
     pools = []
     for entry in declared.items():
-        name = entry.at("name").text()
-        status = published.get(name, Field(None))
-        class_name = entry.at("className").text()
+        name = entry.text_at("name")
+        status = published.get(name, _UNPUBLISHED)
+        class_name = entry.text_at("className")
         pools.append(
             Pool(
                 name=name,
                 class_name=class_name,
                 node_class=classes.get(class_name),
                 nodes=_nodes(entry, status),
-                allocations=tuple(_allocation(item) for item in status.at("allocations").items()),
+                allocations=_allocations(status.at("allocations")),
             )
         )
     return tuple(pools)
@@ -121,14 +125,14 @@ def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: M
 
 def decode_gateway(status: Field) -> GatewayAddress | None:
     """Return the published address, None while there is none."""
-    address = status.at("address").optional()
-    if address is None:
+    address = status.text_at("address", "")
+    if not address:
         return None
     return GatewayAddress(
         address=address,
-        port=status.at("port").integer(80),
-        scheme=status.at("scheme").text("http"),
-        hostname=status.at("hostname").text(""),
+        port=status.integer_at("port", 80),
+        scheme=status.text_at("scheme", "http"),
+        hostname=status.text_at("hostname", ""),
     )
 
 
@@ -147,16 +151,16 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
     selectors: dict[str, dict[str, str]] = {}
     taints: dict[str, tuple[tuple[str, str, str], ...]] = {}
     for pool in root.at("spec", "nodePools").items():
-        name = pool.at("name").text()
+        name = pool.text_at("name")
         own = {key: str(value) for key, value in sorted(pool.at("nodeSelector").members().items())}
         selectors[name] = own or {LABEL_POOL: name}
         found = tuple(intent.decode_taint(entry) for entry in pool.at("taints").items())
         taints[name] = tuple((taint.key, taint.value, str(taint.effect)) for taint in found)
     return ClusterFacts(
         name=root.at("metadata", "name").text(),
-        gateway_name=gateway.at("name").text(DEFAULT_GATEWAY),
-        gateway_namespace=gateway.at("namespace").text(SYSTEM_NAMESPACE),
-        gateway_listener=gateway.at("listener").text(""),
+        gateway_name=gateway.text_at("name", DEFAULT_GATEWAY),
+        gateway_namespace=gateway.text_at("namespace", SYSTEM_NAMESPACE),
+        gateway_listener=gateway.text_at("listener", ""),
         pool_node_selector=selectors,
         pool_taints=taints,
     )
@@ -165,15 +169,15 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
 def decode_provider_config(status: Field) -> ProviderConfigRef | None:
     """Return the configuration that the cluster's function published, None before it did."""
     reference = status.at("providerConfigRef")
-    name = reference.at("name").optional()
-    return None if name is None else ProviderConfigRef(reference.at("kind").text("ClusterProviderConfig"), name)
+    name = reference.text_at("name", "") or None
+    return None if name is None else ProviderConfigRef(reference.text_at("kind", "ClusterProviderConfig"), name)
 
 
 def condition(resource: Mapping[str, Json], kind: str) -> str:
     """Return the status of a condition: True, False or Unknown."""
     for entry in Field(resource).at("status", "conditions").items():
-        if entry.at("type").text("") == kind:
-            return entry.at("status").text("Unknown")
+        if entry.text_at("type", "") == kind:
+            return entry.text_at("status", "Unknown")
     return "Unknown"
 
 
@@ -213,37 +217,40 @@ def encode_summary(pools: Iterable[tuple[Pool, PoolAccount]], replicas: int) -> 
 
 
 def _nodes(entry: Field, status: Field) -> NodeCounts:
-    maximum = entry.at("maxNodeCount").integer(-1)
-    observed = status.at("nodes", "observed").integer(-1)
+    maximum = entry.integer_at("maxNodeCount", -1)
+    observed = status.at("nodes").integer_at("observed", -1) if status.is_set else -1
     return NodeCounts(
-        declared=entry.at("nodeCount").integer(entry.at("minNodeCount").integer(0)),
+        declared=entry.integer_at("nodeCount", entry.integer_at("minNodeCount", 0)),
         observed=observed if observed >= 0 else None,
         maximum=maximum if maximum >= 0 else None,
     )
 
 
-def _allocation(entry: Field) -> Allocation:
+def _allocations(listed: Field) -> tuple[Allocation, ...]:
     """Return one count per shape. Equal ones are read once: a fleet publishes thousands, and few that differ."""
-    says = repr(entry.value)
-    known = _ALLOCATIONS.get(says)
-    if known is None:
-        known = _read_allocation(entry)
-        if len(_ALLOCATIONS) >= ALLOCATIONS_MAX:
-            _ALLOCATIONS.clear()
-        _ALLOCATIONS[says] = known
-    return known
+    if not listed.is_set:
+        return ()
+    return tuple([_ALLOCATIONS.get(repr(entry.value)) or _remembered(entry) for entry in listed.items()])
+
+
+def _remembered(entry: Field) -> Allocation:
+    allocation = _read_allocation(entry)
+    if len(_ALLOCATIONS) >= ALLOCATIONS_MAX:
+        _ALLOCATIONS.clear()
+    _ALLOCATIONS[repr(entry.value)] = allocation
+    return allocation
 
 
 def _read_allocation(entry: Field) -> Allocation:
     devices = entry.at("devices")
     return Allocation(
         shape=PodShape(
-            devices=tuple((name, devices.at(name).integer()) for name in sorted(devices.members())),
+            devices=tuple([(name, devices.integer_at(name)) for name in sorted(devices.members())]),
             cpu_millis=_ceil(entry.at("cpu"), power=3),
             memory_bytes=_ceil(entry.at("memory"), power=0),
         ),
-        pods=entry.at("pods").integer(),
-        nodes_per_worker=entry.at("nodesPerWorker").integer(1),
+        pods=entry.integer_at("pods"),
+        nodes_per_worker=entry.integer_at("nodesPerWorker", 1),
     )
 
 
@@ -271,5 +278,11 @@ def _ceil(field: Field, *, power: int) -> int:
 
 @lru_cache(maxsize=1024)
 def _amount(text: str, power: int) -> int:
+    # What we publish ourselves: whole cores, or thousandths of one.
+    if len(text) <= SMALL_DIGITS and text.isascii():
+        if text.isdigit():
+            return int(text) * int(10**power)
+        if power == _MILLI and text[:-1].isdigit() and text[-1] == "m":
+            return int(text[:-1])
     amount = Quantity.parse(text)
     return Quantity(amount.unscaled, amount.exponent + power).ceil()

@@ -60,7 +60,7 @@ def decode_selector(field: Field) -> LabelSelector:
 
 def decode_taint(entry: Field) -> Taint:
     """Return one taint of a cluster or of a pool's nodes."""
-    return Taint(entry.at("key").text(), entry.at("effect").choice(Effect), entry.at("value").text(""))
+    return Taint(entry.text_at("key"), entry.at("effect").choice(Effect), entry.text_at("value", ""))
 
 
 def _expression(entry: Field) -> LabelExpression:
