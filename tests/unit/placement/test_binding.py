@@ -147,17 +147,18 @@ def test_a_pin_stops_where_the_rivals_end() -> None:
     assert pins(numbers, "b") == (f'device.attributes["{DRIVER}"]["slot"] == 2',)
 
 
+BOOL, VERSION = AttributeKind.BOOL, AttributeKind.VERSION
+
+
 @pytest.mark.parametrize(
-    "mark",
+    ("name", "value", "other"),
     [
-        pytest.param(("slot", Attribute(AttributeKind.BOOL, value=True)), id="a-bool-says-little"),
-        pytest.param(("modelplane.ai/zone", Attribute(TEXT, "b")), id="ours-are-not-on-the-cluster"),
-        pytest.param(("driverVersion", Attribute(AttributeKind.VERSION, "1.2.3")), id="versions-change"),
+        pytest.param("slot", Attribute(BOOL, value=True), Attribute(BOOL, value=False), id="bool"),
+        pytest.param("modelplane.ai/zone", Attribute(TEXT, "a"), Attribute(TEXT, "b"), id="ours-is-published-nowhere"),
+        pytest.param("driver", Attribute(VERSION, "1.2.3"), Attribute(VERSION, "1.2.4"), id="versions-change"),
+        pytest.param("slot", Attribute(TEXT, "1"), Attribute(AttributeKind.INT, 2), id="values-of-two-kinds"),
     ],
 )
-def test_no_pin_is_made_of(mark: tuple[str, Attribute]) -> None:
-    kinds = (
-        replace(device("a"), attributes=(mark,)),
-        replace(device("b"), attributes=((mark[0], replace(mark[1], value="9.9.9" if mark[1].value else None)),)),
-    )
+def test_no_pin_is_made_of(name: str, value: Attribute, other: Attribute) -> None:
+    kinds = (replace(device("a"), attributes=((name, value),)), replace(device("b"), attributes=((name, other),)))
     assert not pins(kinds, "a")
