@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from modelplane_functions.exchange import Json, Resource
@@ -32,6 +32,18 @@ class Remembered(dict[str, Json]):
 
     def __deepcopy__(self, memo: Memo) -> dict[str, Json]:
         return copy.deepcopy(dict(self), memo)
+
+
+class Fetched(tuple[Resource, ...]):
+    """Resources that were fetched together and are handed to one call after another, with what is read out of all."""
+
+    read: dict[str, Any]
+
+    def __new__(cls, resources: Iterable[Resource]) -> Fetched:
+        """Return the resources in their order, nothing read yet."""
+        made = super().__new__(cls, resources)
+        made.read = {}
+        return made
 
 
 class Memory:
@@ -67,12 +79,14 @@ def _always(_known: Any) -> bool:
     return True
 
 
-def recall(resource: Resource, what: str, read: Callable[[], T], still: Callable[[T], bool] = _always) -> T:
-    """Return what `read` returns, from memory where the resource was read before and `still` holds of the answer.
+def recall(
+    resource: Resource | tuple[Resource, ...], what: str, read: Callable[[], T], still: Callable[[T], bool] = _always
+) -> T:
+    """Return what `read` returns, from memory where the same was read before and `still` holds of the answer.
 
     Raises: what `read` raises; nothing is kept then.
     """
-    if not isinstance(resource, Remembered):
+    if not isinstance(resource, Remembered | Fetched):
         return read()
     known: T | None = resource.read.get(what)
     if known is None or not still(known):

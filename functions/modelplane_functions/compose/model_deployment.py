@@ -142,13 +142,7 @@ def read(observed: Observed) -> Facts:
     workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
     _check_selectors(observed, workload)
     classes, faults = _classes(observed)
-    found = {
-        str(resource["metadata"]["name"]): resource
-        for key, resources in observed.required.items()
-        if key == CLUSTERS or key.startswith(_CLUSTER)
-        for resource in resources
-    }
-    clusters = tuple(recalled(found[name], classes) for name in sorted(found))
+    clusters = _clusters(observed, classes)
     current = _current(observed, workload)
     return Facts(
         workload=workload,
@@ -164,6 +158,29 @@ def read(observed: Observed) -> Facts:
         current=current,
         faults=faults,
     )
+
+
+def _clusters(observed: Observed, classes: Mapping[str, NodeClass]) -> tuple[Cluster, ...]:
+    """Return all clusters in sight, by name: those listed, and those that replicas are on."""
+
+    def read() -> tuple[Mapping[str, NodeClass], dict[str, Cluster]]:
+        found = {str(resource["metadata"]["name"]): resource for resource in observed.required[CLUSTERS]}
+        return classes, {name: recalled(found[name], classes) for name in sorted(found)}
+
+    def still(known: tuple[Mapping[str, NodeClass], dict[str, Cluster]]) -> bool:
+        then = known[0]
+        return then.keys() == classes.keys() and all(then[name] is classes[name] for name in classes)
+
+    listed = recall(observed.required[CLUSTERS], "clusters", read, still)[1]
+    named = {
+        str(resource["metadata"]["name"]): resource
+        for key, resources in observed.required.items()
+        if key.startswith(_CLUSTER)
+        for resource in resources
+    }
+    beside = {name: recalled(resource, classes) for name, resource in named.items() if name not in listed}
+    clusters = {**listed, **beside}
+    return tuple(clusters[name] for name in sorted(clusters)) if beside else tuple(listed.values())
 
 
 def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:

@@ -18,6 +18,7 @@ from modelplane_cli.world.record import Bug, Record
 from modelplane_cli.world.store import Key, Object, Owner, Spot, Store, controller_of, group_of
 from modelplane_functions import wire
 from modelplane_functions.exchange import Observed, Resource
+from modelplane_functions.remembered import Fetched
 
 Json: TypeAlias = Any
 Function: TypeAlias = Callable[[fnv1.RunFunctionRequest], fnv1.RunFunctionResponse]
@@ -222,7 +223,7 @@ class Pipeline:
         """Return the same as a function reads them: one tuple for all that want it, while nothing of it changes."""
         keys = self._selection(wanted).keys
         return self._store.standing(
-            ("read", wanted), (wanted.spot,), lambda: tuple([resource(self._store, key) for key in keys])
+            ("read", wanted), (wanted.spot,), lambda: Fetched([resource(self._store, key) for key in keys])
         )
 
     def _run(self, key: Key, requirements: fnv1.Requirements, context: struct_pb2.Struct) -> fnv1.RunFunctionResponse:

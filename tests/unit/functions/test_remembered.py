@@ -8,7 +8,7 @@ import pytest
 from google.protobuf import struct_pb2
 
 from modelplane_functions import wire
-from modelplane_functions.remembered import Memory
+from modelplane_functions.remembered import Fetched, Memory, recall
 from tests.support import rendered
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -38,3 +38,17 @@ def test_what_was_seen_last_is_kept() -> None:
     assert not memory._known, "and nothing is kept beyond the bound, be it one object"
     seen(b"a")
     assert list(memory._known) == [b"a"]
+
+
+def test_what_was_read_of_resources_fetched_together_is_kept_with_them_and_nowhere_else() -> None:
+    read: list[str] = []
+
+    def one(fetched: tuple[dict[str, str], ...]) -> str:
+        return recall(fetched, "names", lambda: read.append("once") or fetched[0]["name"])  # type: ignore[func-returns-value]
+
+    together = Fetched([{"name": "a"}])
+    assert [one(together), one(together)] == ["a", "a"]
+    assert len(read) == 1
+    assert one(Fetched([{"name": "b"}])) == "b"
+    assert [one(({"name": "c"},)), one(({"name": "c"},))] == ["c", "c"]
+    assert len(read) == 4, "a plain tuple keeps nothing"
