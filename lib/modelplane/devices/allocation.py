@@ -3,7 +3,7 @@
 `allocate` is the one way in. The answer is the allocator's first complete solution, not merely one that fits: pools
 by driver and name, slices by name, devices as listed, requests in order, the devices of one request at rising places,
 and the first of the alternatives that leads to the end. What the allocator's books forget while it goes back
-(`counters`, `agreement`, `_Books`) is forgotten here too, since it changes what is found.
+(`counters`, `agreement`, `books`) is forgotten here too, since it changes what is found.
 
 Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator (incubating), and how v0.34.0, v0.35.0 and
 v0.37.2 differ (`profiles`); checked against all four by the conformance suite. Known divergences: the allocator runs
@@ -14,13 +14,12 @@ compared, so that it grows, and keeps its value here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from modelplane.devices import agreement, demands, nodes, pools, sharing, shortfall
-from modelplane.devices.amounts import nano
+from modelplane.devices import agreement, books, demands, nodes, pools, sharing, shortfall
+from modelplane.devices.books import Books
 from modelplane.devices.claims import DEVICES_MAX, Allocated, Claim, DeviceClass, Use
-from modelplane.devices.counters import CounterBooks
 from modelplane.devices.demands import Demand, Site, Wish
 from modelplane.devices.pools import Place, Pool, State
 from modelplane.devices.profiles import V1_36, Profile
@@ -82,15 +81,9 @@ def _site(inventory: Inventory, profile: Profile) -> Site:
         raise Aborted(AbortKind.NODE_SELECTOR, error.message) from None
     held: dict[DeviceId, dict[str, int]] = {}
     for use in inventory.allocated.shared:
-        _enter(held, use)
+        books.enter(held, use)
     classes = {one.name: one for one in inventory.classes}
     return Site(inventory.node, gathered, classes, profile, held)
-
-
-def _enter(books: dict[DeviceId, dict[str, int]], use: Use) -> None:
-    entry = books.setdefault(use.device, {})
-    for name, amount in use.consumed:
-        entry[name] = entry.get(name, 0) + nano(amount)
 
 
 class _TooManyDevices(Exception):
@@ -107,59 +100,6 @@ class _Pick:
     was_shared: bool
 
 
-class _Books:
-    """What this allocation has taken so far, and what others hold.
-
-    A shared device is not marked as taken; what is taken of its capacity is. That entry is closed when it comes to
-    nothing, except where nothing was taken in the first place.
-    """
-
-    def __init__(self, allocated: Allocated, held: Mapping[DeviceId, Mapping[str, int]], *, undoes: bool) -> None:
-        self._taken_by_others = allocated.devices
-        self._held = held
-        self._undoes = undoes
-        self._claims: dict[DeviceId, set[int]] = {}
-        self._capacity: dict[DeviceId, dict[str, int]] = {}
-        self.counters = CounterBooks(allocated.devices | held.keys(), by_driver=undoes)
-
-    def is_taken(self, device: DeviceId, demand: Demand) -> bool:
-        """Return whether the device is out of reach; for admin access only one of the same claim is."""
-        taking = self._claims.get(device, ())
-        if demand.is_admin:
-            return demand.claim in taking
-        return device in self._taken_by_others or bool(taking)
-
-    def taking(self, device: DeviceId) -> Mapping[str, int]:
-        """Return the capacity this allocation takes of a shared device, in nano."""
-        return self._capacity.get(device, {})
-
-    def is_shared_already(self, device: DeviceId) -> bool:
-        """Return whether somebody has a part of the device."""
-        return device in self._held or device in self._capacity
-
-    def take(self, device: DeviceId, claim: int) -> None:
-        """Mark the device as taken by the claim."""
-        self._claims.setdefault(device, set()).add(claim)
-
-    def share(self, use: Use) -> None:
-        """Take a part of the device."""
-        _enter(self._capacity, use)
-
-    def put_back(self, device: DeviceId, claim: int) -> None:
-        """Undo `take`."""
-        self._claims.get(device, set()).discard(claim)
-
-    def unshare(self, use: Use, *, keeps: bool) -> None:
-        """Undo `share`; `keeps` says that somebody else has a part, whose entry stays even when it is nothing."""
-        entry = self._capacity.get(use.device)
-        if entry is None or not (use.consumed or self._undoes):
-            return
-        for name, amount in use.consumed:
-            entry[name] -= nano(amount)
-        if not any(entry.values()) and not keeps:
-            del self._capacity[use.device]
-
-
 class _Search:
     """The search over claims, requests, alternatives and devices."""
 
@@ -171,7 +111,7 @@ class _Search:
         self._places = [place for pool in served for place in pool.places]
         rule = site.profile.distinct
         self._agreements = [[agreement.of(one, rule) for one in claim.constraints] for claim in claims]
-        self._books = _Books(allocated, site.held, undoes=site.profile.undoes)
+        self._books = Books(allocated, site.held, undoes=site.profile.undoes)
         self._steps = STEPS_MAX
         self._missing = shortfall.Record()
         self.picks: tuple[list[_Pick], ...] = tuple([] for _ in claims)
