@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from modelplane.devices import allocation, matching, partitions
+from modelplane.devices import allocation, matching, partitions, physical
 from modelplane.devices.allocation import Allocation, Inventory, Unschedulable
 from modelplane.devices.claims import Allocated, Claim, DeviceClass, DeviceRequest
 from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass, Request
@@ -57,7 +57,7 @@ def node_classes(draw: st.DrawFn) -> NodeClass:
 
 def counted(node_class: NodeClass) -> NodeClass:
     """Return the class with the count of each kind, as decoding finds it."""
-    (family,) = partitions.of(node_class)
+    (family,) = physical.of(node_class)
     devices = tuple(
         Device(
             d.name, d.driver, partitions.most(family, i), d.claim, d.device_class, "", d.attributes, (), draws=d.draws
@@ -67,7 +67,7 @@ def counted(node_class: NodeClass) -> NodeClass:
     return NodeClass(node_class.name, devices, counter_sets=node_class.counter_sets)
 
 
-def brute(family: partitions.Family, wanted: tuple[int, ...]) -> bool:
+def brute(family: physical.Family, wanted: tuple[int, ...]) -> bool:
     """Return whether some way to put the devices one by one at places works."""
     spots = [
         (kind, unit, place)
@@ -115,7 +115,7 @@ numbers = st.lists(st.integers(0, 4), min_size=4, max_size=4)
 @given(node_classes(), numbers)
 @settings(max_examples=laws.in_proportion(300), deadline=None)
 def test_counted_as_brute_force_counts(node_class: NodeClass, asked: list[int]) -> None:
-    (family,) = partitions.of(node_class)
+    (family,) = physical.of(node_class)
     wanted = tuple(asked[: len(family.kinds)])
     assert partitions.holds(family, wanted) is brute(family, wanted)
 
@@ -123,7 +123,7 @@ def test_counted_as_brute_force_counts(node_class: NodeClass, asked: list[int]) 
 @given(node_classes(), numbers)
 @settings(max_examples=laws.in_proportion(200), deadline=None)
 def test_counted_as_the_allocator_allocates_together(node_class: NodeClass, asked: list[int]) -> None:
-    (family,) = partitions.of(node_class)
+    (family,) = physical.of(node_class)
     wanted = tuple(number % 3 for number in asked[: len(family.kinds)])
     claims = [
         claim(f"{device.name}-{i}", (device.name, 1))

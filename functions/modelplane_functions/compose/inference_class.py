@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from modelplane.api import inference_class
-from modelplane.devices import partitions, published
+from modelplane.devices import partitions, physical, published
 from modelplane.devices.model import Claim, Device, NodeClass
 from modelplane.errors import InvalidInput
 from modelplane_functions.exchange import Condition, Event, Observed, Outcome, Ready, Severity, Truth
@@ -75,7 +75,7 @@ def _accepted(observed: Observed, node_class: NodeClass) -> Outcome:
 
 def _claimable(node_class: NodeClass) -> int:
     """Return how many devices pods can hold at once; parts of one physical device exclude each other."""
-    families = partitions.of(node_class)
+    families = physical.of(node_class)
     parts = {kind for family in families for kind in family.kinds}
     whole = (d.count for i, d in enumerate(node_class.devices) if i not in parts and d.claim is not Claim.SYNTHETIC)
     return sum(whole) + sum(partitions.most_at_once(family) for family in families)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from modelplane import units
 from modelplane.api.fields import Field
-from modelplane.devices import partitions
+from modelplane.devices import partitions, physical
 from modelplane.devices.model import Attribute, AttributeKind, Claim, CounterSet, Device, Draw, NodeClass
 from modelplane.devices.partitions import Undecided
 from modelplane.errors import InvalidQuantity
@@ -48,7 +48,7 @@ def _devices(spec: Field, counter_sets: tuple[CounterSet, ...]) -> tuple[Device,
     devices = tuple(_device(entry, counter_sets) for entry in spec.at("devices").items())
     counts = {index: device.count for index, device in enumerate(devices)}
     try:
-        for family in partitions.families(counter_sets, devices):
+        for family in physical.families(counter_sets, devices):
             counts |= {kind: partitions.most(family, position) for position, kind in enumerate(family.kinds)}
             partitions.most_at_once(family)
     except Undecided:

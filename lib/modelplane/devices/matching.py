@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
-from modelplane.devices import cel, cel_advice, partitions
+from modelplane.devices import cel, cel_advice, partitions, physical
 from modelplane.devices.cel import Outcome
 from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeClass, Request
 
@@ -178,7 +178,7 @@ class _Claim:
         groups: tuple[Group, ...],
     ) -> None:
         self._kinds = node_class.devices
-        self._families = partitions.of(node_class)
+        self._families = physical.of(node_class)
         self._requests = requests
         self._constraints = constraints
         self._groups = groups

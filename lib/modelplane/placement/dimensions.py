@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from modelplane.devices import partitions
+from modelplane.devices import physical
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.devices.partitions import Rules, Undecided
 from modelplane.placement.load import Vector
@@ -110,7 +110,7 @@ def of(node_class: NodeClass, accounting: Accounting) -> Dimensions:
     counted = [(node_class.devices[i].name, node_class.devices[i].count) for i in kinds]
     rules = None
     draws: list[dict[int, int]] = []
-    families = partitions.of(node_class)
+    families = physical.of(node_class)
     if families:
         axes = tuple(tuple(kinds.index(kind) for kind in family.kinds) for family in families)
         rules = Rules(families, axes, tuple(amount for _, amount in counted))

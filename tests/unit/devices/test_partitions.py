@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from modelplane.api import inference_class
-from modelplane.devices import allocation, matching, partitions
+from modelplane.devices import allocation, matching, partitions, physical
 from modelplane.devices.allocation import Allocation, Inventory
 from modelplane.devices.claims import Claim, DeviceClass, DeviceRequest
 from modelplane.devices.model import CounterSet, Device, Draw, NodeClass, Request
@@ -37,8 +37,8 @@ def kind(name: str) -> str:
     return name if name == "gpu" else "mig-" + {"1g": "1g-10gb", "2g": "2g-20gb"}.get(name, f"{name}-40gb")
 
 
-def held(node_class: NodeClass, *profiles: str) -> tuple[partitions.Family, tuple[int, ...]]:
-    (family,) = partitions.of(node_class)
+def held(node_class: NodeClass, *profiles: str) -> tuple[physical.Family, tuple[int, ...]]:
+    (family,) = physical.of(node_class)
     names = [kind(profile) for profile in profiles]
     return family, tuple(names.count(node_class.devices[position].name) for position in family.kinds)
 
@@ -119,7 +119,7 @@ def test_a_selector_that_several_kinds_satisfy_gives_an_option_for_each() -> Non
 def test_a_kind_with_no_place_is_never_held() -> None:
     """A draw of more than there is: a driver would not publish it, and a class that says so counts none."""
     node_class = NodeClass("c", (_part("x", "9"),), counter_sets=(CounterSet("set", 2, (("a", "4"),)),))
-    (family,) = partitions.of(node_class)
+    (family,) = physical.of(node_class)
     assert partitions.most(family, 0) == 0
     assert not partitions.holds(family, (1,))
 
@@ -128,7 +128,7 @@ def test_sets_that_are_drawn_from_together_belong_to_one_physical_device() -> No
     sets = (CounterSet("gpu", 2, (("a", "2"),)), CounterSet("nic", 2, (("b", "3"),)))
     both = Device("both", "d", 1, draws=(Draw("gpu", (("a", "1"),)), Draw("nic", (("b", "2"),), (), 5)))
     node_class = NodeClass("c", (both, Device("other", "d", 3)), counter_sets=sets)
-    (family,) = partitions.of(node_class)
+    (family,) = physical.of(node_class)
     assert (family.units, family.kinds, partitions.most(family, 0)) == (2, (0,), 2)
 
 
@@ -140,7 +140,7 @@ def test_what_cannot_be_enumerated_is_undecided_and_refused_with_words() -> None
         (Device("x", "d", 1, draws=(Draw("set", (), placed),)),),
         counter_sets=(CounterSet("set", 1, counters),),
     )
-    (family,) = partitions.of(node_class)
+    (family,) = physical.of(node_class)
     with pytest.raises(Undecided):
         partitions.loads(family, (0,))
 

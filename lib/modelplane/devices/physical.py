@@ -1,0 +1,167 @@
+"""Families of equal physical devices: what devices they can be parted into, and at which places.
+
+A place is known by what a device there draws from the counters of the physical one, which cannot be drawn twice.
+
+Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import product
+from math import gcd
+from typing import TypeAlias
+
+from modelplane.devices.amounts import nano
+from modelplane.devices.model import CounterSet, Device, Draw, NodeClass
+from modelplane.units import Quantity
+
+Vector: TypeAlias = tuple[int, ...]
+
+MEMORY_MAX = 100_000
+"""Answers that are kept of one family."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A way to be on a physical device: what it draws, in nano per counter, and how many devices can be there so.
+
+    `packed` are the draws as one number, see `_Fields`.
+    """
+
+    draws: Vector
+    alike: int
+    packed: int = 0
+
+
+class _Fields:
+    """Counters side by side in one number, each with a guard bit above it, so that one subtraction does for all.
+
+    A guard bit that is gone after a subtraction says that its counter was short.
+    """
+
+    def __init__(self, capacity: Vector, draws: list[Vector]) -> None:
+        self._units = [max(1, gcd(*column)) for column in zip(capacity, *draws, strict=True)]
+        self._shifts: list[int] = []
+        shift = 0
+        for amount, unit in zip(capacity, self._units, strict=True):
+            self._shifts.append(shift)
+            shift += (amount // unit).bit_length() + 1
+        self.guards = sum(
+            1 << shift + (amount // unit).bit_length()
+            for amount, unit, shift in zip(capacity, self._units, self._shifts, strict=True)
+        )
+
+    def packed(self, amounts: Vector) -> int:
+        """Return the amounts as one number; each at most the capacity."""
+        rows = zip(amounts, self._units, self._shifts, strict=True)
+        return sum((amount // unit) << shift for amount, unit, shift in rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """`units` equal physical devices and the kinds of device they can be parted into.
+
+    `kinds` are positions in the class's devices. `counters` are (set, counter) with `capacity` in nano, of one unit.
+    """
+
+    units: int
+    kinds: Vector
+    counters: tuple[tuple[str, str], ...]
+    capacity: Vector
+    places: tuple[tuple[Place, ...], ...]
+    empty: int
+    """An empty unit, packed, with all guard bits."""
+    guards: int
+    _filled: dict[tuple[int, int, int], tuple[int, int]] = field(default_factory=dict, init=False, repr=False)
+    """What was filled before; a memory of a pure function and no part of the value."""
+
+    def fill(self, free: int, kind: int, missing: int) -> tuple[int, int]:
+        """Return what is left of a unit and of `missing` devices once they went to its places in turn."""
+        key = (free, kind, missing)
+        found = self._filled.get(key)
+        if found is not None:
+            return found
+        guards = self.guards
+        for place in self.places[kind]:
+            for _ in range(min(missing, place.alike)):
+                rest = free - place.packed
+                if rest & guards != guards:
+                    break
+                free, missing = rest, missing - 1
+        if len(self._filled) > MEMORY_MAX:
+            self._filled.clear()
+        self._filled[key] = (free, missing)
+        return free, missing
+
+    def least(self, kind: int) -> Vector:
+        """Return what a device of the kind (a position in `kinds`) draws at least, wherever it is."""
+        nothing = (0,) * len(self.counters)
+        columns = zip(*(place.draws for place in self.places[kind] or (Place(nothing, 0),)), strict=True)
+        return tuple(min(column) for column in columns)
+
+
+@lru_cache(maxsize=1024)
+def families(counter_sets: tuple[CounterSet, ...], devices: tuple[Device, ...]) -> tuple[Family, ...]:
+    """Return the families of a class: counter sets that some device draws from together belong to one.
+
+    Draws from unknown sets or counters, and more than there is, make a kind that can be nowhere.
+    """
+    sets = {one.name: one for one in counter_sets}
+    group = {name: name for name in sets}
+    for device in devices:
+        drawn = [group[draw.counter_set] for draw in device.draws if draw.counter_set in sets]
+        group = {name: drawn[0] if one in drawn else one for name, one in group.items()} if drawn else group
+    found = []
+    for head in dict.fromkeys(group.values()):
+        members = [sets[name] for name, one in group.items() if one == head]
+        kinds = [i for i, device in enumerate(devices) if any(group.get(d.counter_set) == head for d in device.draws)]
+        if kinds:
+            found.append(_family(members, kinds, devices))
+    return tuple(found)
+
+
+def of(node_class: NodeClass) -> tuple[Family, ...]:
+    """Return the families of a class."""
+    return families(node_class.counter_sets, node_class.devices)
+
+
+def _family(members: list[CounterSet], kinds: list[int], devices: tuple[Device, ...]) -> Family:
+    amounts = {(one.name, counter): _nano(text) for one in members for counter, text in one.counters}
+    capacity = tuple(amounts.values())
+    places = [tuple(_places(devices[kind].draws, amounts)) for kind in kinds]
+    fields = _Fields(capacity, [place.draws for of_kind in places for place in of_kind])
+    return Family(
+        units=min(one.count for one in members),
+        kinds=tuple(kinds),
+        counters=tuple(amounts),
+        capacity=capacity,
+        places=tuple(
+            tuple(replace(place, packed=fields.packed(place.draws)) for place in of_kind) for of_kind in places
+        ),
+        empty=fields.packed(capacity) | fields.guards,
+        guards=fields.guards,
+    )
+
+
+def _nano(text: str) -> int:
+    return nano(Quantity.parse(text))
+
+
+def _places(draws: tuple[Draw, ...], amounts: dict[tuple[str, str], int]) -> Iterator[Place]:
+    """Yield the places of a kind, one per combination of a placement in each set it draws from."""
+    alike = min((draw.alike for draw in draws), default=1)
+    found: dict[Vector, int] = {}
+    for chosen in product(*[draw.placements or ((),) for draw in draws]):
+        taken: dict[tuple[str, str], int] = {}
+        for draw, whole in zip(draws, chosen, strict=True):
+            for counter, text in draw.amounts:
+                taken[draw.counter_set, counter] = _nano(text)
+            for counter in whole:
+                taken[draw.counter_set, counter] = amounts.get((draw.counter_set, counter), 1)
+        if all(amount <= amounts.get(counter, 0) for counter, amount in taken.items()):
+            vector = tuple(taken.get(counter, 0) for counter in amounts)
+            found[vector] = found.get(vector, 0) + alike
+    yield from (Place(vector, count) for vector, count in found.items())
