@@ -8,6 +8,7 @@ import pytest
 from google.protobuf import struct_pb2
 
 from modelplane_functions import wire
+from modelplane_functions.exchange import Resource
 from modelplane_functions.remembered import Fetched, Memory, recall
 from tests.support import rendered
 
@@ -43,8 +44,8 @@ def test_what_was_seen_last_is_kept() -> None:
 def test_what_was_read_of_resources_fetched_together_is_kept_with_them_and_nowhere_else() -> None:
     read: list[str] = []
 
-    def one(fetched: tuple[dict[str, str], ...]) -> str:
-        return recall(fetched, "names", lambda: read.append("once") or fetched[0]["name"])  # type: ignore[func-returns-value]
+    def one(fetched: tuple[Resource, ...]) -> str:
+        return recall(fetched, "names", lambda: read.append("once") or str(fetched[0]["name"]))  # type: ignore[func-returns-value]
 
     together = Fetched([{"name": "a"}])
     assert [one(together), one(together)] == ["a", "a"]
