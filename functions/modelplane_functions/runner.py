@@ -118,10 +118,9 @@ async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: gr
             ("grpc.so_reuseport", 0),
         ]
     )
-    # The generated stubs carry no types.
-    grpcv1.add_FunctionRunnerServiceServicer_to_server(runner, server)  # type: ignore[no-untyped-call]
+    grpcv1.add_FunctionRunnerServiceServicer_to_server(runner, server)  # type: ignore[no-untyped-call]  # generated
     beta = runtime.BetaFunctionRunner(wrapped=runner)
-    grpcv1beta1.add_FunctionRunnerServiceServicer_to_server(beta, server)  # type: ignore[no-untyped-call]
+    grpcv1beta1.add_FunctionRunnerServiceServicer_to_server(beta, server)  # type: ignore[no-untyped-call]  # generated
     reflection.enable_server_reflection(runtime.SERVICE_NAMES, server)
     try:
         if credentials is None:

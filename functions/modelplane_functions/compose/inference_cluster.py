@@ -23,11 +23,12 @@ from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.placement import admission, demand
+from modelplane.placement import admission
 from modelplane.placement.model import Pool, ReplicaClaim
 from modelplane.placement.plan import Admission, AdmissionVerdict, ClusterAccount, PoolAccount
 from modelplane.render import objects, protection
 from modelplane.render.manifest import Lifecycle, Manifest
+from modelplane_functions import replicas
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -143,14 +144,13 @@ def _claims(observed: Observed) -> Iterator[tuple[ReplicaClaim | None, str]]:
             continue
         key = names.qualified(root.at("metadata", "namespace").text(), root.at("metadata", "name").text())
         try:
-            bound = replica.decode(resource)
-            holdings = demand.held(bound)
+            asked = replicas.asked(resource)
         except InvalidInput:
             yield None, key
             continue
         holds = key in admitted or replica_status.is_bound(resource)
         created = root.at("metadata", "creationTimestamp").text("")
-        yield ReplicaClaim(key, holdings, bound.priority, created, holds), key
+        yield ReplicaClaim(key, asked.holdings, asked.priority, created, holds), key
 
 
 # --- decides ----------------------------------------------------------------------------------------------------------

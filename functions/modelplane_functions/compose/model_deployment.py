@@ -25,20 +25,18 @@ from modelplane.api import (
     intent,
     replica,
     replica_endpoint,
-    replica_status,
 )
 from modelplane.api import endpoint as endpoints
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
-from modelplane.devices import cel, cel_mistakes
 from modelplane.devices.model import NodeClass
-from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
+from modelplane.errors import InvalidInput, Unsupported
 from modelplane.placement import binding, demand, scheduler
-from modelplane.placement.model import Cluster, Current, CurrentReplica, Fleet, Intent
+from modelplane.placement.model import Cluster, Current, Fleet, Intent
 from modelplane.placement.plan import PlacedReplica, Plan, State
 from modelplane.render.backends import selection
-from modelplane.workload.model import Replica, Role, Workload
-from modelplane_functions import hold
+from modelplane.workload.model import Workload
+from modelplane_functions import hold, replicas, selectors
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -59,11 +57,9 @@ CLUSTERS = "clusters"
 CLASSES = "classes"
 NAMESAKES = "replicas"
 _CLUSTER = "cluster/"
-_REPLICA = "replica-"
 _ENDPOINT = "endpoint-"
 MOVES_TOLD = 3
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
-_USUAL_DRIVER = "gpu.nvidia.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +124,8 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
             labels={names.LABEL_DEPLOYMENT: observed.name},
         ),
     }
-    for resource in _living(observed).values():
-        cluster = _cluster_of(resource)
+    for resource in replicas.living_of(observed).values():
+        cluster = replicas.cluster_of(resource)
         needed[_CLUSTER + cluster] = Requirement(names.API_VERSION, inference_cluster.KIND, name=cluster)
     return needed
 
@@ -140,10 +136,10 @@ def read(observed: Observed) -> Facts:
     Raises: InvalidInput or Unsupported for what its author must change.
     """
     workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
-    _check_selectors(observed, workload)
+    selectors.check(workload, observed.spec, classes=observed.required[CLASSES])
     classes, faults = _classes(observed)
     clusters = _clusters(observed, classes)
-    current = _current(observed, workload)
+    current = replicas.current(observed, workload, observed.required[NAMESAKES])
     return Facts(
         workload=workload,
         intent=intent.decode(
@@ -192,33 +188,6 @@ def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
     return recall(resource, "cluster", partial(inference_cluster.decode, resource, classes), still)
 
 
-def _check_selectors(observed: Observed, workload: Workload) -> None:
-    """Refuse a selector that does not compile, at the field where its author wrote it."""
-    for role in workload.roles:
-        prefix: tuple[str, ...] = ("spec", "prefill") if role.role is Role.PREFILL else ("spec",)
-        short = Field(observed.spec).at(*prefix[1:], "nodeSelector", "cel").is_set
-        for position, request in enumerate(role.requests):
-            for number, text in enumerate(request.selectors):
-                try:
-                    cel.compile(text)
-                except InvalidSelector as error:
-                    error.hint = cel_mistakes.hint(text, error, _driver(observed))
-                    tail: tuple[str | int, ...] = (
-                        ("cel",) if short else ("devices", position, "selectors", number, "cel")
-                    )
-                    raise error.under(*prefix, "nodeSelector", *tail) from None
-
-
-def _driver(observed: Observed) -> str:
-    """Return a driver whose devices a selector may be meant for, for examples of how to write one."""
-    for resource in observed.required[CLASSES]:
-        try:
-            return next(device.at("driver").text() for device in Field(resource).at("spec", "devices").items())
-        except (InvalidInput, StopIteration):
-            continue  # said of the class itself
-    return _USUAL_DRIVER
-
-
 def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
     """Return the usable classes by name, and a line for each that is not."""
     classes: dict[str, NodeClass] = {}
@@ -255,75 +224,11 @@ def _sticky_backend(observed: Observed) -> str | None:
     return Field(observed.status).at("backend").optional()
 
 
-def _replicas(observed: Observed) -> dict[str, Resource]:
-    """Return the observed ModelReplicas by name."""
-    return {
-        str(child["metadata"]["name"]): child
-        for key, child in sorted(observed.children.items())
-        if key.startswith(_REPLICA)
-    }
-
-
-def _living(observed: Observed) -> dict[str, Resource]:
-    """Return the observed ModelReplicas that are not being deleted, by name."""
-    replicas = _replicas(observed)
-    return {name: child for name, child in replicas.items() if not child["metadata"].get("deletionTimestamp")}
-
-
-def _decoded(child: Resource) -> Replica:
-    """Return what an observed ModelReplica says.
-
-    Raises: InvalidInput for one that cannot be read: what it holds is unknown, so everything stays as it is.
-    """
-    try:
-        return replica.decode(child)
-    except InvalidInput as error:
-        raise _unreadable(child, error) from None
-
-
-def _cluster_of(child: Resource) -> str:
-    """Return the cluster of an observed ModelReplica. Raises: as `_decoded`."""
-    try:
-        return Field(child).at("spec", "clusterName").text()
-    except InvalidInput as error:
-        raise _unreadable(child, error) from None
-
-
-def _unreadable(child: Resource, error: InvalidInput) -> InvalidInput:
-    name = child["metadata"]["name"]
-    said = f'ModelReplica "{name}" of this deployment cannot be read ({error})'
-    return InvalidInput(f"{said}; restore its spec, or delete it and it is placed anew")
-
-
-def _current(observed: Observed, workload: Workload) -> Current:
-    return Current(
-        replicas=tuple(_current_replica(child, workload) for child in _living(observed).values()),
-        taken_names=frozenset(_replicas(observed))
-        | {str(one["metadata"]["name"]) for one in observed.required[NAMESAKES]},
-    )
-
-
-def _current_replica(child: Resource, workload: Workload) -> CurrentReplica:
-    bound = _decoded(child)
-    root = Field(child)
-    return CurrentReplica(
-        name=bound.name,
-        cluster=bound.cluster,
-        backend=bound.backend,
-        holdings=demand.held(bound),
-        created=root.at("metadata", "creationTimestamp").text(""),
-        ready=_serves(child),
-        bound=replica_status.is_bound(child),
-        outdated=not binding.runs_same(bound, workload),
-        replaces=root.at("metadata", "annotations", names.ANNOTATION_REPLACES).optional(),
-    )
-
-
 # --- emits ------------------------------------------------------------------------------------------------------------
 
 
 def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[str, Child]]:
-    seen = _replicas(observed)
+    seen = replicas.observed_of(observed)
     chosen = {placed.cluster for placed in plan.composed}
     pools = {
         cluster.name: {p.name: p.node_class for p in cluster.pools}
@@ -332,7 +237,7 @@ def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[st
     }
     for placed in plan.composed:
         child = seen.get(placed.name)
-        yield _REPLICA + placed.name, _replica_child(facts, placed, child, pools.get(placed.cluster, {}))
+        yield replicas.KEY + placed.name, _replica_child(facts, placed, child, pools.get(placed.cluster, {}))
         if child is not None:
             yield from _endpoint(observed, facts, placed.name, child)
     for placed in plan.shed:
@@ -350,7 +255,7 @@ def _leaving(observed: Observed, facts: Facts, plan: Plan, name: str, child: Res
     waits = not _is_succeeded(observed, plan, name)
     if endpoint is None and not waits:
         return
-    yield _REPLICA + name, Child(hold.held(child), hold.ready_by_condition(child))
+    yield replicas.KEY + name, Child(hold.held(child), hold.ready_by_condition(child))
     if waits:
         yield from _endpoint(observed, facts, name, child)
     elif endpoint is not None and not _is_drained(endpoint):
@@ -403,11 +308,6 @@ def _truth(resource: Resource, kind: str) -> str:
     return inference_cluster.condition(resource, kind)
 
 
-def _serves(child: Resource) -> bool:
-    """Return whether the replica serves as it is written now; what it said of an older spec does not count."""
-    return _truth(child, "Serving") == "True" and replica_status.is_current(child)
-
-
 def _in_progress(facts: Facts, plan: Plan) -> bool:
     """Return whether a replica is still to be moved or written anew; the deployment is not ready before."""
     outdated = _outdated(facts)
@@ -423,11 +323,13 @@ def _outdated(facts: Facts) -> frozenset[str]:
 
 def _running(observed: Observed, plan: Plan) -> frozenset[str]:
     """Return the replicas of the plan that run with all their workers and serve."""
-    seen = _replicas(observed)
+    seen = replicas.observed_of(observed)
     return frozenset(
         placed.name
         for placed in plan.composed
-        if placed.name in seen and _serves(seen[placed.name]) and _truth(seen[placed.name], "WorkloadReady") == "True"
+        if placed.name in seen
+        and replicas.serves(seen[placed.name])
+        and _truth(seen[placed.name], "WorkloadReady") == "True"
     )
 
 
