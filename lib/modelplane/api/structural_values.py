@@ -125,7 +125,7 @@ def _too_short(value: str, least: int) -> str:
 @functools.lru_cache(maxsize=1024)
 def _pattern(pattern: str) -> Any:
     """Return the compiled pattern, in the dialect and with the guarantees (linear time) of the API server's engine."""
-    import re2  # noqa: PLC0415 (a C++ library; documents without patterned strings do not load it)
+    import re2  # noqa: PLC0415 - a C++ library; documents without patterned strings do not load it
 
     return re2.compile(pattern)
 

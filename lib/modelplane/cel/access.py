@@ -206,7 +206,7 @@ def hop(run: Run, hops: int) -> Run:
 
     def hop(frame: Frame) -> Value:
         for _ in range(hops):
-            frame = frame.parent  # type: ignore[assignment]
+            frame = frame.parent  # type: ignore[assignment]  # the planner counted the frames
         return run(frame)
 
     return hop

@@ -143,7 +143,7 @@ def _variables(args: tuple[Node, ...], count: int, message: str = "argument must
 
 def _all(count: int) -> Macro:
     def expand(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
-        assert target is not None  # noqa: S101 - receiver macros always have one
+        assert target is not None  # noqa: S101 - a receiver macro has one
         variables = _variables(args, count)
         init = make.literal(value=True)
         condition = make.call("@not_strictly_false", make.accumulator())
@@ -155,7 +155,7 @@ def _all(count: int) -> Macro:
 
 def _exists(count: int) -> Macro:
     def expand(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
-        assert target is not None  # noqa: S101
+        assert target is not None  # noqa: S101 - a receiver macro has one
         variables = _variables(args, count)
         init = make.literal(value=False)
         condition = make.call("@not_strictly_false", make.call("!_", make.accumulator()))
@@ -167,7 +167,7 @@ def _exists(count: int) -> Macro:
 
 def _exists_one(count: int) -> Macro:
     def expand(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
-        assert target is not None  # noqa: S101
+        assert target is not None  # noqa: S101 - a receiver macro has one
         variables = _variables(args, count)
         init = make.literal(0)
         condition = make.literal(value=True)
@@ -183,7 +183,7 @@ def _listing(count: int, message: str) -> Macro:
     """`map` and `transformList`: with one more argument than names and transform, the first of them filters."""
 
     def expand(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
-        assert target is not None  # noqa: S101
+        assert target is not None  # noqa: S101 - a receiver macro has one
         variables = _variables(args, count, message)
         init, condition = make.list(), make.literal(value=True)
         step = make.call("_+_", make.accumulator(), make.list(args[-1]))
@@ -195,7 +195,7 @@ def _listing(count: int, message: str) -> Macro:
 
 
 def _filter(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
-    assert target is not None  # noqa: S101
+    assert target is not None  # noqa: S101 - a receiver macro has one
     variables = _variables(args, 1, "argument is not an identifier")
     init, condition = make.list(), make.literal(value=True)
     step = make.call("_+_", make.accumulator(), make.list(args[0]))
@@ -205,7 +205,7 @@ def _filter(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
 
 def _mapping(*, entries: bool) -> Macro:
     def expand(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
-        assert target is not None  # noqa: S101
+        assert target is not None  # noqa: S101 - a receiver macro has one
         variables = _variables(args, 2)
         key = () if entries else (make.ident(variables[0]),)
         init, condition = make.map(), make.literal(value=True)
@@ -219,7 +219,7 @@ def _mapping(*, entries: bool) -> Macro:
 
 def _optional_map(*, flat: bool) -> Macro:
     def expand(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node:
-        assert target is not None  # noqa: S101
+        assert target is not None  # noqa: S101 - a receiver macro has one
         variable = args[0]
         if not isinstance(variable, Ident):
             name = "optFlatMap" if flat else "optMap"
@@ -247,7 +247,7 @@ def _sort_by(make: Factory, target: Node | None, args: tuple[Node, ...]) -> Node
             None if target is None else target.offset,
         )
     keys = _LIST_MACRO(make, make.ident(_SORT_INPUT), args)
-    assert keys is not None  # noqa: S101
+    assert keys is not None  # noqa: S101 - `map` always expands
     call = make.method("@sortByAssociatedKeys", make.ident(_SORT_INPUT), keys)
     return make.bind(_SORT_INPUT, target, call)
 

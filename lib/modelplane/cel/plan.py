@@ -7,6 +7,7 @@ run-time cost and which faults show before any evaluation. Source: the planner a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -53,6 +54,16 @@ class Qualifier:
     computed: Attribute | None
     optional: bool
     test_only: bool = False
+
+
+def plain_fields(qualifiers: list[Qualifier]) -> list[str] | None:
+    """Return the names of the fields when there are only constant ones that must be there, else None."""
+    keys: list[str] = []
+    for qualifier in qualifiers:
+        if type(qualifier.key) is not str or qualifier.optional or qualifier.test_only:
+            return None
+        keys.append(qualifier.key)
+    return keys
 
 
 @dataclass(slots=True, eq=False)
@@ -299,7 +310,7 @@ class _Planner:
 
     @staticmethod
     def _membership(node: Call, args: tuple[Step, ...]) -> Step | None:
-        assert isinstance(args[1], Constant)  # noqa: S101
+        assert isinstance(args[1], Constant)  # noqa: S101 - the caller looked
         items = args[1].value
         if not items:
             return Constant(node.id, value=False)
@@ -325,7 +336,7 @@ class _Planner:
         if all(isinstance(key, Constant) and isinstance(value, Constant) for key, value, _ in entries):
             built: dict[Any, Value] = {}
             for key, value, optional in entries:
-                assert isinstance(key, Constant) and isinstance(value, Constant)  # noqa: S101
+                assert isinstance(key, Constant) and isinstance(value, Constant)  # noqa: S101 - as `all` found
                 built[maps.key_of(key.value)] = _not_optional(value.value) if optional else value.value
             bad = next((value for value in built.values() if isinstance(value, Err)), None)
             return Constant(node.id, built if bad is None else bad)
@@ -365,7 +376,7 @@ def _alike(item: Value) -> list[Any]:
     """Return the keys of every number type that equals a constant member."""
     kind = type(item)
     found = [maps.key_of(item)]
-    if kind is float and item == item and abs(item) != float("inf") and item == int(item):  # noqa: PLR0124
+    if kind is float and math.isfinite(item) and item == int(item):
         whole = int(item)
         found += [(int, whole)] if runtime.INT_MIN <= whole <= runtime.INT_MAX else []
         found += [(Uint, Uint(whole))] if 0 <= whole <= runtime.UINT_MAX else []

@@ -70,7 +70,7 @@ class _Emitter:
             return lambda _frame: value
 
         def constant(frame: Frame) -> Value:
-            frame.tracker.push(identifier, value)  # type: ignore[union-attr]
+            frame.tracker.push(identifier, value)  # type: ignore[union-attr]  # tracked programs run with one
             return value
 
         return constant
@@ -104,14 +104,14 @@ class _Emitter:
     def _resolver(self, step: Attribute, names: _Names | None) -> Run:
         """Return the function that finds the value of an attribute, counting its qualifiers only."""
         if step.test_only:
-            assert isinstance(step.operand, Attribute)  # noqa: S101
+            assert isinstance(step.operand, Attribute)  # noqa: S101 - has() is of a field
             return self._resolver(step.operand, names)
         if step.branches is not None and step.condition is not None:
             return self._branching(step.condition, step.branches, names)
         base = self._variable(step.name, names) if step.operand is None else self.run(step.operand, names)
         if not step.qualifiers:
             return base if step.operand is None and names is None else access.named(base, self._take)
-        keys = None if self._tracked else _plain_fields(step.qualifiers)
+        keys = None if self._tracked else plan.plain_fields(step.qualifiers)
         if keys is not None:
             return access.fields(base, keys, self._take)
         qualifiers = [self._qualifier(qualifier, names) for qualifier in step.qualifiers]
@@ -164,7 +164,7 @@ class _Emitter:
                 value = not absent
                 absent = False
             if tracked and not absent and not (lenient and type(value) is Err):
-                frame.tracker.push(identifier, value, 1)  # type: ignore[union-attr]
+                frame.tracker.push(identifier, value, 1)  # type: ignore[union-attr]  # tracked programs run with one
             return value if not (optional and not absent) else access.Optionally(value)
 
         return apply
@@ -192,7 +192,7 @@ class _Emitter:
         def watched(frame: Frame) -> Value:
             value = logic(frame)
             tracker = frame.tracker
-            assert tracker is not None  # noqa: S101
+            assert tracker is not None  # noqa: S101 - tracked programs run with one
             tracker.drop(*dropped)
             tracker.push(identifier, value)
             return value
@@ -233,7 +233,7 @@ class _Emitter:
         def charged(frame: Frame) -> Value:
             value = run(frame)
             tracker = frame.tracker
-            assert tracker is not None  # noqa: S101
+            assert tracker is not None  # noqa: S101 - tracked programs run with one
             values = tracker.drop_args(ids)
             cost = 0 if values is None else charge(function, overload, values, value)
             tracker.push(identifier, value, cost)
@@ -248,7 +248,7 @@ class _Emitter:
 
         def recorded(frame: Frame) -> Value:
             value = run(frame)
-            frame.tracker.push(identifier, value)  # type: ignore[union-attr]
+            frame.tracker.push(identifier, value)  # type: ignore[union-attr]  # tracked programs run with one
             return value
 
         return recorded
@@ -262,7 +262,7 @@ class _Emitter:
         def built(frame: Frame) -> Value:
             value = run(frame)
             tracker = frame.tracker
-            assert tracker is not None  # noqa: S101
+            assert tracker is not None  # noqa: S101 - tracked programs run with one
             tracker.drop_args(ids)
             tracker.push(identifier, value, cost)
             return value
@@ -371,7 +371,7 @@ class _Emitter:
         def watched(frame: Frame) -> Value:
             value = loop(frame)
             tracker = frame.tracker
-            assert tracker is not None  # noqa: S101
+            assert tracker is not None  # noqa: S101 - tracked programs run with one
             tracker.drop(dropped)
             tracker.push(identifier, value)
             return value
@@ -391,13 +391,3 @@ _EMITTERS: Final[dict[type[Step], Callable[[_Emitter, Any, _Names | None], Run]]
     MapOf: _Emitter._map,
     Loop: _Emitter._loop,
 }
-
-
-def _plain_fields(qualifiers: list[Qualifier]) -> list[str] | None:
-    """Return the names of the fields when there are only constant ones that must be there, else None."""
-    keys: list[str] = []
-    for qualifier in qualifiers:
-        if type(qualifier.key) is not str or qualifier.optional or qualifier.test_only:
-            return None
-        keys.append(qualifier.key)
-    return keys

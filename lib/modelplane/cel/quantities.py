@@ -42,7 +42,7 @@ def _version(text: Value, normalize: Value = False) -> Value:  # noqa: FBT002 - 
         return Err(error.message)
 
 
-def _is_version(text: Value, normalize: Value = False) -> Value:  # noqa: FBT002
+def _is_version(text: Value, normalize: Value = False) -> Value:  # noqa: FBT002 - CEL's own signature
     if type(text) is not str or type(normalize) is not bool:
         return no_such_overload()
     return type(_version(text, normalize)) is Version

@@ -6,6 +6,8 @@ is significant: the first that fits decides the type of a call. A leading dot ma
 receiver is the first argument.
 """
 
+# Longer than most files: it is one table, and whoever reads it wants the notation it is written in beside it.
+
 from __future__ import annotations
 
 import functools
@@ -89,7 +91,8 @@ def functions(minor: int) -> Mapping[str, tuple[Overload, ...]]:
 
 def _comparison(prefix: str, suffix: str) -> Overload:
     left, _, right = suffix.partition("_")
-    return Overload(f"{prefix}_{suffix}", False, (_SHORT[left], _SHORT[right or left]), typesystem.BOOL)  # noqa: FBT003
+    params = (_SHORT[left], _SHORT[right or left])
+    return Overload(f"{prefix}_{suffix}", member=False, params=params, result=typesystem.BOOL)
 
 
 def _overload(line: str) -> tuple[str, Overload]:

@@ -76,8 +76,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _function() -> Function:
-    # Imported here: protobuf and gRPC load only once the input is known to be good.
-    from modelplane_functions import servicer  # noqa: PLC0415
+    from modelplane_functions import servicer  # noqa: PLC0415 - protobuf and gRPC load only once the input is good
 
     return servicer.answer
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of the server: 0 after an orderly stop, 2 for settings that cannot be served."""
-    # Imported here, because gRPC takes longer to load than every other command takes to run.
-    from modelplane_functions import __main__ as server  # noqa: PLC0415
+    # gRPC takes longer to load than every other command takes to run.
+    from modelplane_functions import __main__ as server  # noqa: PLC0415 - as said
 
     return server.main(arguments, program="modelplane serve")

@@ -42,9 +42,9 @@ class Stage:
 
     def rehearsal(self, objects: Objects) -> Rehearsal:
         """Return the objects with the real functions around them."""
-        # Imported here: protobuf and gRPC load only once the input is known to be good.
-        from modelplane_cli.world.pipeline import Handed  # noqa: PLC0415
-        from modelplane_functions import servicer  # noqa: PLC0415
+        # protobuf and gRPC load only once the input is known to be good
+        from modelplane_cli.world.pipeline import Handed  # noqa: PLC0415 - as said
+        from modelplane_functions import servicer  # noqa: PLC0415 - as said
 
         return Rehearsal(objects, self.kinds, Handed(servicer.answer), self.told)
 

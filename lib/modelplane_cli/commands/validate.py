@@ -69,8 +69,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _together(checked: Checked, kinds: definitions.Definitions) -> list[Problem]:
-    # Imported here: protobuf and gRPC load only once each document is fine by itself.
-    from modelplane_cli.world import cross_checks  # noqa: PLC0415
+    # protobuf and gRPC load only once each document is fine by itself
+    from modelplane_cli.world import cross_checks  # noqa: PLC0415 - as said
 
     return cross_checks.check(checked, kinds)
 

@@ -19,7 +19,7 @@ Json: TypeAlias = Any
 try:
     from yaml import CSafeDumper as _BaseDumper
 except ImportError:  # pragma: no cover - PyYAML built without libyaml
-    from yaml import SafeDumper as _BaseDumper  # type: ignore[assignment]
+    from yaml import SafeDumper as _BaseDumper  # type: ignore[assignment]  # the other of two
 
 
 class _Dumper(_BaseDumper):

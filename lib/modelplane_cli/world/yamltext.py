@@ -27,7 +27,7 @@ from yaml.events import (
 )
 
 try:
-    from yaml.cyaml import CParser as _Parser  # type: ignore[attr-defined]
+    from yaml.cyaml import CParser as _Parser  # type: ignore[attr-defined]  # the stubs lack it
 except ImportError:  # pragma: no cover - PyYAML built without libyaml: the same events, about ten times slower
     from yaml.composer import Composer
     from yaml.parser import Parser
@@ -35,7 +35,7 @@ except ImportError:  # pragma: no cover - PyYAML built without libyaml: the same
     from yaml.resolver import Resolver
     from yaml.scanner import Scanner
 
-    class _Parser(Reader, Scanner, Parser, Composer, Resolver):  # type: ignore[no-redef]
+    class _Parser(Reader, Scanner, Parser, Composer, Resolver):  # type: ignore[no-redef]  # the other of two
         """The pure Python event parser."""
 
         def __init__(self, stream: str) -> None:
@@ -228,7 +228,7 @@ class _Builder:
                 elif kind is DocumentEndEvent:
                     if self._root is not None and self._root[0] is not None:
                         value, lines = self._root
-                        yield Parsed(value, lines.line, lambda lines=lines: lines)  # type: ignore[misc]
+                        yield Parsed(value, lines.line, lambda lines=lines: lines)  # type: ignore[misc]  # a default binds now
                 else:
                     self._take(kind, event)
         except yaml.MarkedYAMLError as error:
@@ -323,7 +323,7 @@ class _Builder:
 
     def _put_entry(self, frame: _Frame, value: Json, lines: Lines) -> None:
         key, frame.key = frame.key, None
-        assert key is not None  # noqa: S101 - _put saw a key  # nosec
+        assert key is not None  # noqa: S101 - _put saw a key
         if key is _MERGE:
             frame.merges = [*(frame.merges or ()), (value, lines, frame.key_line)]
             return
