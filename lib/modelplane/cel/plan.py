@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from modelplane.cel import checker, maps, runtime, typesystem
 from modelplane.cel.checker import Checked
-from modelplane.cel.errors import CompileError, Err
+from modelplane.cel.errors import Abort, CompileError, Err
 from modelplane.cel.runtime import TypeValue, Uint, Value
 from modelplane.cel.tree import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select
 
@@ -337,7 +337,7 @@ class _Planner:
             built: dict[Any, Value] = {}
             for key, value, optional in entries:
                 assert isinstance(key, Constant) and isinstance(value, Constant)  # noqa: S101 - as `all` found
-                built[maps.key_of(key.value)] = _not_optional(value.value) if optional else value.value
+                built[_key(key.value, node)] = _not_optional(value.value) if optional else value.value
             bad = next((value for value in built.values() if isinstance(value, Err)), None)
             return Constant(node.id, built if bad is None else bad)
         return MapOf(node.id, entries)
@@ -366,6 +366,14 @@ def _of_underlying(function: Callable[..., Value]) -> Callable[..., Value]:
 
 def _undefined(*_: Value) -> Value:
     return Err("no such overload")
+
+
+def _key(value: Value, node: MapNode) -> Any:
+    """Return what stands for the key of a constant map; Kubernetes' own code ends where it cannot hash it."""
+    try:
+        return maps.key_of(value)
+    except Abort as error:
+        raise CompileError(f"program instantiation failed: {error}", node.offset) from error
 
 
 def _not_optional(value: Value) -> Value:

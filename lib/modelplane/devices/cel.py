@@ -11,7 +11,7 @@ Known divergences, none of which has been seen in a selector:
 - message types and message literals of protobuf are refused when they are written;
 - maps of the device as two keys of one map abort, where Kubernetes tells them apart by where they are in memory;
 - timestamps as keys of a map that say one instant as `Z` and as `+00:00` are one key here;
-- a constant map with bytes for a key ends Kubernetes' own code with a panic;
+- a constant map with bytes for a key ends Kubernetes' own code with a panic, and is refused when it is written here;
 - one evaluation may make `errors.PARTS_MAX` parts of lists and texts, then it aborts; Kubernetes has no such bound;
 - a cost that depends on the order in which Go walks through a map is one of those possible.
 """

@@ -127,3 +127,9 @@ def test_few_large_patterns_are_kept() -> None:
 
 def test_a_pattern_may_be_as_large_as_in_go() -> None:
     assert cel.compile('!device.driver.matches("\\\\pL{1000}x")').evaluate(GPU).matches
+
+
+@pytest.mark.parametrize("expression", ['{b"a": 1}.size() == 1', 'true || {b"a": 1} == {b"a": 1}'])
+def test_bytes_as_the_key_of_a_constant_map_are_refused(expression: str) -> None:
+    with pytest.raises(InvalidSelector, match=r"line 1, column \d+: .*unhashable type types\.Bytes"):
+        cel.compile(expression, admit=False)
