@@ -9,15 +9,15 @@ as keys of maps, in optionals that go by a name, and in format(); numbers, times
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from modelplane.cel import signatures
 from modelplane.cel.signatures import Overload
 from modelplane.cel.typesystem import Type
-from tests.conformance.oracle import questions
+from tests.conformance.oracle import questions, vocabulary
 
-A = questions.A
+A = vocabulary.A
 TYPICAL = {
     "dyn": "dyn(1)", "any": f"{A}.index", "bool": "true", "bytes": 'b"ab"', "double": "1.5", "int": "1", "uint": "1u",
     "string": '"ab"', "google.protobuf.Duration": 'duration("1s")', "type": "int", "null_type": "null",
@@ -52,7 +52,7 @@ AROUND = (  # V is the value, W another; nothing here may depend on the order of
     "type(V) == type(W)", 'string(type(V)) == "int"', "optional.ofNonZeroValue(V).hasValue()", 'dyn(V).matches("a|b")', 'dyn(V).find("[a-z]+") == "ab"',
     "{'a': dyn(V)}.exists(k, v, v == W)", "dyn(V).all(k, v, k == v)", "dyn(V) < dyn(W)", "dyn(V) == dyn(W)",
 )  # fmt: skip
-OVER_DEVICE = ("device.attributes", "device.capacity", A, questions.C, 'device.attributes["nosuch"]')
+OVER_DEVICE = ("device.attributes", "device.capacity", A, vocabulary.C, 'device.attributes["nosuch"]')
 COUNTED = ("M.exists(k, v, k.contains(k + 'x'))", "M.transformList(k, v, k).exists(k, k.contains(k + 'x'))", "M.transformMap(k, v, k.size()).size() == 2",
            "cel.bind(m, M, m.exists(k, v, k.startsWith(k + 'x')))", "M.exists(k, v, k == 'x')", "M.map(k, k + k).size() == 1")  # fmt: skip
 NUMBERS = ('"0x1_0p0" "0x.p0" "0x_.8p0" "0x1p5000" "0x1.8p-1074" "+nan" "+inf" "1_000.5" "1__0" "1e400" "-0x1P+3" "0X.8p1" "00012" "+7" "-0" "1e" ".5"'
@@ -65,7 +65,7 @@ def selectors(seed: int, count: int, minor: int) -> Iterator[dict[str, Any]]:
     """Yield `count` questions for Kubernetes 1.`minor`."""
     choice = random.Random(seed)
     calls = _calls(minor)
-    makers = (
+    makers: tuple[Callable[[], str], ...] = (
         *[lambda: _call(choice, *choice.choice(calls))] * 4,
         *[lambda: choice.choice(AROUND).replace("V", choice.choice(VALUES)).replace("W", choice.choice(VALUES))] * 4,
         lambda: choice.choice(COUNTED).replace("M", choice.choice(OVER_DEVICE)),
@@ -73,7 +73,7 @@ def selectors(seed: int, count: int, minor: int) -> Iterator[dict[str, Any]]:
             f"{choice.choice(('int', 'uint', 'double', 'duration', 'quantity'))}({choice.choice(NUMBERS)}) == dyn(1)"
         ),
         lambda: (
-            f"timestamp({choice.choice(questions.STAMPS)}).get{choice.choice(PARTS)}({choice.choice(ZONES)}) == {choice.choice((0, 1, 5, 12))}"
+            f"timestamp({choice.choice(vocabulary.STAMPS)}).get{choice.choice(PARTS)}({choice.choice(ZONES)}) == {choice.choice((0, 1, 5, 12))}"
         ),
     )
     yield from questions.of_expressions(tuple(choice.choice(makers)() for _ in range(count)))

@@ -21,6 +21,7 @@ from tests.conformance.oracle import (
     allocation_situations,
     program,
     questions,
+    vocabulary,
 )
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -82,7 +83,7 @@ def asked(minor: int = program.LATEST) -> list[dict[str, Any]]:
 def facts(answer: dict[str, Any]) -> dict[str, Any]:
     """Return an answer without its id and without the words of its errors."""
     kept = {key: value for key, value in answer.items() if key not in ("id", "error", "rightError")}
-    refused = {key: True for key in ("error", "rightError") if key in answer}
+    refused: dict[str, Any] = {key: True for key in ("error", "rightError") if key in answer}
     return {**kept, **refused}
 
 
@@ -92,7 +93,7 @@ def recorded(path: Path = RECORDED) -> Iterator[tuple[dict[str, Any], dict[str, 
         entry = json.loads(line)
         question = entry["asked"]
         if question["kind"] == "selector":
-            question = {**question, "driver": questions.DRIVER, "device": questions.DEVICE}
+            question = {**question, "driver": vocabulary.DRIVER, "device": vocabulary.DEVICE}
         yield question, entry["answer"]
 
 
