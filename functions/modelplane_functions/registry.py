@@ -1,12 +1,13 @@
 """Which composer answers for which kind.
 
-A composer's module is imported when its kind is first asked for, so that the server listens at once and a fault in
-one composer stops no other kind.
+A composer's module is imported when its kind is first asked for, or once the server listens, whichever is first: so it
+listens at once, and a fault in one composer stops no other kind.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
@@ -42,6 +43,13 @@ class Composer:
                 f"this build of the function has no composer {self.module!r}; install a release that has it"
             ) from error
         return cast(Compose, module.compose)
+
+    def prepare(self) -> None:
+        """Load the module, and let it make what its first call would have to. Raises: as `load`."""
+        self.load()
+        prepare = getattr(sys.modules.get(f"{_COMPOSERS}.{self.module}"), "prepare", None)
+        if prepare is not None:
+            prepare()
 
 
 COMPOSERS: Mapping[str, Composer] = {

@@ -140,8 +140,16 @@ async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: gr
 
     await server.start()
     log.info("serving", address=how.address, port=port, mtls=credentials is not None, receiveMiB=how.receive_mib)
+    preparing = asyncio.create_task(_prepare(runner))
     await stopping.wait()
+    preparing.cancel()
     log.info("stopping: calls under way may finish", graceSeconds=SHUTDOWN_GRACE_SECONDS)
     await server.stop(grace=SHUTDOWN_GRACE_SECONDS)
     runner.close()
     log.info("stopped")
+
+
+async def _prepare(runner: servicer.FunctionRunner) -> None:
+    """Load what calls would load, once the server listens; it is never looked through for garbage either."""
+    await runner.prepare()
+    gc.freeze()

@@ -13,6 +13,11 @@ from modelplane_functions.exchange import Resource
 _USUAL_DRIVER = "gpu.nvidia.com"
 
 
+def prepare() -> None:
+    """Compile one selector, by which the tables of the language are made."""
+    cel.compile(f'device.driver == "{_USUAL_DRIVER}"')
+
+
 def check(workload: Workload, spec: Resource, *, classes: Iterable[Resource]) -> None:
     """Compile every selector of the workload that `spec` says; examples in a refusal are of devices in `classes`.
 

@@ -50,6 +50,10 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         run = contextvars.copy_context().run
         return await asyncio.get_running_loop().run_in_executor(self._executor, run, self._logged_answer, request)
 
+    async def prepare(self) -> None:
+        """Load every composer beside the calls that come in, so that nobody's first call waits for that."""
+        await asyncio.get_running_loop().run_in_executor(self._executor, _prepare)
+
     def close(self) -> None:
         """Let go of the threads; a composer that still runs is not waited for."""
         self._executor.shutdown(wait=False, cancel_futures=True)
@@ -79,6 +83,22 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
             fatal=[result.reason for result in response.results if result.severity == fnv1.SEVERITY_FATAL],
         )
         return response
+
+
+def _prepare() -> None:
+    """Load every composer; one that cannot be loaded stops no other, and who asks for its kind is told so again."""
+    for kind in sorted(registry.COMPOSERS):
+        try:
+            registry.COMPOSERS[kind].prepare()
+        except Unsupported:
+            continue  # this build has none
+        except Exception as error:
+            logging.get_logger().error(
+                "a bug: no object of this kind can be composed",
+                kind=kind,
+                error=type(error).__name__,
+                trace=_trace(error),
+            )
 
 
 def answer(

@@ -74,6 +74,9 @@ class Facts:
     faults: tuple[str, ...]
 
 
+prepare = selectors.prepare
+
+
 def compose(observed: Observed) -> Outcome:
     """Return the replicas and endpoints of the deployment and why any is missing."""
     requirements = _requirements(observed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -212,3 +213,27 @@ def test_a_composer_that_cannot_be_imported_is_a_bug(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_not_there"):
         registry.Composer("broken_composer", "Accepted").load()
+
+
+def test_every_composer_is_prepared_whatever_becomes_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[str] = []
+    fails = {"broken": RuntimeError("a bug"), "not_built": Unsupported("this build has none")}
+
+    class Noted(registry.Composer):
+        def prepare(self) -> None:
+            prepared.append(self.module)
+            if self.module in fails:
+                raise fails[self.module]
+
+    kinds = {name: Noted(name, "Accepted") for name in ("a", "broken", "not_built", "z")}
+    monkeypatch.setattr(registry, "COMPOSERS", kinds)
+    runner = servicer.FunctionRunner()
+    asyncio.run(runner.prepare())
+    runner.close()
+    assert prepared == ["a", "broken", "not_built", "z"]
+
+
+def test_composers_of_this_build_can_be_prepared() -> None:
+    built = [one for kind, one in registry.COMPOSERS.items() if kind not in ("ModelCache", "ServingStack")]
+    for composer in built:
+        composer.prepare()
