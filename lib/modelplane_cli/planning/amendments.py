@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import inference_class, inference_cluster
-from modelplane.devices.model import Device, NodeClass
 from modelplane.placement import changes, demand
 from modelplane.placement.changes import World
 from modelplane.placement.model import Cluster, Pool, RoleDemand
 from modelplane.placement.plan import Change, ChangeKind, Closest
 from modelplane.units import Format, Quantity
 from modelplane.workload.model import Role
+from modelplane_cli.planning import hardware
 from modelplane_cli.planning.seats import Deployment
 from modelplane_cli.world.documents import Document
 from modelplane_cli.world.store import Key, Store, controller_of, group_of
@@ -69,23 +69,48 @@ class _Edit:
 
 
 def of(closest: Closest, facts: Facts, documents: Documents) -> Amendment:
-    """Return what makes the changes of a closest miss true in the documents they were found from."""
+    """Return what makes the changes of a closest miss true in the documents they were found from.
+
+    Other hardware is a pool of a class among the documents that has it. Where there is none nothing is to be written.
+    """
     cluster = next(one for one in facts.fleet.clusters if one.name == closest.cluster)
+    if not hardware.is_needed(closest):
+        return _amendment(closest.changes, (), cluster, facts, documents)
+    if _cluster_key(cluster) not in documents:
+        return Amendment((), (_not_given(_cluster_key(cluster)),))
+    known = [key.name for key in documents if (key.group, key.kind) == (names.GROUP, inference_class.KIND)]
+    pools = hardware.pools(closest, facts, known)
+    if not pools:
+        return Amendment((), (_NO_CLASS.format(cluster=cluster.name),))
+    return _amendment(hardware.others(closest), pools, cluster, facts, documents)
+
+
+def _amendment(
+    changed: Sequence[Change], pools: Sequence[Pool], cluster: Cluster, facts: Facts, documents: Documents
+) -> Amendment:
+    """Return what makes the changes, in order, and then adds the pools to the cluster."""
     world = World(cluster, demand.of(facts.workload), facts.intent)
     found = dict(documents)
     operations: list[Operation] = []
     beyond: list[str] = []
-    for change in closest.changes:
+
+    def make(edit: _Edit) -> None:
+        operation = _operation(found[edit.key], edit)
+        operations.append(operation)
+        found[edit.key] = patched(found[edit.key], operation)
+
+    for change in changed:
         after = changes.applied(world, (change,))
         missing = _missing(change, facts, world, found)
         if missing:
             beyond.append(missing)
         else:
             for edit in _EDITS[change.kind](change, world, after, found):
-                operation = _operation(found[edit.key], edit)
-                operations.append(operation)
-                found[edit.key] = patched(found[edit.key], operation)
+                make(edit)
         world = after
+    for pool in pools:
+        entry = {"name": pool.name, "className": pool.class_name, "nodeCount": pool.nodes.declared}
+        make(_Edit(_cluster_key(cluster), ("spec", "nodePools", APPEND), entry))
     return Amendment(tuple(operations), tuple(beyond))
 
 
@@ -194,6 +219,10 @@ _NOBODYS = {
     ChangeKind.CACHE: "no document makes a ModelCache ready; its download has to end",
     ChangeKind.REFUSAL: "no document withdraws a refusal; {cluster} decides anew when what it holds changes",
 }
+_NO_CLASS = (
+    "no document gives {cluster} other hardware: no InferenceClass among them would serve; "
+    "add one, as the driver publishes the devices, and a pool of it"
+)
 _INTENTS = frozenset(
     {ChangeKind.REPLICA_LIMIT, ChangeKind.SPREAD, ChangeKind.SELECTOR, ChangeKind.CPU, ChangeKind.MEMORY}
 )
@@ -208,14 +237,16 @@ def _missing(change: Change, facts: Facts, world: World, found: Documents) -> st
         keys.append(_cluster_key(world.cluster))
     if any(key in found for key in keys):
         return ""
-    return f"{keys[0].kind} {_shown(keys[0])} is not among the documents, or another object composes it"
+    return _not_given(keys[0])
+
+
+def _not_given(key: Key) -> str:
+    return f"{key.kind} {_shown(key)} is not among the documents, or another object composes it"
 
 
 def _target(change: Change, facts: Facts, world: World) -> Key:
     if change.kind in _INTENTS or change.kind is ChangeKind.TAINT:
         return Deployment(facts.intent.namespace, facts.intent.deployment).key
-    if change.kind is ChangeKind.DEVICE:
-        return _class_key(_pool(world.cluster, change.pool))
     return _cluster_key(world.cluster)
 
 
@@ -225,10 +256,6 @@ def _shown(key: Key) -> str:
 
 def _cluster_key(cluster: Cluster) -> Key:
     return Key(names.GROUP, inference_cluster.KIND, "", cluster.name)
-
-
-def _class_key(pool: Pool) -> Key:
-    return Key(names.GROUP, inference_class.KIND, "", pool.class_name)
 
 
 def _deployment_key(world: World) -> Key:
@@ -290,24 +317,6 @@ def _nodes(change: Change, world: World, after: World, found: Documents) -> Iter
     grows = nodes.maximum is not None or nodes.observed is not None
     field = "maxNodeCount" if grows else "nodeCount"
     yield _Edit(key, ("spec", "nodePools", position, field), _pool(after.cluster, change.pool).nodes.usable)
-
-
-def _device(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
-    pool = _pool(world.cluster, change.pool)
-    key = _class_key(pool)
-    was, now = (_device_of(_pool(one.cluster, change.pool).node_class, change.subject) for one in (world, after))
-    at: Path = ("spec", "devices", _place(found[key]["spec"]["devices"], change.subject))
-    if was.count != now.count:
-        yield _Edit(key, (*at, "count"), now.count)
-    for name, attribute in sorted(set(now.attributes) - set(was.attributes)):
-        yield _Edit(key, (*at, "attributes", name, str(attribute.kind)), attribute.value)
-    for name, amount in sorted(set(now.capacity) - set(was.capacity)):
-        yield _Edit(key, (*at, "capacity", name, "value"), amount)
-
-
-def _device_of(node_class: NodeClass | None, name: str) -> Device:
-    devices = () if node_class is None else node_class.devices
-    return next(device for device in devices if device.name == name)
 
 
 def _selector(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
@@ -377,7 +386,6 @@ _EDITS = {
     ChangeKind.REPLICA_LIMIT: _limit,
     ChangeKind.SPREAD: _spread,
     ChangeKind.NODES: _nodes,
-    ChangeKind.DEVICE: _device,
     ChangeKind.SELECTOR: _selector,
     ChangeKind.CPU: _resources,
     ChangeKind.MEMORY: _resources,

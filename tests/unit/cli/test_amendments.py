@@ -103,6 +103,13 @@ def expression(operator: str, *values: str, key: str = "tier") -> Json:
     return spec(clusterSelector={"matchExpressions": [found]})
 
 
+def larger() -> Json:
+    """Return a class whose nodes have twice the devices; no cluster has such a pool."""
+    made = given.node_class("h100-16x")
+    made["spec"]["devices"][0]["count"] = 16
+    return made
+
+
 def two_kinds() -> Objects:
     """Return a deployment whose prefill role wants more than the nodes of either pool have."""
     objects = [document for document in rendering.example("disaggregated") if document["kind"] != "ModelService"]
@@ -170,11 +177,24 @@ CASES: dict[str, tuple[str, Callable[[], Objects]]] = {
     ),
     "more devices than a node has": (
         "InsufficientDevices",
-        lambda: fleet(md=spec(workers={"topology": {"tensor": 16}})),
+        lambda: [larger(), *fleet(md=spec(workers={"topology": {"tensor": 16}}))],
+    ),
+    "more devices than a node has, and a name that is taken": (
+        "InsufficientDevices",
+        lambda: [
+            larger(),
+            *fleet(
+                **both(pool(name="h100-16x", nodeCount=2)), md=spec(workers={"count": 3, "topology": {"tensor": 16}})
+            ),
+        ],
+    ),
+    "more devices than a node has, and a taint": (
+        "UntoleratedTaint",
+        lambda: [larger(), *fleet(**both(taint("NoSchedule")), md=spec(workers={"topology": {"tensor": 16}}))],
     ),
     "spare devices more than a node has": (
         "InsufficientDevices",
-        lambda: with_devices({"name": "gpu", "count": 12, "selectors": [{"cel": HOPPER}]}),
+        lambda: [larger(), *with_devices({"name": "gpu", "count": 12, "selectors": [{"cel": HOPPER}]})],
     ),
     "all nodes are taken": ("InsufficientDevices", lambda: fleet(md=spec(replicas=5))),
     "no node at all": ("InsufficientNodes", lambda: fleet(**both(pool(nodeCount=0)))),
@@ -257,8 +277,27 @@ def test_what_would_make_it_fit_makes_it_fit(tmp_path: Path, reason: str, world:
     assert closest is not None, before["message"]
     assert closest["change"], closest
     assert closest["notInDocuments"] == []
+    assert all(change["document"]["kind"] != "InferenceClass" for change in closest["change"]), (
+        "devices are what they are"
+    )
     after = explained(tmp_path, jsonpatch.apply(objects, closest["change"]))
     assert after["placed"], (closest, after["message"])
+
+
+NO_CLASS = (
+    "no document gives a other hardware: no InferenceClass among them would serve; "
+    "add one, as the driver publishes the devices, and a pool of it"
+)
+
+
+def without_memory(node_class: Json) -> Json:
+    merge(node_class, spec(node={"cpu": "64", "memory": "512Gi"}))
+    return node_class
+
+
+def many(tensor: int) -> Json:
+    """Return workers of one pod that wants more memory than a node `without_memory` has."""
+    return {**pods(asking(memory="700Gi"))["spec"]["workers"], "topology": {"tensor": tensor}}
 
 
 NOBODYS: dict[str, tuple[str, Callable[[], Objects], list[str]]] = {
@@ -269,6 +308,19 @@ NOBODYS: dict[str, tuple[str, Callable[[], Objects], list[str]]] = {
             "no document makes a ready; status.conditions of its InferenceCluster says what does",
             "no document gives a an address; its Gateway has to get one there",
         ],
+    ),
+    "more devices than any class has": (
+        "InsufficientDevices",
+        lambda: fleet(md=spec(workers={"topology": {"tensor": 16}})),
+        [NO_CLASS],
+    ),
+    "more devices, and the class that has them is too small in another way": (
+        "InsufficientDevices",
+        lambda: [
+            without_memory(larger()),
+            *fleet(md=spec(workers=many(16))),
+        ],
+        [NO_CLASS],
     ),
     "a gateway without an address": (
         "NoGatewayAddress",
@@ -405,10 +457,8 @@ def test_a_selector_is_not_changed_under_replicas_that_run(tmp_path: Path) -> No
     before = explained(tmp_path, found)
     assert before["closest"]["cluster"] == "b"
     (change,) = before["closest"]["change"]
-    assert (change["document"]["kind"], change["path"]) == (
-        "InferenceClass",
-        "/spec/devices/0/attributes/architecture/string",
-    )
+    assert (change["document"]["kind"], change["path"]) == ("InferenceCluster", "/spec/nodePools/-")
+    assert change["value"] == {"name": "h100-8x", "className": "h100-8x", "nodeCount": 1}
     assert explained(tmp_path, jsonpatch.apply(found, before["closest"]["change"]))["placed"]
 
 

@@ -1,0 +1,115 @@
+"""Other hardware, as far as documents can say it: a pool of an InferenceClass that is known.
+
+Nobody edits devices into being. What may never happen here: a class that is made to describe devices which its nodes
+do not have, or a pool that is told of and does not make the replica fit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from modelplane.placement import changes, demand, scheduler
+from modelplane.placement.board import Board
+from modelplane.placement.changes import World
+from modelplane.placement.model import Cluster, NodeCounts, Pool, RoleDemand
+from modelplane.placement.plan import Change, ChangeKind, Closest
+from modelplane.placement.verdicts import Judge
+from modelplane_functions.compose.model_deployment import Facts
+
+TRIED_MAX = 64
+"""Ways to choose classes that are judged before it is given up."""
+_NAME_MAX = 63
+
+
+def is_needed(closest: Closest) -> bool:
+    """Return whether a closest miss asks for devices that the nodes of its pools do not have."""
+    return any(change.kind is ChangeKind.DEVICE for change in closest.changes)
+
+
+def others(closest: Closest) -> tuple[Change, ...]:
+    """Return the changes that are still to be made once the cluster has pools of other hardware."""
+    swapped = {change.pool for change in closest.changes if change.kind is ChangeKind.DEVICE}
+    return tuple(
+        change
+        for change in closest.changes
+        if change.kind is not ChangeKind.DEVICE and not (change.kind is ChangeKind.NODES and change.pool in swapped)
+    )
+
+
+def pools(closest: Closest, facts: Facts, known: Iterable[str]) -> tuple[Pool, ...]:
+    """Return pools of `known` classes with which, and with the other changes, the cluster takes the replica.
+
+    They are as small as they may be. Nothing where no class helps; classes that some cluster has come first.
+    Cost: a judgement of one cluster for each choice, and some to find how few nodes do.
+    """
+    trial = _Trial.of(closest, facts)
+    used = {pool.class_name for cluster in facts.fleet.clusters for pool in cluster.pools}
+    classes = sorted((name for name in known if name in facts.classes), key=lambda name: (name not in used, name))
+    roles = _roles(closest, trial.world.demand.roles)
+    choices = itertools.product(classes, repeat=len(roles))
+    for chosen in itertools.islice(choices, TRIED_MAX):
+        found = tuple(_named(trial.world.cluster, facts, chosen, [role.pods for role in roles]))
+        if trial.fits(found):
+            return _smallest(trial, found)
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """The cluster with all but the hardware changed, on the board as the deployment's plan leaves it."""
+
+    world: World
+    board: Board
+    countable: tuple[frozenset[str], ...]
+
+    @classmethod
+    def of(cls, closest: Closest, facts: Facts) -> _Trial:
+        wanted = demand.of(facts.workload)
+        board = scheduler.decide(facts.fleet, wanted, facts.intent, facts.current)[1]
+        cluster = next(one for one in facts.fleet.clusters if one.name == closest.cluster)
+        world = changes.applied(World(cluster, wanted, board.intent), others(closest))
+        return cls(world, board, Judge(board).countable)
+
+    def fits(self, added: Sequence[Pool]) -> bool:
+        """Return whether the cluster takes the replica with some pools more."""
+        cluster = replace(self.world.cluster, pools=(*self.world.cluster.pools, *added))
+        view = self.board.varied(replace(self.world, cluster=cluster))
+        return Judge(view, self.countable).cluster(cluster.name).fits
+
+
+def _roles(closest: Closest, roles: Sequence[RoleDemand]) -> list[RoleDemand]:
+    """Return the roles that need other hardware."""
+    named = {change.role for change in closest.changes if change.kind is ChangeKind.DEVICE}
+    return [role for role in roles if role.role in named or None in named]
+
+
+def _named(cluster: Cluster, facts: Facts, classes: Sequence[str], nodes: Sequence[int]) -> Iterator[Pool]:
+    """Yield a pool of each class, called as it is, or with a number where a pool of the cluster is called so."""
+    taken = {pool.name for pool in cluster.pools}
+    for class_name, count in zip(classes, nodes, strict=True):
+        stem = class_name.replace(".", "-")
+        numbered = (f"{stem[: _NAME_MAX - len(str(number)) - 1].rstrip('-')}-{number}" for number in itertools.count(2))
+        name = next(one for one in itertools.chain((stem,), numbered) if one not in taken)
+        taken.add(name)
+        yield Pool(name, class_name, facts.classes[class_name], NodeCounts(count))
+
+
+def _smallest(trial: _Trial, found: tuple[Pool, ...]) -> tuple[Pool, ...]:
+    """Return the pools with as few nodes as do, one after another."""
+    for position in range(len(found)):
+        low, high = 0, found[position].nodes.declared
+        while high - low > 1:
+            middle = (low + high) // 2
+            if trial.fits(_with_nodes(found, position, middle)):
+                high = middle
+            else:
+                low = middle
+        found = _with_nodes(found, position, high)
+    return found
+
+
+def _with_nodes(found: tuple[Pool, ...], position: int, count: int) -> tuple[Pool, ...]:
+    changed = replace(found[position], nodes=NodeCounts(count))
+    return (*found[:position], changed, *found[position + 1 :])
