@@ -32,6 +32,11 @@ class Asked:
     priority: int
 
 
+_ASKED: dict[str, Asked] = {}
+"""What replicas ask by all that their specs say; a memory of a pure function, of four million characters at most."""
+ASKED_MAX, ASKED_CHARACTERS_MAX = 256, 16_384
+
+
 @dataclass(frozen=True, slots=True)
 class _Bound:
     """A replica as its spec describes it, with what it takes."""
@@ -42,12 +47,26 @@ class _Bound:
 
 def asked(resource: Resource) -> Asked:
     """Return what the replica asks of the cluster it names. Raises: InvalidInput for one that cannot be read."""
+    return recall(resource, "asked", partial(_asked, resource))
 
-    def read() -> Asked:
+
+def _asked(resource: Resource) -> Asked:
+    """Return what `asked` does. Replicas of one deployment on one pool ask the same, and are read once.
+
+    What Crossplane notes in a spec is of each replica its own, and nothing of it is read.
+    """
+    spec = resource.get("spec")
+    own = {key: value for key, value in spec.items() if key != "crossplane"} if isinstance(spec, dict) else spec
+    says = repr(own)
+    known = _ASKED.get(says)
+    if known is None:
         found = replica.decode(resource)
-        return Asked(demand.held(found), found.priority)
-
-    return recall(resource, "asked", read)
+        known = Asked(demand.held(found), found.priority)
+        if len(_ASKED) >= ASKED_MAX:
+            _ASKED.clear()
+        if len(says) <= ASKED_CHARACTERS_MAX:
+            _ASKED[says] = known
+    return known
 
 
 def observed_of(observed: Observed) -> dict[str, Resource]:

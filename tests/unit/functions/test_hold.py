@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from modelplane_functions import hold
 from modelplane_functions.exchange import Ready
 
-OBSERVED = {
+OBSERVED: dict[str, Any] = {
     "apiVersion": "modelplane.ai/v1alpha1",
     "kind": "ModelReplica",
     "metadata": {

@@ -31,7 +31,7 @@ def request_of(composite: dict[str, Any], **fields: Any) -> fnv1.RunFunctionRequ
     return request
 
 
-THING = {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "x", "namespace": "ns"}}
+THING: dict[str, Any] = {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "x", "namespace": "ns"}}
 
 
 @pytest.mark.parametrize(
