@@ -12,7 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 _HERE = ("tests", "conformance")
 
 
-class BySuite(LoadScopeScheduling):
+class BySuite(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Gives a process whole suites, each of which builds and starts its programs once; those of most tests first."""
 
     def _split_scope(self, nodeid: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_functions import __main__ as server
@@ -77,7 +78,7 @@ def compose_refuse(observed: Observed) -> Outcome:
     raise ValueError(f"a bug with a secret in it: {how}")
 
 
-def _thing(spec: dict[str, object]) -> Child:
+def _thing(spec: Mapping[str, object]) -> Child:
     return Child({"apiVersion": "v1", "kind": "Thing", "spec": spec})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from decimal import Decimal
+from typing import TypeAlias
 
 from hypothesis import assume, given
 
@@ -35,6 +36,9 @@ from tests.support.laws import (
 # --- the order of candidates ------------------------------------------------------------------------------------------
 
 POSSIBLE, SURE = 1, 2
+
+Spread: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+Key: TypeAlias = tuple[Spread, int, bool, int, tuple[int, Decimal], int, int, str]
 
 
 class Tried:
@@ -71,7 +75,7 @@ class Tried:
         labelled = all(one.topology_key in cluster.labels for one in wants.spread)
         return not hard and cluster.ready and cluster.address_known and not limited and not needs and labelled
 
-    def keys(self, cluster: Cluster) -> list[tuple[tuple[object, ...], bool, tuple[str, tuple[str, ...]]]]:
+    def keys(self, cluster: Cluster) -> list[tuple[Key, bool, tuple[str, tuple[str, ...]]]]:
         if not self.eligible(cluster):
             return []
         usable = [p for p in cluster.pools if p.node_class is not None and p.node_class is not WRONG]
@@ -102,7 +106,7 @@ class Tried:
                 found.append(((spread, *goodness), room == SURE, where))
         return found
 
-    def domain(self, cluster: Cluster) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    def domain(self, cluster: Cluster) -> Spread:
         values = tuple(cluster.labels[one.topology_key] for one in self.intent.spread)
         return tuple(self.count(index, value) for index, value in enumerate(values)), values
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import replace
+from typing import TypeAlias, TypeVar
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from modelplane.placement.model import (
     Demand,
     Effect,
     Fleet,
+    Holding,
     Intent,
     PodShape,
     Pool,
@@ -43,6 +45,8 @@ from tests.support.laws import (
     pools,
     published,
 )
+
+T = TypeVar("T")
 
 
 @LAW
@@ -71,7 +75,7 @@ def test_deterministic_under_any_order_of_inputs(fleet: Fleet, demand: Demand, i
     current = given_.as_current(plan, ready=True)
     again = place(published(fleet, plan), demand, replace(intent, replicas=2), current)
 
-    def mixed(items: tuple) -> tuple:
+    def mixed(items: tuple[T, ...]) -> tuple[T, ...]:
         listed = list(items)
         shuffle.shuffle(listed)
         return tuple(listed)
@@ -211,7 +215,7 @@ def test_agrees_with_brute_force_on_small_fleets(fleet: Fleet, demand: Demand) -
             fits = comes = True
             for pool in usable:
                 extra = tuple(
-                    given_.Holding(
+                    Holding(
                         r.role,
                         p.name,
                         r.pods,
@@ -324,17 +328,20 @@ claims = st.lists(
 )
 
 
-def claim(row: tuple[int, int, int, int, int, str, bool]) -> ReplicaClaim:
+Row: TypeAlias = tuple[int, int, int, int, int, str, bool]
+
+
+def claim(row: Row) -> ReplicaClaim:
     number, priority, devices, workers, span, pool, holds = row
     shape = PodShape((("gpu", devices),))
-    holding = given_.Holding(Role.DECODE, pool, workers * span, shape, span)
+    holding = Holding(Role.DECODE, pool, workers * span, shape, span)
     return ReplicaClaim(f"ns/r{number}", (holding,), priority, f"2026-01-01T00:00:{number:02d}Z", holds)
 
 
 @LAW
 @given(st.tuples(pools("p0"), pools("p1")), st.sampled_from(list(Accounting)), claims, st.integers(0, 2**16))
 def test_admission_never_overcommits_and_ignores_order(
-    two: tuple[Pool, Pool], accounting: Accounting, rows: list, seed: int
+    two: tuple[Pool, Pool], accounting: Accounting, rows: list[Row], seed: int
 ) -> None:
     asked = list({c.key: c for c in map(claim, rows)}.values())
     account = admission.admit(two, accounting, asked)

@@ -17,7 +17,7 @@ from tests.support import rendering
 Json = Any
 
 # Values that are wrong in most places and right in some, so that both answers are met.
-VALUES = st.sampled_from(
+VALUES: st.SearchStrategy[Json] = st.sampled_from(
     [None, True, 0, 1, -1, 3, 2**31, 0.5, "", "a", "x" * 300, "Ä", "0", "1Gi", "{{", [], {}, [{}], ["a"], {"a": "b"}]
 )
 KEYS = st.sampled_from(["name", "namespace", "replicas", "zzz", "status", "crossplane", "__proto__", ""])

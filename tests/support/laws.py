@@ -23,6 +23,7 @@ from modelplane.placement.model import (
     Intent,
     NodeCounts,
     Pool,
+    RoleDemand,
     SpreadConstraint,
     Strategy,
     Taint,
@@ -100,7 +101,7 @@ def fleets(draw: st.DrawFn, most: int = 4, *, hospitable: bool = False) -> Fleet
 
 @st.composite
 def demands(draw: st.DrawFn) -> Demand:
-    def one(kind: Role) -> object:
+    def one(kind: Role) -> RoleDemand:
         span = draw(st.integers(1, 2))
         return given_.role(
             draw(st.sampled_from([1, 2, 2, 3, 4, 8])),
@@ -112,7 +113,7 @@ def demands(draw: st.DrawFn) -> Demand:
         )
 
     kinds = draw(st.sampled_from([(Role.DECODE,), (Role.DECODE,), (Role.DECODE, Role.PREFILL)]))
-    return Demand(tuple(one(kind) for kind in kinds))  # type: ignore[arg-type]
+    return Demand(tuple(one(kind) for kind in kinds))
 
 
 @st.composite

@@ -82,8 +82,9 @@ def answers(requirement: Document, document: Document) -> bool:
         return False
     if "matchName" in requirement:
         return bool(metadata["name"] == requirement["matchName"])
-    wanted = requirement.get("matchLabels", {}).get("labels", {})
-    return wanted.items() <= metadata.get("labels", {}).items()
+    wanted: Document = requirement.get("matchLabels", {}).get("labels", {})
+    has: Document = metadata.get("labels", {})
+    return wanted.items() <= has.items()
 
 
 def inputs(target: str, composite: Document, children: list[Document], others: list[Document]) -> list[int]:

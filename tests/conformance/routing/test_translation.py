@@ -24,7 +24,7 @@ KEYED = [
     routing.model_endpoint(f"k-{n}", f"https://k-{n}.example.com", auth={"secretRef": {"name": "saas"}})
     for n in range(2)
 ]
-HEALTH = {"healthCheck": {"path": "/health", "interval": "2s", "timeout": "1s"}}
+HEALTH: dict[str, Json] = {"healthCheck": {"path": "/health", "interval": "2s", "timeout": "1s"}}
 SECRETS = [
     fleet.secret("saas", {"credential": "Bearer sk-saas"}),
     fleet.secret("callers", {"alice": "sk-alice"}),

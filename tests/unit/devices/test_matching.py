@@ -245,7 +245,9 @@ NEAR = [
 
 
 @pytest.mark.parametrize(("reason", "selectors", "device", "gaps", "edited"), NEAR, ids=[row[0] for row in NEAR])
-def test_nearest(reason: str, selectors: tuple[str, ...], device: Device, gaps: list, edited: str | None) -> None:
+def test_nearest(
+    reason: str, selectors: tuple[str, ...], device: Device, gaps: list[tuple[str, str, str]], edited: str | None
+) -> None:
     near = nearness.nearest(selectors, device)
     assert near is not None, reason
     assert sorted((gap.name, gap.has, gap.wants) for gap in near.gaps) == gaps

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from modelplane.devices import matching
-from modelplane.devices.matching import Outcome
+from modelplane.devices.cel import Outcome
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
 from modelplane.placement import binding
 from modelplane.placement.model import PodShape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from functools import cache
 
 import pytest
@@ -106,7 +107,9 @@ def test_agrees_with_exhaustive_search_in_two_dimensions(
     drawn=st.lists(st.tuples(st.integers(1, 8), st.integers(1, 5), st.integers(1, 3)), max_size=4),
     order=st.randoms(use_true_random=False),
 )
-def test_order_of_items_does_not_matter_and_the_histogram_adds_up(nodes, drawn, order) -> None:
+def test_order_of_items_does_not_matter_and_the_histogram_adds_up(
+    nodes: int, drawn: list[tuple[int, int, int]], order: random.Random
+) -> None:
     items = [load.gang((size,), workers * span, span) for size, workers, span in drawn]
     got = packing.pack((8,), nodes, items)
     shuffled = list(items)

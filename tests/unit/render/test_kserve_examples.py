@@ -133,10 +133,11 @@ def test_every_listed_difference_occurs() -> None:
 @pytest.mark.parametrize("example", SHAPES)
 def test_the_start_budget_is_never_smaller(example: Example) -> None:
     replica, spec, _ = example()
-    rendered = _rendered(replica)["workload"].resource["spec"]
+    rendered: dict[str, Any] = _rendered(replica)["workload"].resource["spec"]
     for ours, theirs in ((rendered, spec), (rendered.get("prefill"), spec.get("prefill"))):
         if ours is None:
             continue
+        assert theirs is not None
         tries = [part["template"]["containers"][0]["startupProbe"]["failureThreshold"] for part in (ours, theirs)]
         # The example gives both roles the same time; the budget of prefill follows its own, smaller pods.
         assert tries[0] >= tries[1] or ours is rendered.get("prefill")
