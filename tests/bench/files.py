@@ -1,4 +1,4 @@
-"""Writes a generated fleet as YAML: `python -m tests.bench.files DIR --clusters N --deployments M`.
+"""Writes a generated fleet as YAML.
 
 The clusters and classes are those of `fleets.mixed`, without what stands on them: the deployments fill them. The same
 arguments give the same files, to try `modelplane plan DIR` and the other commands on a fleet of any size.
@@ -6,7 +6,6 @@ arguments give the same files, to try `modelplane plan DIR` and the other comman
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import yaml
 
 from modelplane import names
-from tests.bench import documents, fleets
+from tests.bench import arguments, documents, fleets
 
 Json = Any
 
@@ -28,14 +27,14 @@ SELECTORS = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(given: Sequence[str] | None = None) -> int:
     """Write one file per object, called as it is; return 0."""
-    made = argparse.ArgumentParser(prog="python -m tests.bench.files", description=__doc__)
-    made.add_argument("folder", metavar="DIR", type=Path)
-    made.add_argument("--clusters", type=int, default=100)
-    made.add_argument("--deployments", type=int, default=100)
-    made.add_argument("--seed", type=int, default=1)
-    options = made.parse_args(arguments)
+    made = arguments.parser("files", __doc__, example="out --clusters 100 --deployments 100")
+    made.add_argument("folder", metavar="DIR", type=Path, help="where the files go; made where it is not there")
+    made.add_argument("--clusters", type=int, default=100, help="how many (%(default)s)")
+    made.add_argument("--deployments", type=int, default=100, help="how many (%(default)s)")
+    made.add_argument("--seed", type=int, default=1, help="another one gives another fleet (%(default)s)")
+    options = made.parse_args(given)
     draw = fleets.Draw(options.seed)
     found = [_authored(one) for one in documents.of(fleets.mixed(options.clusters, options.seed))]
     found += [deployment(number, draw) for number in range(options.deployments)]

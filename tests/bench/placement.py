@@ -1,4 +1,4 @@
-"""How long a placement takes, as a table: `python -m tests.bench.placement [CLUSTERS ...]`.
+"""How long a placement takes, as a table.
 
 Times are of the processor, best of three, without building the fleet (a reconcile decodes it, which is measured
 elsewhere). `cold` starts with every memory of the process empty, also of what selectors say; `warm` keeps what they
@@ -10,9 +10,8 @@ change checked. `explain` is what the command of that name asks. Nothing is asse
 from __future__ import annotations
 
 import gc
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +19,7 @@ from modelplane.devices import matching
 from modelplane.placement import dimensions, explain, ledger, scheduler
 from modelplane.placement.model import Current, Demand, Fleet, Intent, SpreadConstraint
 from modelplane.placement.plan import Plan
-from tests.bench import fleets
+from tests.bench import arguments, fleets
 from tests.support.placements import as_current
 
 REPLICAS = (1, 100, 1000)
@@ -31,9 +30,11 @@ MATCHER = (matching.answer, matching.match)
 LEDGERS = (ledger._packed, dimensions.of)
 
 
-def main(arguments: list[str]) -> None:
-    """Print the table."""
-    sizes = [int(text) for text in arguments] or [100, 1_000, 10_000]
+def main(given: Sequence[str] | None = None) -> None:
+    """Print the table, called with `given` or as it is."""
+    made = arguments.parser("placement", __doc__, example="1000")
+    arguments.add_sizes(made, default=[100, 1_000, 10_000])
+    sizes = made.parse_args(given).sizes
     row("clusters", "replicas", "what", "cold ms", "warm ms", "target ms", "of fill", "placed")
     for size in sizes:
         for name, fleet in (("", fleets.fleet(size)), ("mixed ", fleets.mixed(size))):
@@ -106,4 +107,4 @@ def row(*cells: object) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,7 +1,7 @@
 """Prints how long `modelplane render` takes: cold starts as a person waits for them, and growth with the fleet.
 
-Run: python -m tests.bench.render [--quick]. Times are CPU seconds of the process (user and system), because a shared
-machine makes the clock on the wall say more about its neighbours.
+Times are CPU seconds of the process (user and system), because a shared machine makes the clock on the wall say more
+about its neighbours.
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.bench import arguments
 from tests.support import rendering
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET_COLD_SECONDS = 3.0
 
 
-def main(arguments: list[str]) -> int:
+def main(given: Sequence[str] | None = None) -> int:
     """Print the tables; return 0, since a slow machine is no failure."""
-    is_quick = "--quick" in arguments
+    made = arguments.parser("render", __doc__, example="--quick")
+    made.add_argument("--quick", action="store_true", help="only the two smallest fleets")
+    is_quick = made.parse_args(given).quick
     say("cold start of the command (target: quickstart below 3 s of CPU)")
     say(f"{'command':<42} {'cpu s':>7} {'wall s':>7} {'rss MB':>7}")
     for line in (
@@ -101,4 +105,4 @@ def _renamed(template: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main())

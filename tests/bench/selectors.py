@@ -1,8 +1,8 @@
 """Prints how fast and how right selectors are answered, ours and, where they are installed, those of others.
 
-Run: python -m tests.bench.selectors, or with cel-python and cel-expr-python: hatch run cel:compare. "Right" counts the
-145 answers of Kubernetes' own code in tests/unit/devices/cel_vectors.json: what is refused when it is written, and what
-is not. Of the others only the compilers are asked: cel-python's knows no types, and neither knows costs.
+With cel-python and cel-expr-python: hatch run cel:compare. "Right" counts the 145 answers of Kubernetes' own code in
+tests/unit/devices/cel_vectors.json: what is refused when it is written, and what is not. Of the others only the
+compilers are asked: cel-python's knows no types, and neither knows costs.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from modelplane.devices import cel, matching
 from modelplane.errors import InvalidSelector
 from modelplane.units import Quantity
-from tests.bench import cel_expr
+from tests.bench import arguments, cel_expr
 from tests.support.selectors import device_from_slice
 
 VECTORS = json.loads((Path(__file__).parents[1] / "unit" / "devices" / "cel_vectors.json").read_text())
@@ -30,8 +30,9 @@ MEMORY_AND_ARCHITECTURE = (
 )
 
 
-def main() -> int:
+def main(given: Sequence[str] | None = None) -> int:
     """Print the tables; return 0."""
+    arguments.parser("selectors", __doc__, example="").parse_args(given)
     cases = VECTORS["cases"]
     others = _cel_python() if importlib.util.find_spec("celpy") is not None else None
     google = cel_expr.compiler() if importlib.util.find_spec("cel_expr_python") is not None else None

@@ -1,26 +1,28 @@
 """Prints how fast the function server is: ready after its start, memory when idle, and one warm call of each kind.
 
-Run: python -m tests.bench.server. The calls go over real gRPC to a process of their own, on loopback without TLS; the
-composites are those of examples/quickstart in their settled state. Times are wall-clock medians, so run it on a quiet
-machine.
+The calls go over real gRPC to a process of their own, on loopback without TLS; the composites are those of
+examples/quickstart in their settled state. Times are wall-clock medians, so run it on a quiet machine.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import grpc
 
+from tests.bench import arguments
 from tests.support import functionserver, rendering, requests
 
 COMPOSITION_KEY = "crossplane.io/composition-resource-name"
 CALLS = 30
 
 
-def main() -> int:
+def main(given: Sequence[str] | None = None) -> int:
     """Print the tables; return 0, since a slow machine is no failure."""
+    arguments.parser("server", __doc__, example="").parse_args(given)
     store = rendering.world(rendering.example("quickstart")).store
     objects = [dict(found) for key in store if (found := store.get(key)) is not None]
     started = time.perf_counter()
