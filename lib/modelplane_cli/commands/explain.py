@@ -110,10 +110,12 @@ def _answer(store: Store, key: Key, documents: Documents) -> Answer:
 
 
 def _corrected(rehearsal: Rehearsal, answer: Answer, documents: Documents) -> Answer:
-    """Return the answer with a correction of a name where the matcher knows no change that would help."""
-    if answer.about or not answer.helpless:
+    """Return the answer with a correction of a name where no change is known, or only of a label that nobody has."""
+    deployment = Deployment(answer.namespace, answer.name)
+    is_strange = answer.plan.shortfall is not None and corrections.is_strange(rehearsal.store, deployment)
+    if answer.about or not (answer.helpless or is_strange):
         return answer
-    found = corrections.of(rehearsal, Deployment(answer.namespace, answer.name), documents)
+    found = corrections.of(rehearsal, deployment, documents)
     return answer if found is None else replace(answer, closest=found[0], amendment=found[1])
 
 

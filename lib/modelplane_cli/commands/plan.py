@@ -10,7 +10,7 @@ from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.output import manifests, notes, plan_text
-from modelplane_cli.planning import amendments, capacity, plan
+from modelplane_cli.planning import amendments, capacity, corrections, plan
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.plan import Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
@@ -70,7 +70,8 @@ def main(arguments: Sequence[str]) -> int:
         _replace(rehearsal, there, objects)
     acts.append(stage.settle(rehearsal))
     act = rehearsals.joined(acts) if is_change else acts[0]
-    made = plan.of(act, before, documents=amendments.written(wanted.documents, options.namespace, objects))
+    written = amendments.written(wanted.documents, options.namespace, objects)
+    made = corrections.corrected(rehearsal, plan.of(act, before, documents=written), written)
     _show(made, options, with_changes=bool(act.before) or is_change)
     for one in acts:
         notes.bugs(one.world)

@@ -139,7 +139,11 @@ def authored(store: Store) -> Documents:
 
 def encode_closest(closest: Closest, facts: Facts, documents: Documents) -> dict[str, Json]:
     """Return the closest miss and what to write into which document as JSON."""
-    amendment = of(closest, facts, documents)
+    return encoded(closest, of(closest, facts, documents))
+
+
+def encoded(closest: Closest, amendment: Amendment) -> dict[str, Json]:
+    """Return the same where it is known what to write."""
     return {
         "cluster": closest.cluster,
         "pool": closest.pool,

@@ -1,8 +1,9 @@
 """Names in documents that nothing has and something else nearly has, corrected and rehearsed.
 
 A pool of a class that does not exist, a cluster that is asked for by a name no cluster has, an attribute that no device
-has: no count and no label mends these, so the matcher knows no change. Each correction is made in a fork of the world,
-the functions settle it, and only one by which fewer replicas are without a place is told.
+has: no count and no label mends these, so the matcher knows no change. For a label that no cluster has it knows
+one, and yet another name is more likely meant. Each correction is made in a fork of the world, the functions settle
+it, and only one by which fewer replicas are without a place is told.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import inference_class, inference_cluster
 from modelplane.placement.plan import Closest
+from modelplane_cli.planning import amendments
 from modelplane_cli.planning.amendments import Amendment, Documents, Operation, patched
+from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.seats import Deployment
 from modelplane_cli.world.store import Key, Store
@@ -26,6 +29,8 @@ Path: TypeAlias = tuple[str | int, ...]
 
 TRIED_MAX = 8
 """Corrections rehearsed before it is given up."""
+DEPLOYMENTS_MAX = 4
+"""Deployments of a plan for which corrections are rehearsed; one mistake is often the cause of all."""
 _ALIKE = 0.6
 _MEMBER = re.compile(r'\[\s*"[^"]*"\s*\]\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)')
 
@@ -66,6 +71,36 @@ def of(rehearsal: Rehearsal, deployment: Deployment, documents: Documents) -> tu
     return None
 
 
+def corrected(rehearsal: Rehearsal, plan: Plan, documents: Documents | None = None) -> Plan:
+    """Return the plan with a correction as the closest miss of deployments that need one; without `documents` of what
+    now stands in the world.
+    """
+    written = amendments.authored(rehearsal.store) if documents is None else documents
+    rehearsed = 0
+    rows: list[DeploymentRow] = []
+    for row in plan.deployments:
+        missing = row.unschedulable
+        if missing is None or rehearsed == DEPLOYMENTS_MAX or not _is_wanting(rehearsal.store, row):
+            rows.append(row)
+            continue
+        rehearsed += 1
+        found = of(rehearsal, row.id, written)
+        closest = missing.closest if found is None else amendments.encoded(*found)
+        rows.append(replace(row, unschedulable=replace(missing, closest=closest)))
+    return replace(plan, deployments=tuple(rows))
+
+
+def _is_wanting(store: Store, row: DeploymentRow) -> bool:
+    """Return whether nothing is known that helps, or only a label which no cluster has, and something reads alike."""
+    is_helpless = row.unschedulable is not None and row.unschedulable.closest is None
+    return next(_corrections(store, row.id) if is_helpless else _label_keys(store, row.id), None) is not None
+
+
+def is_strange(store: Store, deployment: Deployment) -> bool:
+    """Return whether a deployment asks for a label that no cluster has, where one is called alike."""
+    return next(_label_keys(store, deployment), None) is not None
+
+
 def _amendment(operation: Operation, documents: Documents) -> Amendment:
     key = operation.key
     if key in documents:
@@ -82,6 +117,7 @@ def _missing(store: Store, deployment: Deployment) -> int:
 
 def _corrections(store: Store, deployment: Deployment) -> Iterator[Correction]:
     yield from _cluster_names(store, deployment)
+    yield from _label_keys(store, deployment)
     yield from _class_names(store)
     yield from _attributes(store, deployment)
 
@@ -125,6 +161,33 @@ def _cluster_names(store: Store, deployment: Deployment) -> Iterator[Correction]
                 words=f"clusterSelector asked for the cluster {near}, which exists",
                 cluster=near,
             )
+
+
+def _label_keys(store: Store, deployment: Deployment) -> Iterator[Correction]:
+    """Yield the labels by which a deployment selects clusters, called as one that clusters have."""
+    clusters = [store.get(key) or {"metadata": {}} for key in store.of_kind(names.GROUP, inference_cluster.KIND)]
+    known = {names.LABEL_CLUSTER, *(str(name) for one in clusters for name in one["metadata"].get("labels") or {})}
+    selector = ((store.get(deployment.key) or {}).get("spec") or {}).get("clusterSelector") or {}
+    labels = selector.get("matchLabels") or {}
+    for was in sorted(labels):
+        near = _near(str(was), known)
+        if near is not None and near not in labels:
+            renamed = {near if name == was else name: value for name, value in labels.items()}
+            yield _label_key(deployment, ("matchLabels",), renamed, str(was), near)
+    for number, expression in enumerate(selector.get("matchExpressions") or ()):
+        was, near = str(expression.get("key")), _near(str(expression.get("key")), known)
+        if near is not None:
+            yield _label_key(deployment, ("matchExpressions", number, "key"), near, was, near)
+
+
+def _label_key(deployment: Deployment, path: Path, value: Json, was: str, near: str) -> Correction:
+    return Correction(
+        deployment.key,
+        ("spec", "clusterSelector", *path),
+        value,
+        miss=f"no InferenceCluster has the label {was}",
+        words=f"clusterSelector asked for the label {near}, which clusters have",
+    )
 
 
 def _named(selector: Json) -> Iterator[tuple[Path, str]]:

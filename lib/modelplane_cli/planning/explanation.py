@@ -282,16 +282,7 @@ def encode(answer: Answer) -> dict[str, Json]:
         "message": answer.message,
         "placed": answer.is_placed,
         "clusters": [_encode_verdict(verdict) for verdict in answer.verdicts],
-        "closest": None
-        if closest is None
-        else {
-            "cluster": closest.cluster,
-            "pool": closest.pool,
-            "misses": list(closest.misses),
-            "wouldFitIf": closest.would_fit_if,
-            "change": amendments.encode(answer.amendment),
-            "notInDocuments": list(answer.amendment.beyond),
-        },
+        "closest": None if closest is None else amendments.encoded(closest, answer.amendment),
         "noChange": answer.helpless or None,
         "replicas": [_encode_standing(standing) for standing in answer.standings],
         "blocked": [

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane_cli.planning import capacity, changes, plan
+from modelplane_cli.planning import capacity, changes, corrections, plan
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.changes import Action, Change
 from modelplane_cli.planning.happenings import Happening
@@ -91,7 +91,7 @@ def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -
         happening.strike(rehearsal)
         acts.append(settle(rehearsal))
         steps.append(_step(happening, acts[-2], acts[-1], rehearsal.lost))
-    after = plan.of(rehearsals.joined(acts), pools, rehearsal.lost)
+    after = corrections.corrected(rehearsal, plan.of(rehearsals.joined(acts), pools, rehearsal.lost))
     return Simulation(tuple(steps), after, tuple(act.world for act in acts))
 
 

@@ -406,6 +406,16 @@ CORRECTED: dict[str, tuple[Callable[[], Objects], str, str]] = {
         "/spec/clusterSelector/matchExpressions/0/values/1",
         "clusterSelector asked for the cluster gke-us, which exists",
     ),
+    "a label mistyped": (
+        lambda: fleet(a=labelled("a", tier="gold"), md=spec(clusterSelector={"matchLabels": {"teir": "gold"}})),
+        "/spec/clusterSelector/matchLabels",
+        "clusterSelector asked for the label tier, which clusters have",
+    ),
+    "a label mistyped in an expression": (
+        lambda: fleet(a=labelled("a", tier="gold"), md=expression("In", "gold", key="teir")),
+        "/spec/clusterSelector/matchExpressions/0/key",
+        "clusterSelector asked for the label tier, which clusters have",
+    ),
     "an attribute mistyped": (
         lambda: fleet(md=cel(HOPPER.replace("architecture", "architechture"))),
         "/spec/nodeSelector/cel",
@@ -425,6 +435,13 @@ def test_a_name_that_nothing_has_is_corrected(
     assert (change["op"], change["path"]) == ("replace", path)
     assert before["closest"]["wouldFitIf"] == words
     assert (before["noChange"], before["closest"]["notInDocuments"]) == (None, [])
+    file = str(tmp_path / "now.yaml")
+    planned = given.run("plan", file, "-o", "json").json
+    scale = f"{before['namespace']}/{before['name']}=2"
+    simulated = given.run("simulate", file, "--scale", scale, "-o", "json").json["after"]
+    assert planned["deployments"][0]["unschedulable"]["closest"] == before["closest"], "a plan says the same"
+    (row,) = simulated["deployments"]
+    assert row["unschedulable"]["closest"]["change"] == before["closest"]["change"], "and so does what would happen"
     assert explained(tmp_path, jsonpatch.apply(objects, before["closest"]["change"]))["placed"]
 
 
