@@ -3,7 +3,8 @@
 Each composite asks a function server of its own, in a process of its own, over gRPC with client certificates. `first`
 is the first answer of a fresh server that sees everything the composite asks for, `steady` the mean of the next calls
 with the same request. Times are of the server's processor, everything it does included; `wall` is the median that the
-client waits, on a machine that may be busy. Resident memory is that of the server after the calls.
+client waits, on a machine that may be busy. Resident memory is that of the server when it is idle after the calls; at
+its `peak` it also held a request as protobuf reads it, which takes some seven times its bytes.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Cost:
     children: int
     request_kb: float
     resident_mb: float
+    peak_mb: float
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -49,7 +51,17 @@ def main(given: Sequence[str] | None = None) -> int:
     made = arguments.parser("functions", __doc__, example="1000")
     arguments.add_sizes(made, default=[1_000, 10_000])
     sizes = made.parse_args(given).sizes
-    head = ("first ms", "steady ms", "target ms", "wall ms", "children", "request kB", "server MB", "target MB")
+    head = (
+        "first ms",
+        "steady ms",
+        "target ms",
+        "wall ms",
+        "children",
+        "request kB",
+        "server MB",
+        "target MB",
+        "peak MB",
+    )
     print(f"{'one RunFunction over gRPC with mTLS':<46}" + "".join(f"{cell:>11}" for cell in head))
     with tempfile.TemporaryDirectory() as folder:
         authority = certificates.authority()
@@ -74,7 +86,13 @@ def _row(name: str, composite: Json, store: list[Json], target: object, identiti
         print(f"{name:<46}  refused: {error.code().name}: {error.details()}")
         return
     times = (f"{cost.first:.0f}", f"{cost.steady:.0f}", target, f"{cost.wall:.0f}")
-    sizes = (cost.children, f"{cost.request_kb:.0f}", f"{cost.resident_mb:.0f}", MEMORY_TARGET_MB)
+    sizes = (
+        cost.children,
+        f"{cost.request_kb:.0f}",
+        f"{cost.resident_mb:.0f}",
+        MEMORY_TARGET_MB,
+        f"{cost.peak_mb:.0f}",
+    )
     print(f"{name:<46}" + "".join(f"{cell:>11}" for cell in (*times, *sizes)))
 
 
@@ -101,12 +119,21 @@ def _measure(composite: Json, store: list[Json], theirs: Path, ours: Path) -> Co
             before = server.cpu_seconds()
             wall = statistics.median(_timed(channel, message)[1] for _ in range(CALLS))
             steady = (server.cpu_seconds() - before) * 1000 / CALLS
+            _await_idle(server)
             children = len(response.desired.resources)
-            return Cost(first, steady, wall, children, message.ByteSize() / 1024, server.resident_mb())
+            return Cost(
+                first, steady, wall, children, message.ByteSize() / 1024, server.resident_mb(), _peak_mb(server)
+            )
+
+
+def _peak_mb(server: functionserver.Server) -> float:
+    """Return the most memory that the server ever had in use: while it held a request as it came."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
 def _await_idle(server: functionserver.Server) -> None:
-    """Return once the server has loaded what it loads beside the first calls, which would count as theirs."""
+    """Return once the server does nothing: what it loads beside the first calls is loaded, the last request let go."""
     before = -1.0
     while server.cpu_seconds() > before:
         before = server.cpu_seconds()
