@@ -15,7 +15,7 @@ DEEP = 33
 def compiler() -> Callable[[str], bool]:
     """Return whether it takes an expression, compiled and written out for an evaluator of our own."""
     from cel_expr_python import cel  # noqa: PLC0415 - only in the environment "cel"
-    from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings  # noqa: PLC0415
+    from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings  # noqa: PLC0415 - as above
 
     kinds = cel.Type
     environment = cel.NewEnv(

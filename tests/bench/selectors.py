@@ -77,7 +77,7 @@ def _evaluations(*, others: bool) -> None:
 def _cel_python_program(expression: str) -> Callable[[], object]:
     """Return its evaluation of the same expression; it knows no quantities, so they are ours, read anew each time."""
     import celpy  # noqa: PLC0415 - only in the environment "cel"
-    from celpy import celtypes  # noqa: PLC0415
+    from celpy import celtypes  # noqa: PLC0415 - as above
 
     def compare(left: object, right: object) -> object:
         return celtypes.IntType(Quantity.parse(str(left)).compare(Quantity.parse(str(right))))

@@ -122,7 +122,7 @@ def test_a_response_that_cannot_arrive_is_a_refusal_that_can(channel: grpc.Chann
 
 def test_the_beta_service_answers_too(channel: grpc.Channel) -> None:
     message = fnv1beta1.RunFunctionRequest.FromString(requests.request(composite("Echo")).SerializeToString())
-    stub = grpcv1beta1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]
+    stub = grpcv1beta1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
     response = stub.RunFunction(message, timeout=10)
     assert child_spec(response, "echo") == {"seen": 0}
 

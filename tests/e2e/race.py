@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from modelplane import names
 from tests.e2e.stage import HOLD_SECONDS, LAST, PATIENCE_SECONDS, Document, Stage
@@ -49,7 +50,7 @@ class Race(Stage):
             for name in RACERS:
                 self.api.delete(self._whole_node(name))
             self._until(
-                lambda free=free: self._look().is_quiet and self._look().free == free,  # type: ignore[misc]
+                partial(self._is_free_again, free),
                 "the racers gone, and what they held free again",
                 show=lambda: str(self._look()),
             )
@@ -110,6 +111,9 @@ class Race(Stage):
 
     def _told(self) -> dict[str, str]:
         return {name: self.view.says("ModelDeployment", name, "ReplicasScheduled") for name in RACERS}
+
+    def _is_free_again(self, free: int) -> bool:
+        return self._look().is_quiet and self._look().free == free
 
     def _look(self) -> Look:
         status = self.view.one("InferenceCluster", LAST)["status"]

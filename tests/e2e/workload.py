@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def _kserve(plane: controlplane.Plane) -> None:
     for document in installation.documents(*_presets(root)):
         document["metadata"]["namespace"] = KSERVE_NAMESPACE
         kubeapi.until(
-            lambda document=document: plane.api.apply(document),  # type: ignore[misc]
+            partial(plane.api.apply, document),
             seconds=60,
             what=f"KServe's preset {document['metadata']['name']}",
         )

@@ -79,7 +79,7 @@ def test_what_is_allocated_is_what_was_asked(inventory: Inventory, claim: Claim)
         return
     offers = {one.name: one for part in inventory.slices for one in part.offers}
     given_out = verdict.claims[0].devices
-    assert [one.request for one in given_out] == [r.name for r in claim.requests for _ in range(r.count)]  # type: ignore[union-attr]
+    assert [one.request for one in given_out] == [r.name for r in claim.requests for _ in range(r.count)]  # type: ignore[union-attr]  # none prefers
     assert len({one.device for one in given_out}) == len(given_out)
     drawn = sum(draw.amounts[0][1].ceil() for one in given_out for draw in offers[one.device.device].draws)
     assert drawn <= inventory.slices[2].counter_sets[0].amounts[0][1].ceil()

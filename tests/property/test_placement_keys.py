@@ -47,7 +47,7 @@ class Tried:
     def __init__(self, fleet: Fleet, demand: Demand, intent: Intent) -> None:
         self.fleet, self.demand, self.intent = fleet, demand, intent
         self.own = {cluster.name: 0 for cluster in fleet.clusters}
-        self.held: dict[tuple[str, str], tuple[object, ...]] = {}
+        self.held: dict[tuple[str, str], tuple[Holding, ...]] = {}
 
     def run(self) -> list[tuple[str, tuple[str, ...]]] | None:
         """Cluster and pools of each replica in the order of placing; None where room depends on the order of pods."""
@@ -126,10 +126,10 @@ class Tried:
     def serves(self, cluster: Cluster) -> bool:
         wants = self.intent
         unlimited = Tried(self.fleet, self.demand, replace(wants, max_replicas_per_cluster=0)).eligible(cluster)
-        fitting = [p for p in cluster.pools if p.node_class not in (None, WRONG)]
+        fitting = [p.node_class for p in cluster.pools if p.node_class is not None and p.node_class != WRONG]
         return unlimited and any(
-            any(d.name == "gpu" and d.count >= r.requests[0].count for d in p.node_class.devices)  # type: ignore[union-attr]
-            for p in fitting
+            any(d.name == "gpu" and d.count >= r.requests[0].count for d in one.devices)
+            for one in fitting
             for r in self.demand.roles
         )
 
@@ -139,16 +139,16 @@ def holding(role: RoleDemand, pool: str) -> Holding:
     return Holding(role.role, pool, role.pods, shape, role.nodes_per_worker)
 
 
-def room_for(pool: Pool, cluster: Cluster, extra: tuple[object, ...]) -> int:
+def room_for(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...]) -> int:
     return (SURE if packs_as_they_come(pool, cluster, extra) else POSSIBLE) if packs(pool, cluster, extra) else 0
 
 
-def opened_by(pool: Pool, cluster: Cluster, extra: tuple[object, ...]) -> int:
+def opened_by(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...]) -> int:
     """The nodes that carry something, as the ledger packs them (best fit decreasing): what a key means by `opened`."""
     assert pool.node_class is not None
     state = ledger.of(pool, dimensions.of(pool.node_class, cluster.accounting))
     for one in extra:
-        state = ledger.with_holding(state, one)  # type: ignore[arg-type]
+        state = ledger.with_holding(state, one)
     return state.opened
 
 
@@ -160,10 +160,10 @@ def dearer(price: tuple[int, Decimal], pool: Pool, nodes: int) -> tuple[int, Dec
     return (1, Decimal(0)) if price[0] or each is None else (0, price[1] + Decimal(each) * nodes)
 
 
-def left_free(pool: Pool, extra: tuple[object, ...]) -> int:
+def left_free(pool: Pool, extra: tuple[Holding, ...]) -> int:
     assert pool.node_class is not None
     have = sum(d.count for d in pool.node_class.devices if d.claim.value != "Synthetic") * pool.nodes.usable
-    used = (n * entry.pods for entry in (*pool.allocations, *ledger.allocations(extra)) for _, n in entry.shape.devices)  # type: ignore[arg-type]
+    used = (n * entry.pods for entry in (*pool.allocations, *ledger.allocations(extra)) for _, n in entry.shape.devices)
     return have - sum(used)
 
 

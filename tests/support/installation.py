@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,11 @@ def provider_kubernetes(plane: controlplane.Plane) -> controlplane.Process:
     )
 
 
+def _is_established(plane: controlplane.Plane, name: str) -> bool:
+    found = plane.api.get("apiextensions.crossplane.io/v2", "CompositeResourceDefinition", name)
+    return kubeapi.condition(found, "Established").get("status") == "True"
+
+
 def our_api(plane: controlplane.Plane) -> None:
     """Apply every CompositeResourceDefinition and Composition, and wait until Crossplane serves the kinds."""
     for kind in catalogue.kinds():
@@ -170,12 +176,7 @@ def our_api(plane: controlplane.Plane) -> None:
         name = catalogue.definition(kind)["metadata"]["name"]
         await_served(plane, name)
         kubeapi.until(
-            lambda name=name: (
-                kubeapi.condition(  # type: ignore[misc]
-                    plane.api.get("apiextensions.crossplane.io/v2", "CompositeResourceDefinition", name), "Established"
-                ).get("status")
-                == "True"
-            ),
+            partial(_is_established, plane, name),
             seconds=READY_SECONDS,
             what=f"Crossplane to serve {name}",
         )

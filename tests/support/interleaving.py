@@ -11,6 +11,7 @@ import copy
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from modelplane import names
@@ -199,13 +200,13 @@ class Fleet:
         self.clock += 1
         actions: list[tuple[str, Callable[[], None]]] = []
         for name in sorted(self.deployments):
-            actions.append((f"deployment {name}", lambda name=name: self.reconcile_deployment(name)))  # type: ignore[misc]
+            actions.append((f"deployment {name}", partial(self.reconcile_deployment, name)))
         for name in sorted(self.clusters):
-            actions.append((f"cluster {name}", lambda name=name: self.reconcile_cluster(name)))  # type: ignore[misc]
+            actions.append((f"cluster {name}", partial(self.reconcile_cluster, name)))
         for name in sorted(self.replicas):
-            actions.append((f"replica {name}", lambda name=name: self.reconcile_replica(name)))  # type: ignore[misc]
-            actions.append((f"bring up {name}", lambda name=name: self.bring_up(name)))  # type: ignore[misc]
-            actions.append((f"finish {name}", lambda name=name: self.finish_deletion(name)))  # type: ignore[misc]
+            actions.append((f"replica {name}", partial(self.reconcile_replica, name)))
+            actions.append((f"bring up {name}", partial(self.bring_up, name)))
+            actions.append((f"finish {name}", partial(self.finish_deletion, name)))
         word, act = self.rng.choice(actions)
         act()
         return word

@@ -20,6 +20,7 @@ from modelplane.placement.model import (
     Demand,
     Effect,
     Fleet,
+    Holding,
     Intent,
     NodeCounts,
     Pool,
@@ -153,14 +154,14 @@ def _published(cluster: Cluster, plan: Plan) -> Cluster:
     return replace(cluster, pools=tuple(pools_), admitted=keys)
 
 
-def packs(pool: Pool, cluster: Cluster, extra: tuple[object, ...] = ()) -> bool:
+def packs(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...] = ()) -> bool:
     """Whether the pool's nodes carry all allocations, pod by pod in every way: nothing of the ledger is used."""
     assert pool.node_class is not None
     counted = {d.name: d.count for d in pool.node_class.devices if d.claim.value != "Synthetic"}
     whole = cluster.accounting is Accounting.NODE
     pods: list[tuple[tuple[int, ...], tuple[int, int]]] = []
     groups = itertools.count()
-    for entry in (*pool.allocations, *ledger.allocations(extra)):  # type: ignore[arg-type]
+    for entry in (*pool.allocations, *ledger.allocations(extra)):
         have = dict(entry.shape.devices)
         size = (*(have.get(name, 0) for name in counted), entry.shape.cpu_millis if pool.node_class.cpu_millis else 0)
         for worker in range(entry.pods):
@@ -193,7 +194,7 @@ def packs(pool: Pool, cluster: Cluster, extra: tuple[object, ...] = ()) -> bool:
     return put(0, tuple((node, frozenset()) for _ in range(pool.nodes.usable)))
 
 
-def packs_as_they_come(pool: Pool, cluster: Cluster, extra: tuple[object, ...] = ()) -> bool:
+def packs_as_they_come(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...] = ()) -> bool:
     """Whether pods find places on the fullest nodes whatever shape comes first: node by node, nothing of the ledger."""
     assert pool.node_class is not None
     counted = [d.name for d in pool.node_class.devices if d.claim.value != "Synthetic"]
@@ -202,7 +203,7 @@ def packs_as_they_come(pool: Pool, cluster: Cluster, extra: tuple[object, ...] =
         pool.node_class.cpu_millis or 0,
     ]
     gangs: dict[object, list[tuple[list[int], int]]] = {}
-    for entry in (*pool.allocations, *ledger.allocations(extra)):  # type: ignore[arg-type]
+    for entry in (*pool.allocations, *ledger.allocations(extra)):
         have = dict(entry.shape.devices)
         size = [*(have.get(name, 0) for name in counted), entry.shape.cpu_millis if pool.node_class.cpu_millis else 0]
         if cluster.accounting is Accounting.NODE or any(s > n for s, n in zip(size, node, strict=True)):

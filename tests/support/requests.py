@@ -33,7 +33,7 @@ def request(composite: Mapping[str, Any], *, children: Mapping[str, Mapping[str,
 
 def call(channel: grpc.Channel, message: Any, *, timeout_seconds: float = 30) -> Any:
     """Return the response to one call."""
-    stub = grpcv1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]
+    stub = grpcv1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
     return stub.RunFunction(message, timeout=timeout_seconds)
 
 

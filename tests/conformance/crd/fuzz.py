@@ -59,7 +59,7 @@ _KEYS = ("unknown", "on", "name", "cel", "devices", "tls", "prefill", "topology"
 
 def main(count: int, seed: int) -> int:
     """Return 1 when the two disagree on any of `count` documents."""
-    chance = random.Random(seed)  # noqa: S311 (reproducible, not secret)
+    chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
     asked = {str(number): _document(chance) for number in range(count)}
     theirs = server.judged({name: {"document": document, "old": None} for name, document in asked.items()})
     differences = 0
@@ -68,8 +68,8 @@ def main(count: int, seed: int) -> int:
         stored = catalogue.structural_kind(document["kind"]).stored(document)
         if ours != real or stored != theirs[name]["defaulted"]:
             differences += 1
-            print(f"{document}\n  we: {sorted(ours - real)}\n  they: {sorted(real - ours)}")  # noqa: T201 (a report)
-    print(f"{count} documents, {differences} differences")  # noqa: T201
+            print(f"{document}\n  we: {sorted(ours - real)}\n  they: {sorted(real - ours)}")  # noqa: T201 - a report
+    print(f"{count} documents, {differences} differences")  # noqa: T201 - a report
     return 1 if differences else 0
 
 

@@ -70,10 +70,17 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+def content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    """Return what a file of an archive holds."""
+    file = tar.extractfile(member)
+    assert file is not None, f"{member.name} is no file"
+    return file.read()
+
+
 def members(archive: Path) -> dict[str, bytes]:
     """Return the files of an image archive by name."""
     with tarfile.open(archive) as tar:
-        return {one.name: tar.extractfile(one).read() for one in tar.getmembers()}  # type: ignore[union-attr]
+        return {one.name: content(tar, one) for one in tar.getmembers()}
 
 
 def image_of(archive: Path) -> tuple[dict[str, Any], list[bytes]]:
@@ -91,7 +98,7 @@ def package_of(archive: Path) -> list[Any]:
     with tarfile.open(fileobj=io.BytesIO(gzip.decompress(layer))) as tar:
         (only,) = tar.getmembers()
         assert only.name == "package.yaml"
-        return [one for one in yaml.safe_load_all(tar.extractfile(only).read()) if one]  # type: ignore[union-attr]
+        return [one for one in yaml.safe_load_all(content(tar, only)) if one]
 
 
 def extracted(cli: Path, archive: Path, into: Path) -> list[Any]:

@@ -185,9 +185,8 @@ def _prepare(plane: controlplane.Plane, one: Case) -> None:
             hardware.stand(plane.api, document)
     installation.namespace(plane, one.namespace)
     # Pods name it, and its controller is as busy as everybody else.
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
-    account["metadata"]["namespace"] = one.namespace  # type: ignore[index]
-    plane.api.apply(account)
+    at = {"name": "default", "namespace": one.namespace}
+    plane.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": at})
 
 
 def _create(plane: controlplane.Plane, manifests: Sequence[Document]) -> None:

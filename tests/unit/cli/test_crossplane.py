@@ -159,7 +159,8 @@ def test_a_field_that_is_left_out_is_removed_and_those_of_others_stay() -> None:
 
 
 def test_status_is_written_in_full_and_conditions_stay() -> None:
-    before = {"gone": 1, "conditions": [{"type": "Old", "status": "True", "reason": "R", "lastTransitionTime": "t"}]}
+    old = {"type": "Old", "status": "True", "reason": "R", "lastTransitionTime": "t"}
+    before = {"gone": 1, "conditions": [old]}
     said = Condition("New", Truth.TRUE, "Fine")
     settled = worlds.world(
         [resource("Top", "x", status=before)], {"Top": composes(status={"stays": 2}, conditions=(said,))}
@@ -167,7 +168,7 @@ def test_status_is_written_in_full_and_conditions_stay() -> None:
     status = get(settled, "Top", "x")["status"]
     assert {name: value for name, value in status.items() if name != "conditions"} == {"stays": 2}
     assert [entry["type"] for entry in status["conditions"]] == ["New", "Old", "Ready", "Synced"]
-    assert conditions.find(get(settled, "Top", "x"), "Old") == before["conditions"][0]  # type: ignore[index]
+    assert conditions.find(get(settled, "Top", "x"), "Old") == old
 
 
 def test_what_a_function_writes_into_the_spec_of_its_composite_or_the_status_of_a_child_is_ignored() -> None:

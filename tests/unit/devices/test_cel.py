@@ -120,7 +120,7 @@ def test_what_the_api_server_refuses(expression: str, why: str) -> None:
         pytest.param('semver("v1", true).major() == 1', "1.34", True, id="normalising-versions-on-1.34"),
     ],
 )
-def test_new_expressions_may_use_what_the_version_before_knew(expression: str, version: str, admitted: bool) -> None:  # noqa: FBT001
+def test_new_expressions_may_use_what_the_version_before_knew(expression: str, version: str, admitted: bool) -> None:  # noqa: FBT001 - a column
     selector = cel.compile(expression, cel.PROFILES[version], admit=False)
     assert selector.api_server_accepts is admitted
 

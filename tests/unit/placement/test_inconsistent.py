@@ -11,12 +11,15 @@ from modelplane.placement import admission, explain, scheduler
 from modelplane.placement.model import (
     Accounting,
     Allocation,
+    Cluster,
     Current,
+    CurrentReplica,
     Effect,
     Fleet,
     Holding,
     NodeCounts,
     PodShape,
+    Pool,
     ReplicaClaim,
     Taint,
 )
@@ -70,16 +73,16 @@ HELD = [
 
 
 @pytest.mark.parametrize(("reason", "one"), HELD, ids=[row[0] for row in HELD])
-def test_a_strange_replica_is_kept(reason: str, one: object) -> None:
-    have = Current((one,))  # type: ignore[arg-type]
+def test_a_strange_replica_is_kept(reason: str, one: CurrentReplica) -> None:
+    have = Current((one,))
     result = plan(fleet(cluster("a"), cluster("b")), have)
     assert where(result)["llama-0"] == "a", reason
     assert not result.shed
 
 
 @pytest.mark.parametrize(("reason", "one"), HELD, ids=[row[0] for row in HELD])
-def test_a_strange_claim_that_holds_stays_admitted_and_counts_for_nobody_else(reason: str, one: object) -> None:
-    holdings = one.holdings  # type: ignore[attr-defined]
+def test_a_strange_claim_that_holds_stays_admitted_and_counts_for_nobody_else(reason: str, one: CurrentReplica) -> None:
+    holdings = one.holdings
     claims = [ReplicaClaim("ns/held", holdings, holds=True), ReplicaClaim("ns/new", (held(),))]
     account = admission.admit((pool(1),), Accounting.DEVICE, claims)
     assert account == admission.admit((pool(1),), Accounting.DEVICE, claims[::-1])
@@ -134,14 +137,14 @@ FULL = [
 
 
 @pytest.mark.parametrize(("reason", "one"), FULL, ids=[row[0] for row in FULL])
-def test_what_cannot_be_true_never_makes_room(reason: str, one: object) -> None:
-    result = plan(fleet(cluster("a", one)), Current())  # type: ignore[arg-type]
+def test_what_cannot_be_true_never_makes_room(reason: str, one: Pool) -> None:
+    result = plan(fleet(cluster("a", one)), Current())
     assert result.placed == 0, reason
     assert result.shortfall is not None
     (verdict,) = result.shortfall.verdicts
     assert verdict.reason in {Reason.INSUFFICIENT_DEVICES, Reason.INSUFFICIENT_NODES}
     assert verdict.detail
-    account = admission.admit((one,), Accounting.DEVICE, [ReplicaClaim("ns/new", (held(),))])  # type: ignore[arg-type]
+    account = admission.admit((one,), Accounting.DEVICE, [ReplicaClaim("ns/new", (held(),))])
     assert all(count >= 0 for published in account.pools for _, count in published.free)
 
 
@@ -177,9 +180,9 @@ TWINS = [
 
 @pytest.mark.parametrize(("reason", "one", "other"), TWINS, ids=[row[0] for row in TWINS])
 def test_two_clusters_of_one_name_get_nothing_new_and_keep_what_they_have(
-    reason: str, one: object, other: object
+    reason: str, one: Cluster, other: Cluster
 ) -> None:
-    of = fleet(one, other)  # type: ignore[arg-type]
+    of = fleet(one, other)
     kept = plan(of, current(replica(0, "a", bound=True)))
     assert where(kept) == {"llama-0": "a"}, reason
     fresh = plan(of, Current())

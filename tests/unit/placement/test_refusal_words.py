@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from modelplane.devices.model import NodeClass
 from modelplane.placement import scheduler
 from modelplane.placement.plan import Reason, Shortfall
 from tests.support.placements import (
@@ -23,8 +24,8 @@ HOPPER = node_class(gpu(8, architecture="Hopper"))
 READ = 'device.attributes["gpu.nvidia.com"].architectur == "Hopper"'
 
 
-def short(selector: str, replicas: int = 1, *, has: object = HOPPER, pods: int = 8) -> Shortfall:
-    one = cluster("a", pool(1, has))  # type: ignore[arg-type]
+def short(selector: str, replicas: int = 1, *, has: NodeClass = HOPPER, pods: int = 8) -> Shortfall:
+    one = cluster("a", pool(1, has))
     what = demand(role(pods, selectors=(selector,)))
     found = scheduler.schedule(fleet(one), what, intent(replicas), NOTHING).shortfall
     assert found is not None
