@@ -211,7 +211,13 @@ def _unschedulable(
 
 
 def _told(failures: Sequence[verdict.Failure]) -> str:
-    return "; ".join(f"{one.reason}: {one.message}" if one.message else one.reason for one in failures)
+    """Return the failures in words; what Crossplane says only repeats what a function refused is said once."""
+    said = [one.message for one in failures if one.condition != "Synced" and one.message]
+    return "; ".join(
+        f"{one.reason}: {one.message}" if one.message else one.reason
+        for one in failures
+        if one.condition != "Synced" or not any(message in one.message for message in said)
+    )
 
 
 def _reason(entry: Mapping[str, Json]) -> dict[str, Json]:

@@ -245,3 +245,13 @@ def test_bad_input_is_one_line_each(tmp_path: Path, arguments: tuple[str, ...], 
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_what_a_function_refused_is_said_once(tmp_path: Path) -> None:
+    """Crossplane repeats it in Synced, which nobody needs to read again."""
+    refused = given.deployment(replicas=1)
+    refused["spec"]["nodeSelector"] = {"cel": 'device.driver.starsWith("gpu")'}
+    file = given.written(tmp_path, "all", given.node_class(), given.cluster("a"), refused)
+    (row,) = given.run("plan", file, "-o", "json").json["deployments"]
+    assert row["unschedulable"]["message"].count("starsWith") <= 2, "in what is undeclared, and in what was meant"
+    assert "pipeline step" not in row["unschedulable"]["message"]
