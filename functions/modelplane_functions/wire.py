@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from crossplane.function import response as sdk_response
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
@@ -46,6 +46,8 @@ _TRUTH = {
     Truth.FALSE: fnv1.STATUS_CONDITION_FALSE,
     Truth.UNKNOWN: fnv1.STATUS_CONDITION_UNKNOWN,
 }
+_Where: TypeAlias = "str | tuple[_Where, str | int]"
+"""A place in a resource: its first step, or a place and the step below it."""
 _SEVERITY = {Severity.NORMAL: fnv1.SEVERITY_NORMAL, Severity.WARNING: fnv1.SEVERITY_WARNING}
 
 
@@ -244,49 +246,65 @@ def _encode_composite(response: fnv1.RunFunctionResponse, request: fnv1.RunFunct
         composite.ready = _READY[outcome.ready]
 
 
-def _fill(struct: struct_pb2.Struct, source: Resource, where: str) -> None:
+def _fill(struct: struct_pb2.Struct, source: Resource, where: _Where) -> None:
     """Write `source` into `struct`; a key whose value is None is left out, since a null would own the field."""
+    fields = struct.fields
     for key, value in source.items():
         if not isinstance(key, str):
-            raise TypeError(f"{where}: key {key!r} is not text")
+            raise TypeError(f"{_spelled(where)}: key {key!r} is not text")
         if value is not None:
-            _set_value(struct.fields[key], value, f"{where}.{key}")
+            _set_value(fields[key], value, (where, key))
 
 
-def _set_value(target: struct_pb2.Value, value: Any, where: str) -> None:
-    if isinstance(value, str):
+def _set_value(target: struct_pb2.Value, value: Any, where: _Where) -> None:
+    # Exact types first: nearly all values are of them, and a hundred replicas have ten thousand.
+    kind = type(value)
+    if kind is str:
+        target.string_value = value
+    elif kind is dict or isinstance(value, Mapping):
+        target.struct_value.SetInParent()
+        _fill(target.struct_value, value, where)
+    elif isinstance(value, str):
         # str() drops the enum from a StrEnum; protobuf refuses subclasses in no documented way.
         target.string_value = str(value)
-    elif isinstance(value, bool):
+    elif kind is bool:
         target.bool_value = value
     elif isinstance(value, int | float):
         target.number_value = _encode_number(value, where)
-    elif isinstance(value, Mapping):
-        target.struct_value.SetInParent()
-        _fill(target.struct_value, value, where)
     elif isinstance(value, list | tuple):
         target.list_value.SetInParent()
         _extend(target.list_value, value, where)
     elif value is None:
         target.null_value = struct_pb2.NULL_VALUE
     else:
-        raise TypeError(f"{where}: {type(value).__name__} has no place in JSON")
+        raise TypeError(f"{_spelled(where)}: {kind.__name__} has no place in JSON")
 
 
-def _extend(target: struct_pb2.ListValue, values: Iterable[Any], where: str) -> None:
+def _extend(target: struct_pb2.ListValue, values: Iterable[Any], where: _Where) -> None:
     """Write `values`; a None in a list stays, because its place in the list says something."""
+    add = target.values.add
     for index, value in enumerate(values):
-        _set_value(target.values.add(), value, f"{where}[{index}]")
+        _set_value(add(), value, (where, index))
 
 
-def _encode_number(number: float, where: str) -> float:
+def _encode_number(number: float, where: _Where) -> float:
     if isinstance(number, int):
         if abs(number) > EXACT_INTEGER_MAX:
-            raise ValueError(f"{where}: {number} is beyond 2^53 and would be changed on its way; write it as a string")
+            raise ValueError(
+                f"{_spelled(where)}: {number} is beyond 2^53 and would be changed on its way; write it as a string"
+            )
         return float(number)
     if not math.isfinite(number):
-        raise ValueError(f"{where}: {number} has no place in JSON")
+        raise ValueError(f"{_spelled(where)}: {number} has no place in JSON")
     return number
+
+
+def _spelled(where: _Where) -> str:
+    """Return a place as people write it; only asked for when something is to be said about it."""
+    if isinstance(where, str):
+        return where
+    above, step = where
+    return f"{_spelled(above)}[{step}]" if isinstance(step, int) else f"{_spelled(above)}.{step}"
 
 
 def _requirement(requirement: Requirement) -> fnv1.ResourceSelector:
