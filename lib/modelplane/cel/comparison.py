@@ -51,8 +51,7 @@ def equal_to(left: Value, right: Value, seen: Seen | None = None) -> Value:
     if kind is Err:
         return left
     if kind in NUMBERS:
-        alike = other in NUMBERS and compare_numbers(left, right) == 0
-        return alike and left == left and right == right  # noqa: PLR0124 - how a NaN shows itself
+        return other in NUMBERS and compare_numbers(left, right) == 0 and left == left and right == right  # noqa: PLR0124 - a NaN is not
     compare_parts = _OF_PARTS.get(kind)
     if compare_parts is not None:
         return compare_parts(left, right, {} if seen is None else seen)
