@@ -35,7 +35,7 @@ from modelplane_functions.exchange import (
 from modelplane_functions.remembered import Memory, Remembered
 
 EXACT_INTEGER_MAX = fragments.EXACT_INTEGER_MAX
-# About 14,000 clusters of four pools. With 10,000 the server holds 294 MB (`python -m tests.bench.functions`).
+# About 14,000 clusters of four pools. What a server holds then: `python -m tests.bench.functions 10000`.
 REMEMBERED_BYTES = 32 * 1024 * 1024
 _MEMORY = Memory(REMEMBERED_BYTES)
 _FRAGMENTS = fragments.Fragments()
