@@ -36,7 +36,7 @@ def _placements(plan: Plan) -> list[str]:
 
 def _deployment(row: DeploymentRow) -> Iterator[Sequence[str]]:
     name, nothing = str(row.id), ("",) * 4
-    for replica in row.replicas:
+    for replica in sorted(row.replicas, key=lambda one: table.by_number(one.seat.name)):
         yield from _replica(name, replica)
     missing = row.wanted - row.placed
     if missing > 0:
@@ -111,7 +111,8 @@ def changes(found: Sequence[Change]) -> list[str]:
     if not found:
         return ["no replica changes"]
     headings = ("CHANGE", "DEPLOYMENT", "REPLICA", "FROM", "TO", "WHY")
-    return table.lines(headings, [_change(change) for change in found])
+    ordered = sorted(found, key=lambda change: (str(change.seat.deployment), table.by_number(change.seat.name)))
+    return table.lines(headings, [_change(change) for change in ordered])
 
 
 def _change(change: Change) -> Sequence[str]:

@@ -9,6 +9,7 @@ from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.simulation import Simulation, Step
 
 _STAGES_SHOWN = 40
+_SAID_SHOWN = 8
 _SINGLES_SHOWN = 100
 _NAMED = 8
 
@@ -24,12 +25,20 @@ def _step(step: Step) -> Iterator[str]:
     missing = sum(one.count for one in step.unplaced)
     yield f"{step.event}: {counts}, {missing} without a place"
     for number, stage in enumerate(step.stages[:_STAGES_SHOWN], 1):
-        yield f"  {number:>3}. {'; '.join(stage)}"
+        ordered = sorted(stage, key=_by_number)
+        for position, said in enumerate(ordered[:_SAID_SHOWN]):
+            yield f"  {number:>3}. {said}" if position == 0 else f"       {said}"
+        if len(stage) > _SAID_SHOWN:
+            yield f"       and {len(stage) - _SAID_SHOWN} more at once; -o json has them all"
     if len(step.stages) > _STAGES_SHOWN:
         yield f"       and {len(step.stages) - _STAGES_SHOWN} more; -o json has them all"
     for one in step.unplaced:
         yield f"  ! {one.deployment}: {one.message}"
     yield from (f"  {line}" for line in plan_text.changes(step.changes))
+
+
+def _by_number(said: str) -> tuple[str, int]:
+    return table.by_number(said.partition(" ")[0])
 
 
 def headroom(found: Headroom) -> str:

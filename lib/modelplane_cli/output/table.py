@@ -15,6 +15,12 @@ def lines(headings: Sequence[str], rows: Iterable[Sequence[str]], *, indent: str
     return [indent + _written(row, widths, right) for row in (headings, *body)]
 
 
+def by_number(name: str) -> tuple[str, int]:
+    """Return what puts names in the order of the number they end in: replica 2 before replica 10."""
+    stem, _, end = name.rpartition("-")
+    return (stem, int(end)) if end.isascii() and end.isdecimal() else (name, -1)
+
+
 def _one_line(cell: str) -> str:
     return " ".join(cell.split())
 

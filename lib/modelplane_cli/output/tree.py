@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.topology.shape import Topology
+from modelplane_cli.output import table
 from modelplane_cli.output.outline import Mood, Node
 from modelplane_cli.world import assumption, conditions, verdict
 from modelplane_cli.world.offline import World
@@ -48,9 +49,9 @@ def _group(world: World, label: str, keys: Sequence[Key]) -> Node:
     return Node(label, inside=[_composite(world, key) for key in sorted(keys, key=_order)])
 
 
-def _order(key: Key) -> tuple[int, str, str]:
+def _order(key: Key) -> tuple[int, str, tuple[str, int]]:
     position = _KIND_ORDER.index(key.kind) if key.kind in _KIND_ORDER else len(_KIND_ORDER)
-    return (position, key.kind, key.name)
+    return (position, key.kind, table.by_number(key.name))
 
 
 def _composite(world: World, key: Key) -> Node:

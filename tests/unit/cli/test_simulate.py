@@ -243,3 +243,18 @@ def test_headroom_of_many_clusters_is_told_in_short(tmp_path: Path, monkeypatch:
     assert len(found["singles"]) == 150
     assert len(found["largest"]["clusters"]) == 148, "all but those where the two replicas are, or would go"
     assert found["rehearsed"] < found["tried"]
+
+
+def test_a_long_stage_is_read_line_by_line_and_by_number(tmp_path: Path) -> None:
+    """Twelve replicas come at once: one to a line, 2 before 10, and a word on what is left out."""
+    ran = given.run(
+        "simulate", given.written(tmp_path, "now", *world(tensor=1)), "-n", "ml-team", "--scale", "ml-team/llama=14"
+    )
+    stage = ran.out.partition("    1. ")[2].partition("    2. ")[0].splitlines()
+    said = [f"ml-team/llama-{number} is placed on" for number in range(2, 10)]
+    assert [line.strip().rpartition(" ")[0] for line in stage[:8]] == said
+    assert stage[8].strip() == "and 4 more at once; -o json has them all"
+    rows = [line.split()[2] for line in ran.out.splitlines() if line.startswith("  created")]
+    assert rows == [f"llama-{number}" for number in range(2, 14)]
+    table = [line.split()[1] for line in ran.out.splitlines() if line.startswith("ml-team/llama ")]
+    assert table == [f"llama-{number}" for number in range(14)]
