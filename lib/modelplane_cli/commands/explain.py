@@ -68,6 +68,11 @@ def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane explain`."""
     options = parser().parse_args(list(arguments))
     stage = Stage.empty()
+    try:
+        _named(options.subject)  # before anything is read: where it is left out a path stands in its place
+    except InvalidInput as error:
+        print(f"modelplane explain: {error}", file=sys.stderr)
+        return exits.BAD_INPUT
     given, namespace = sources.read(options), options.namespace or "default"
     checked = stage.checked(given, namespace)
     if checked is None:
@@ -119,12 +124,19 @@ def _corrected(rehearsal: Rehearsal, answer: Answer, documents: Documents) -> An
     return answer if found is None else replace(answer, closest=found[0], amendment=found[1])
 
 
-def _subject(store: Store, text: str, namespace: str | None) -> Key:
-    """Return the one object that is meant. Raises: InvalidInput when there is none, or more than one."""
+def _named(text: str) -> tuple[str, str]:
+    """Return the kind and the name that are meant. Raises: InvalidInput for a text of another form."""
     word, slash, name = text.partition("/")
     kind = _KINDS.get(word.lower().partition(".")[0])
     if kind is None or not slash or not name:
-        raise InvalidInput(f"{text} is not a KIND/NAME: write md/NAME or mr/NAME, for example md/qwen3-8b")
+        asked = "write md/NAME or mr/NAME after the paths, for example md/qwen3-8b"
+        raise InvalidInput(f"{text} is not a KIND/NAME: {asked}")
+    return kind, name
+
+
+def _subject(store: Store, text: str, namespace: str | None) -> Key:
+    """Return the one object that is meant. Raises: InvalidInput when there is none, or more than one."""
+    kind, name = _named(text)
     every = store.of_kind(names.GROUP, kind)
     found = [key for key in every if key.name == name and namespace in (None, key.namespace)]
     if len(found) == 1:

@@ -164,6 +164,14 @@ def test_a_subject_that_is_not_there(tmp_path: Path, subject: str, said: str) ->
     assert said in ran.err
 
 
+def test_a_subject_left_out_is_asked_for(tmp_path: Path) -> None:
+    path = given.written(tmp_path, "now", *world())
+    ran = given.run("explain", path)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{path} is not a KIND/NAME: write md/NAME or mr/NAME after the paths" in ran.err
+    assert "nothing to read" not in ran.err
+
+
 def test_a_replica_that_is_being_deleted_is_said_to_be(tmp_path: Path) -> None:
     """Its deployment is paused, so that it stays as it is observed."""
     objects = rendering.world(world()).objects()
