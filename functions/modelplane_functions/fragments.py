@@ -12,10 +12,12 @@ was written by protobuf itself a moment ago; anything it could not have written 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from struct import Struct
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 Json: TypeAlias = Any
+T = TypeVar("T")
 
 # The longest part that is looked for and kept: a pool with what stands on it, but hardly a whole status, and so many of
 # them. That is at most 16 MB of text, usually an eighth of it, and of 1,000 clusters all.
@@ -61,52 +63,38 @@ class Fragments:
             raise UnreadableError("cut off") from None
 
     def _struct(self, text: bytes, start: int = 0) -> dict[str, Json]:
-        found: dict[str, Json] = {}
-        known, size = self._fields, len(text)
+        return dict(self._read(text, start, self._fields, self._field))
+
+    def _list(self, text: bytes, start: int) -> list[Json]:
+        return self._read(text, start, self._elements, self._element)
+
+    def _read(self, text: bytes, start: int, known: dict[bytes, T], read: Callable[[bytes], T]) -> list[T]:
+        """Return what the records of a Struct or a ListValue say, in order, each as `read` reads a new one."""
+        found: list[T] = []
+        size = len(text)
         while start < size:
             if text[start] != _FIRST:
-                raise UnreadableError("not a field of a Struct")
+                raise UnreadableError("neither a field of a Struct nor an element of a ListValue")
             length = text[start + 1]
             start += 2
             if length >= _ONE_BYTE:
                 length, start = _varint(text, start - 1)
             part = text[start : start + length]
             start += length
-            field = known.get(part)
-            if field is None:
-                field = self._field(part)
+            said = known.get(part)
+            if said is None:
+                said = read(part)
                 if length <= self._part_bytes:
                     if len(known) >= self._parts:
                         known.clear()
-                    known[part] = field
-            found[field[0]] = field[1]
+                    known[part] = said
+            found.append(said)
         if start != size:
             raise UnreadableError("cut off")
         return found
 
-    def _list(self, text: bytes, start: int) -> list[Json]:
-        found: list[Json] = []
-        known, size = self._elements, len(text)
-        while start < size:
-            if text[start] != _FIRST:
-                raise UnreadableError("not an element of a ListValue")
-            length = text[start + 1]
-            start += 2
-            if length >= _ONE_BYTE:
-                length, start = _varint(text, start - 1)
-            part = text[start : start + length]
-            start += length
-            value = known.get(part)
-            if value is None:
-                value = self._value(part, 0)
-                if length <= self._part_bytes:
-                    if len(known) >= self._parts:
-                        known.clear()
-                    known[part] = value
-            found.append(value)
-        if start != size:
-            raise UnreadableError("cut off")
-        return found
+    def _element(self, text: bytes) -> Json:
+        return self._value(text, 0)
 
     def _field(self, text: bytes) -> tuple[str, Json]:
         """Return the key and the value of one field."""

@@ -147,9 +147,13 @@ def _class_names(store: Store) -> Iterator[Correction]:
                 )
 
 
+def _cluster_selector(store: Store, deployment: Deployment) -> Json:
+    return ((store.get(deployment.key) or {}).get("spec") or {}).get("clusterSelector") or {}
+
+
 def _cluster_names(store: Store, deployment: Deployment) -> Iterator[Correction]:
     known = [key.name for key in store.of_kind(names.GROUP, inference_cluster.KIND)]
-    selector = ((store.get(deployment.key) or {}).get("spec") or {}).get("clusterSelector") or {}
+    selector = _cluster_selector(store, deployment)
     for path, was in _named(selector):
         near = _near(was, known)
         if near is not None:
@@ -167,7 +171,7 @@ def _label_keys(store: Store, deployment: Deployment) -> Iterator[Correction]:
     """Yield the labels by which a deployment selects clusters, called as one that clusters have."""
     clusters = [store.get(key) or {"metadata": {}} for key in store.of_kind(names.GROUP, inference_cluster.KIND)]
     known = {names.LABEL_CLUSTER, *(str(name) for one in clusters for name in one["metadata"].get("labels") or {})}
-    selector = ((store.get(deployment.key) or {}).get("spec") or {}).get("clusterSelector") or {}
+    selector = _cluster_selector(store, deployment)
     labels = selector.get("matchLabels") or {}
     for was in sorted(labels):
         near = _near(str(was), known)
