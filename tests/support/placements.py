@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
+from modelplane.placement import scheduler
 from modelplane.placement.model import (
     Allocation,
     Cluster,
     Current,
     CurrentReplica,
     Demand,
+    Effect,
     Fleet,
     Holding,
     Intent,
@@ -20,10 +22,13 @@ from modelplane.placement.model import (
     Pool,
     RefusalNote,
     RoleDemand,
+    Taint,
 )
 from modelplane.placement.plan import PlacedReplica, Plan
 from modelplane.workload.model import Role
 
+DRAIN = Taint("drain", Effect.NO_EXECUTE, "true")
+CORDON = Taint("cordon", Effect.NO_SCHEDULE)
 NAMESPACE, DEPLOYMENT = "ml-team", "llama"
 NOTHING = Current()
 GPU = "gpu.nvidia.com"
@@ -144,3 +149,11 @@ def where(plan: Plan) -> Mapping[str, str]:
 
 def note(message: str = "no room") -> RefusalNote:
     return RefusalNote("InsufficientDevices", message)
+
+
+def plan(of: Fleet, wants: Any = None, what: Any = None, have: Current = NOTHING) -> Plan:
+    return scheduler.schedule(of, what or demand(), wants or intent(), have)
+
+
+def on(result: Plan) -> list[str]:
+    return [one.cluster for one in result.composed if one.holds_place]
