@@ -32,6 +32,7 @@ FLEETS, BAD_INPUTS = 700, 100_000
 _LAWS = (
     "test_placement_laws.py",
     "test_placement_keys.py",
+    "test_placement_admission.py",
     "test_bad_input.py",
     "test_partition_laws.py",
     "test_allocation_laws.py",

@@ -4,6 +4,8 @@ Source: checker/cost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/libra
 v0.36.2.
 """
 
+# As long as the functions are many: one table, in the order of the sources it is held against.
+
 from __future__ import annotations
 
 import functools

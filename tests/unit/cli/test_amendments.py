@@ -2,6 +2,8 @@
 
 Each case is a fleet without room for the last replica; the documents are files, the command runs twice, and the
 change is made between by an independent reading of JSON Patch.
+
+Longer than most files: four tables of cases over one small fleet, whose edits are written in the words defined here.
 """
 
 from __future__ import annotations

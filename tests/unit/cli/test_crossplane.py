@@ -1,4 +1,7 @@
-"""The offline reconcile does what Crossplane does, step by step, with made-up composers behind the real servicer."""
+"""The offline reconcile does what Crossplane does, step by step, with made-up composers behind the real servicer.
+
+Longer than most files: one page of what a reconcile does, in the order in which it does it.
+"""
 
 from __future__ import annotations
 
