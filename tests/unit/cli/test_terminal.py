@@ -15,16 +15,24 @@ from tests.bench import files
 from tests.support import planning as given
 
 COMMAND = (sys.executable, "-m", "modelplane_cli")
+# It says when it begins: until then an interrupt ends Python itself, with the code of the signal.
+ANNOUNCED = """
+import sys
+from modelplane_cli.__main__ import main
+print("begins", file=sys.stderr, flush=True)
+sys.exit(main())
+"""
 QUICKSTART = str(Path(__file__).parents[3] / "examples" / "quickstart")
 
 
 @pytest.mark.parametrize("way", [("plan",), ("simulate", "--headroom")], ids=" ".join)
 def test_an_interrupted_command_says_nothing(tmp_path: Path, way: tuple[str, ...]) -> None:
     files.main([str(tmp_path), "--clusters", "60", "--deployments", "60"])
-    with subprocess.Popen(
-        (*COMMAND, way[0], str(tmp_path), *way[1:]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        time.sleep(2)
+    arguments = (sys.executable, "-c", ANNOUNCED, way[0], str(tmp_path), *way[1:])
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "begins\n"
+        time.sleep(1)
         assert process.poll() is None, "it is still at work"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
