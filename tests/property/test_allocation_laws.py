@@ -8,12 +8,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.devices import allocation
-from modelplane.devices.allocation import Allocation, Inventory, Unschedulable
-from modelplane.devices.claims import Allocated, Claim, ClaimConstraint, DeviceClass, DeviceRequest, Relation
 from modelplane.devices.model import Attribute, AttributeKind, Device
-from modelplane.devices.slices import Counters, Node, Offer, Reach, Slice
 from modelplane.units import Quantity
+from tests.support.allocator import allocation
+from tests.support.allocator.allocation import Allocation, Inventory, Unschedulable
+from tests.support.allocator.claims import Allocated, Claim, ClaimConstraint, DeviceClass, DeviceRequest, Relation
+from tests.support.allocator.slices import Counters, Node, Offer, Reach, Slice
 
 DRIVER = "gpu.example.com"
 SHARED = "set"

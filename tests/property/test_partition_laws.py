@@ -8,15 +8,16 @@ from random import Random
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from modelplane.devices import allocation, matching, partitions, physical
-from modelplane.devices.allocation import Allocation, Inventory, Unschedulable
-from modelplane.devices.claims import Allocated, Claim, DeviceClass, DeviceRequest
+from modelplane.devices import matching, partitions, physical
 from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass, Request
-from modelplane.devices.slices import DeviceId, Node
 from modelplane.placement import dimensions, ledger
 from modelplane.placement.load import Answer
 from modelplane.placement.model import Accounting, NodeCounts, PodShape, Pool
-from tests.support import laws, slices
+from tests.support import laws
+from tests.support.allocator import allocation, documents
+from tests.support.allocator.allocation import Allocation, Inventory, Unschedulable
+from tests.support.allocator.claims import Allocated, Claim, DeviceClass, DeviceRequest
+from tests.support.allocator.slices import DeviceId, Node
 
 NODE = Node("node-1", {})
 CLASS = "part.example.com"
@@ -106,7 +107,7 @@ def claim(name: str, *wanted: tuple[str, int]) -> Claim:
 
 def inventory(node_class: NodeClass, held: frozenset[DeviceId] = frozenset()) -> Inventory:
     """Return the node as drivers publish it, with what is in use."""
-    return Inventory(NODE, slices.of_class(node_class, NODE.name), (DeviceClass(CLASS, ()),), Allocated(held, ()))
+    return Inventory(NODE, documents.of_class(node_class, NODE.name), (DeviceClass(CLASS, ()),), Allocated(held, ()))
 
 
 numbers = st.lists(st.integers(0, 4), min_size=4, max_size=4)

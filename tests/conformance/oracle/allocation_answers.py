@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from modelplane.devices import allocation
-from modelplane.devices.profiles import PROFILES
-from modelplane.devices.slices import Requirement
-from modelplane.devices.verdicts import Abort, AbortKind, Assigned, Unschedulable
 from modelplane.units import Quantity
-from tests.support import slices
+from tests.support.allocator import allocation, documents
+from tests.support.allocator.profiles import PROFILES
+from tests.support.allocator.slices import Requirement
+from tests.support.allocator.verdicts import Abort, AbortKind, Assigned, Unschedulable
 
 Json = dict[str, Any]
 
@@ -35,7 +34,7 @@ _WORDS = {
 def answer(asked: Json) -> Json:
     """Return our answer to one problem, reduced to what is compared."""
     profile = PROFILES[f"1.{asked.get('minor', 36)}"]
-    verdict = allocation.allocate(slices.inventory(asked), slices.claims(asked), profile)
+    verdict = allocation.allocate(documents.inventory(asked), documents.claims(asked), profile)
     if isinstance(verdict, Abort):
         return {"result": "abort", "cause": str(verdict.kind)}
     if isinstance(verdict, Unschedulable):

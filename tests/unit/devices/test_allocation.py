@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import pytest
 
-from modelplane.devices import allocation
-from modelplane.devices.allocation import Abort, Allocation, Inventory, Unschedulable
-from modelplane.devices.claims import Claim, ClaimConstraint, DeviceClass, DeviceRequest, Mode, Relation, Toleration
 from modelplane.devices.model import Attribute, AttributeKind, Device
-from modelplane.devices.profiles import PROFILES, V1_35
-from modelplane.devices.slices import DeviceId, Node, Offer, Reach, Requirement, Slice, Taint, Term
-from modelplane.devices.verdicts import AbortKind
+from tests.support.allocator import allocation
+from tests.support.allocator.allocation import Abort, Allocation, Inventory, Unschedulable
+from tests.support.allocator.claims import (
+    Claim,
+    ClaimConstraint,
+    DeviceClass,
+    DeviceRequest,
+    Mode,
+    Relation,
+    Toleration,
+)
+from tests.support.allocator.profiles import PROFILES, V1_35
+from tests.support.allocator.slices import DeviceId, Node, Offer, Reach, Requirement, Slice, Taint, Term
+from tests.support.allocator.verdicts import AbortKind
 
 DRIVER = "gpu.example.com"
 TAINT = Taint("drain", "NoSchedule", "true")

@@ -9,13 +9,13 @@ import pytest
 import yaml
 
 from modelplane.api import inference_class
-from modelplane.devices import allocation, matching, partitions, physical
-from modelplane.devices.allocation import Allocation, Inventory
-from modelplane.devices.claims import Claim, DeviceClass, DeviceRequest
+from modelplane.devices import matching, partitions, physical
 from modelplane.devices.model import CounterSet, Device, Draw, NodeClass, Request
 from modelplane.devices.partitions import Undecided
-from modelplane.devices.slices import Node
-from tests.support import slices
+from tests.support.allocator import allocation, documents
+from tests.support.allocator.allocation import Allocation, Inventory
+from tests.support.allocator.claims import Claim, DeviceClass, DeviceRequest
+from tests.support.allocator.slices import Node
 
 CATALOGUE = Path(__file__).resolve().parents[3] / "examples" / "classes" / "mig.yaml"
 TYPE = 'device.attributes["gpu.nvidia.com"].type'
@@ -81,7 +81,7 @@ def test_the_allocator_agrees(reason: str, gpus: int, profiles: list[str], *, at
         device = next(one for one in node_class.devices if one.name == kind(profile))
         selectors = () if profile == "gpu" else (f'{PROFILE} == "{dict(device.attributes)["profile"].value}"',)
         claims.append(Claim(f"pod-{number}", (DeviceRequest("r", device.device_class, 1, selectors=selectors),)))
-    found = allocation.allocate(Inventory(Node("node-1"), slices.of_class(node_class), CLASSES), claims)
+    found = allocation.allocate(Inventory(Node("node-1"), documents.of_class(node_class), CLASSES), claims)
     assert isinstance(found, Allocation) is at_all, (reason, found)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from modelplane.devices.slices import Node, Reach, Requirement, Term
 from modelplane.errors import InvalidInput
+from tests.support.allocator.slices import Node, Reach, Requirement, Term
 
 NAME_FIELD = "metadata.name"
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from modelplane.devices.demands import Demand
+from tests.support.allocator.demands import Demand
 
 NONE_MEANT: Final = "none is selected, and all are wanted"
 TOO_MANY: Final = "the claim would hold too many"

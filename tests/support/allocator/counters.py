@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from modelplane.devices.amounts import nano
-from modelplane.devices.pools import Place, Pool
-from modelplane.devices.slices import Counters, DeviceId, Offer
+from tests.support.allocator.pools import Place, Pool
+from tests.support.allocator.slices import Counters, DeviceId, Offer
 
 Counter: TypeAlias = tuple[str, str]
 """A counter set and a counter in it."""

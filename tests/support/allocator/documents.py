@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from modelplane.devices.allocation import Inventory
-from modelplane.devices.claims import (
+from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass
+from modelplane.units import Quantity
+from tests.support.allocator.allocation import Inventory
+from tests.support.allocator.claims import (
     Allocated,
     Claim,
     ClaimConstraint,
@@ -21,8 +23,7 @@ from modelplane.devices.claims import (
     Toleration,
     Use,
 )
-from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass
-from modelplane.devices.slices import (
+from tests.support.allocator.slices import (
     Counters,
     DeviceId,
     Node,
@@ -36,7 +37,6 @@ from modelplane.devices.slices import (
     Taint,
     Term,
 )
-from modelplane.units import Quantity
 
 Json = Any
 

@@ -12,8 +12,8 @@ from modelplane.cel.profiles import Profile as Language
 from modelplane.devices import cel
 from modelplane.devices.cel import Outcome
 from modelplane.devices.model import Device
-from modelplane.devices.verdicts import Aborted, AbortKind
 from modelplane.errors import InvalidSelector
+from tests.support.allocator.verdicts import Aborted, AbortKind
 
 
 @lru_cache(maxsize=65536)

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from modelplane.devices.claims import ClaimConstraint, Relation
 from modelplane.devices.model import Attribute, Device
-from modelplane.devices.profiles import Distinct as Rule
+from tests.support.allocator.claims import ClaimConstraint, Relation
+from tests.support.allocator.profiles import Distinct as Rule
 
 Names: TypeAlias = tuple[str, str]
 """A request and, where it has alternatives, the one being tried."""

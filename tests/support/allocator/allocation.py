@@ -17,14 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from modelplane.devices import agreement, books, demands, nodes, pools, sharing, shortfall
-from modelplane.devices.books import Books
-from modelplane.devices.claims import DEVICES_MAX, Allocated, Claim, DeviceClass, Use
-from modelplane.devices.demands import Demand, Site, Wish
-from modelplane.devices.pools import Place, Pool, State
-from modelplane.devices.profiles import V1_36, Profile
-from modelplane.devices.slices import DeviceId, Node, NodeSelector, Requirement, Slice, Term
-from modelplane.devices.verdicts import (
+from modelplane.errors import InvalidInput
+from modelplane.units import Quantity
+from tests.support.allocator import agreement, books, demands, nodes, pools, sharing, shortfall
+from tests.support.allocator.books import Books
+from tests.support.allocator.claims import DEVICES_MAX, Allocated, Claim, DeviceClass, Use
+from tests.support.allocator.demands import Demand, Site, Wish
+from tests.support.allocator.pools import Place, Pool, State
+from tests.support.allocator.profiles import V1_36, Profile
+from tests.support.allocator.slices import DeviceId, Node, NodeSelector, Requirement, Slice, Term
+from tests.support.allocator.verdicts import (
     Abort,
     Aborted,
     AbortKind,
@@ -34,8 +36,6 @@ from modelplane.devices.verdicts import (
     Unschedulable,
     Verdict,
 )
-from modelplane.errors import InvalidInput
-from modelplane.units import Quantity
 
 __all__ = ["Abort", "Allocation", "Inventory", "Unschedulable", "Verdict", "allocate"]
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from modelplane.devices.amounts import nano, parsed
-from modelplane.devices.slices import Offer, Policy, Range
+from modelplane.devices.amounts import nano
 from modelplane.errors import InvalidInput
 from modelplane.units import Quantity
 from modelplane.units.quantity import Format
+from tests.support.allocator.slices import Offer, Policy, Range
 
 Amounts: TypeAlias = Mapping[str, int]
 """Nano by the name of a capacity."""
@@ -39,7 +39,7 @@ def taken(
     policies = dict(offer.policies)
     found = []
     for name, text in capacity.items():
-        amount = _amount(wanted.get(name), parsed(text), policies.get(name), exact=exact)
+        amount = _amount(wanted.get(name), _parsed(text), policies.get(name), exact=exact)
         if exact and amount.sign < 0:
             raise InvalidInput(f"{amount.canonical()} of capacity {name} is negative")
         found.append((name, amount))
@@ -56,7 +56,7 @@ def fits(offer: Offer, requested: tuple[tuple[str, Quantity], ...], held: Amount
     if wanted is None:
         return False
     have = dict(offer.kind.capacity)
-    return all(nano(amount) + held.get(name, 0) <= nano(parsed(have[name])) for name, amount in wanted)
+    return all(nano(amount) + held.get(name, 0) <= nano(_parsed(have[name])) for name, amount in wanted)
 
 
 def _amount(wanted: Quantity | None, whole: Quantity, policy: Policy | None, *, exact: bool) -> Quantity:
@@ -144,3 +144,12 @@ def _in_range(amount: Quantity, allowed: Range, unit: int) -> bool:
         return (amount.ceil() - allowed.minimum.ceil()) % allowed.step.ceil() == 0
     asked, first, step = _in(unit, amount), _in(unit, allowed.minimum), _in(unit, allowed.step)
     return asked is not None and first is not None and step is not None and (asked - first) % step == 0
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Quantity:
+    """Return the quantity of a text. Cost: once per text.
+
+    Raises: InvalidQuantity.
+    """
+    return Quantity.parse(text)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from modelplane.devices import nodes
-from modelplane.devices.profiles import Profile
-from modelplane.devices.slices import Counters, DeviceId, Node, Offer, Slice
+from tests.support.allocator import nodes
+from tests.support.allocator.profiles import Profile
+from tests.support.allocator.slices import Counters, DeviceId, Node, Offer, Slice
 
 
 class State(StrEnum):

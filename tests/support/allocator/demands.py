@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from modelplane.devices import nodes, sharing
-from modelplane.devices.claims import (
+from modelplane.errors import InvalidInput
+from tests.support.allocator import nodes, sharing
+from tests.support.allocator.claims import (
     DEVICES_MAX,
     Claim,
     ClaimRequest,
@@ -20,12 +21,11 @@ from modelplane.devices.claims import (
     Mode,
     Relation,
 )
-from modelplane.devices.pools import Place, Pool, State
-from modelplane.devices.profiles import Distinct, Profile
-from modelplane.devices.selection import selected
-from modelplane.devices.slices import DeviceId, Node
-from modelplane.devices.verdicts import Aborted, AbortKind
-from modelplane.errors import InvalidInput
+from tests.support.allocator.pools import Place, Pool, State
+from tests.support.allocator.profiles import Distinct, Profile
+from tests.support.allocator.selection import selected
+from tests.support.allocator.slices import DeviceId, Node
+from tests.support.allocator.verdicts import Aborted, AbortKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from modelplane.devices.amounts import nano
-from modelplane.devices.claims import Allocated, Use
-from modelplane.devices.counters import CounterBooks
-from modelplane.devices.demands import Demand
-from modelplane.devices.slices import DeviceId
+from tests.support.allocator.claims import Allocated, Use
+from tests.support.allocator.counters import CounterBooks
+from tests.support.allocator.demands import Demand
+from tests.support.allocator.slices import DeviceId
 
 
 def enter(taken: dict[DeviceId, dict[str, int]], use: Use) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from modelplane.devices.claims import Toleration
-from modelplane.devices.slices import DeviceId, NodeSelector
 from modelplane.units import Quantity
+from tests.support.allocator.claims import Toleration
+from tests.support.allocator.slices import DeviceId, NodeSelector
 
 
 @dataclass(frozen=True, slots=True)

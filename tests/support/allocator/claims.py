@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from modelplane.devices.slices import DeviceId, Taint
 from modelplane.units import Quantity
+from tests.support.allocator.slices import DeviceId, Taint
 
 DEVICES_MAX = 32
 """Devices that one claim can hold."""
