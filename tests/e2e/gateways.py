@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from modelplane_cli.world import assumed_routing
+from modelplane_cli.simulator import assumed_routing
 from tests.support import controlplane, kubeapi
 
 Document = dict[str, Any]

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from modelplane_cli.documents import yamltext
 from modelplane_cli.output import manifests, outline, tree
-from modelplane_cli.world import conditions, verdict, yamltext
-from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.store import Key
+from modelplane_cli.simulator import conditions, verdict
+from modelplane_cli.simulator.offline import Assume, World
+from modelplane_cli.simulator.store import Key
 from tests.support import rendering
 from tests.support.rendering import again, ours, running
 

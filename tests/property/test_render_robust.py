@@ -8,9 +8,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from modelplane_cli.checks import acceptance, references
+from modelplane_cli.documents import reading, yamltext
 from modelplane_cli.output import manifests, outline, tree
-from modelplane_cli.world import checks, documents, offline, references, verdict, yamltext
-from modelplane_cli.world.offline import Assume
+from modelplane_cli.simulator import offline, verdict
+from modelplane_cli.simulator.offline import Assume
 from modelplane_functions import servicer
 from tests.support import rendering
 
@@ -60,12 +62,12 @@ def broken_worlds(draw: st.DrawFn) -> list[Json]:
 
 def answered(objects: list[Json]) -> None:
     lines = yamltext.Lines(1)
-    given = [documents.Document(data, "fuzz", index, lambda: lines) for index, data in enumerate(objects, 1)]
-    checked = checks.check([one for one in given if isinstance(one.data, dict)], rendering.kinds(), "default")
+    given = [reading.Document(data, "fuzz", index, lambda: lines) for index, data in enumerate(objects, 1)]
+    checked = acceptance.check([one for one in given if isinstance(one.data, dict)], rendering.kinds(), "default")
     for problem in checked.problems:
         assert problem.message
         assert "\n" not in str(problem)
-    if checks.has_errors(checked.problems):
+    if acceptance.has_errors(checked.problems):
         return
     world = offline.build(checked.objects, rendering.kinds(), servicer.answer, Assume.READY)
     assert not world.settled.record.bugs, [str(bug) for bug in world.settled.record.bugs]

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from modelplane import names
-from modelplane_cli.world import assumed_routing, assumed_workloads
+from modelplane_cli.simulator import assumed_routing, assumed_workloads
 from modelplane_functions.compose import inference_cluster, model_deployment, model_replica
 from modelplane_functions.exchange import Observed, Outcome, Requirement
 from tests.support import exchange, fleet

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from modelplane.api import catalogue
-from modelplane_cli.world import assumption, checks, definitions, documents, offline
-from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.store import Key, key_of
+from modelplane_cli.checks import acceptance
+from modelplane_cli.documents import reading
+from modelplane_cli.simulator import assumption, definitions, offline
+from modelplane_cli.simulator.offline import Assume, World
+from modelplane_cli.simulator.store import Key, key_of
 from modelplane_functions import servicer
 
 Document = dict[str, Any]
@@ -21,11 +23,11 @@ _SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "manage
 
 def folder(path: Path) -> World:
     """Return the world that the documents of a folder lead to. Raises: AssertionError for bad input."""
-    given = documents.read([str(path)])
+    given = reading.read([str(path)])
     kinds = definitions.builtin()
-    checked = checks.check(given.documents, kinds, "default")
+    checked = acceptance.check(given.documents, kinds, "default")
     problems = [*given.problems, *checked.problems]
-    assert not checks.has_errors(problems), [str(problem) for problem in problems]
+    assert not acceptance.has_errors(problems), [str(problem) for problem in problems]
     return offline.build(checked.objects, kinds, servicer.answer, Assume.READY)
 
 

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from modelplane_cli.world import checks, definitions, documents, offline
-from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.store import Key, key_of
+from modelplane_cli.checks import acceptance
+from modelplane_cli.documents import reading
+from modelplane_cli.simulator import definitions, offline
+from modelplane_cli.simulator.offline import Assume, World
+from modelplane_cli.simulator.store import Key, key_of
 from modelplane_functions import servicer
 
 Json = Any
@@ -28,16 +30,16 @@ def kinds() -> definitions.Definitions:
 
 def example(name: str) -> list[Object]:
     """Return the documents of an example as they are written."""
-    given = documents.read([str(ROOT / "examples" / name)])
+    given = reading.read([str(ROOT / "examples" / name)])
     assert not given.problems
     return [document.data for document in given.documents]
 
 
 def world(objects: Sequence[Mapping[str, Json]], assume: Assume = Assume.READY) -> World:
     """Return the settled world of documents that have no mistakes."""
-    given = [documents.Document(dict(data), "test", index, _no_lines) for index, data in enumerate(objects, 1)]
-    checked = checks.check(given, kinds(), "default")
-    assert not checks.has_errors(checked.problems), [str(problem) for problem in checked.problems]
+    given = [reading.Document(dict(data), "test", index, _no_lines) for index, data in enumerate(objects, 1)]
+    checked = acceptance.check(given, kinds(), "default")
+    assert not acceptance.has_errors(checked.problems), [str(problem) for problem in checked.problems]
     return offline.build(checked.objects, kinds(), servicer.answer, assume)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.api import structural
-from modelplane_cli.world import offline
-from modelplane_cli.world.definitions import Definition, Definitions
-from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.pipeline import Function
-from modelplane_cli.world.store import Key, key_of
+from modelplane import structural
+from modelplane_cli.simulator import offline
+from modelplane_cli.simulator.definitions import Definition, Definitions
+from modelplane_cli.simulator.offline import Assume, World
+from modelplane_cli.simulator.pipeline import Function
+from modelplane_cli.simulator.store import Key, key_of
 from modelplane_functions import servicer
 from modelplane_functions.exchange import Observed, Outcome
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, TypeAlias
 
-from modelplane.api import structural, structural_crossplane
+from modelplane import structural
+from modelplane.structural import crossplane
 
 Json: TypeAlias = Any
 
@@ -42,7 +43,7 @@ def composition(kind: str) -> Mapping[str, Json]:
 @functools.cache
 def derived(kind: str) -> Mapping[str, Json]:
     """Return the CustomResourceDefinition that Crossplane derives for a kind."""
-    return structural_crossplane.derive(definition(kind))
+    return crossplane.derive(definition(kind))
 
 
 @functools.cache

@@ -17,8 +17,8 @@ from modelplane.devices import cel, cel_advice, cel_mistakes
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane_cli import exits
+from modelplane_cli.documents import reading, yamltext
 from modelplane_cli.output import manifests
-from modelplane_cli.world import documents, yamltext
 
 Json: TypeAlias = Any
 
@@ -208,7 +208,7 @@ def _devices(device: str | None, classes: str | None) -> list[tuple[str, Device]
     Raises: InvalidInput for text, documents or values that are no devices.
     """
     path = device if device is not None else classes
-    given = documents.read([str(path)])
+    given = reading.read([str(path)])
     for problem in given.problems:
         raise InvalidInput(str(problem))
     read = _of_slices if device is not None else _of_classes
@@ -219,7 +219,7 @@ def _devices(device: str | None, classes: str | None) -> list[tuple[str, Device]
     return found
 
 
-def _of_classes(document: documents.Document) -> Iterator[tuple[str, Device]]:
+def _of_classes(document: reading.Document) -> Iterator[tuple[str, Device]]:
     if document.data.get("kind") != inference_class.KIND:
         return
     try:
@@ -230,7 +230,7 @@ def _of_classes(document: documents.Document) -> Iterator[tuple[str, Device]]:
         yield f"{node.name}/{device.name}", device
 
 
-def _of_slices(document: documents.Document) -> Iterator[tuple[str, Device]]:
+def _of_slices(document: reading.Document) -> Iterator[tuple[str, Device]]:
     data = document.data
     if data.get("kind") == "ResourceSlice":
         spec = data.get("spec")
@@ -263,7 +263,7 @@ def _device(holder: Mapping[str, Json], where: str) -> tuple[str, Device]:
 
 
 def _one_value(path: str) -> Mapping[str, Json]:
-    text = documents.text(path)
+    text = reading.text(path)
     try:
         values = [parsed.value for parsed in yamltext.read(text)]
     except yamltext.TextError as error:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from modelplane import names
 from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits
+from modelplane_cli.checks import advice
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import explanation_text, manifests, notes
@@ -19,8 +20,7 @@ from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
-from modelplane_cli.world import advice
-from modelplane_cli.world.store import Key, Store
+from modelplane_cli.simulator.store import Key, Store
 
 _REPLICA = "ModelReplica"
 _KINDS = {

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Objects, Stage
+from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests, notes, plan_text
 from modelplane_cli.planning import amendments, capacity, corrections, plan
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.plan import Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
-from modelplane_cli.world import assumption, documents
-from modelplane_cli.world.store import Key, controller_of
+from modelplane_cli.simulator import assumption
+from modelplane_cli.simulator.store import Key, controller_of
 
 _EPILOG = """\
 examples:
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     stage = Stage.empty()
     wanted, live = sources.both(options)
     objects = stage.objects(wanted, options.namespace)
-    against = live if options.against is None else documents.read(options.against)
+    against = live if options.against is None else reading.read(options.against)
     is_change = options.against is not None or bool(options.paths and live.documents)
     there = stage.objects(against, options.namespace) if is_change else objects
     if objects is None or there is None:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from modelplane_cli import exits
+from modelplane_cli.checks import acceptance
 from modelplane_cli.commands import sources
 from modelplane_cli.output import by_cluster, manifests, notes, outline, progress, tree
-from modelplane_cli.world import checks, definitions, offline, verdict
-from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.pipeline import Function
+from modelplane_cli.simulator import definitions, offline, verdict
+from modelplane_cli.simulator.offline import Assume, World
+from modelplane_cli.simulator.pipeline import Function
 
 _EPILOG = """\
 examples:
@@ -62,10 +63,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(list(arguments))
     given = sources.read(options)
     kinds = definitions.builtin()
-    checked = checks.check(given.documents, kinds, options.namespace)
+    checked = acceptance.check(given.documents, kinds, options.namespace)
     problems = (*given.problems, *checked.problems)
     notes.problems(problems)
-    if checks.has_errors(problems):
+    if acceptance.has_errors(problems):
         return exits.BAD_INPUT
     told = progress.Progress()
     try:

@@ -11,6 +11,7 @@ from modelplane.errors import InvalidInput
 from modelplane_cli import exits
 from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
+from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests, notes, simulation_text
 from modelplane_cli.planning import headroom, simulation
 from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling
@@ -18,7 +19,6 @@ from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.seats import Deployment
 from modelplane_cli.planning.simulation import Simulation
-from modelplane_cli.world import documents
 
 _EPILOG = """\
 examples:
@@ -134,7 +134,7 @@ def _show(found: Simulation, room: Headroom | None, options: argparse.Namespace)
 def _happening(stage: Stage, options: argparse.Namespace, option: str, value: str) -> Happening:
     """Return what an option lets happen. Raises: InvalidInput when it cannot be understood."""
     if option == "--add":
-        objects = stage.objects(documents.read([value]), options.namespace)
+        objects = stage.objects(reading.read([value]), options.namespace)
         if objects is None:
             raise InvalidInput(f"--add {value}: nothing is added while its documents have problems")
         return Addition(value, objects)

@@ -6,8 +6,8 @@ import argparse
 from dataclasses import replace
 
 from modelplane.errors import InvalidInput
-from modelplane_cli.world import documents, live
-from modelplane_cli.world.documents import Document, Input, Problem
+from modelplane_cli.documents import live, reading
+from modelplane_cli.documents.reading import Document, Input, Problem
 
 
 def add(made: argparse.ArgumentParser) -> None:
@@ -31,14 +31,14 @@ def both(options: argparse.Namespace) -> tuple[Input, Input]:
     nothing = Input((), ())
     if options.context is None:
         if options.paths:
-            return documents.read(options.paths), nothing
+            return reading.read(options.paths), nothing
         missing = "nothing to read: give a file, a directory, - for standard input, or --context"
         return Input((), (Problem("PATH", 0, 0, "", missing),)), nothing
     try:
-        there = documents.parsed(f"context {options.context}", live.text(options.context))
+        there = reading.parsed(f"context {options.context}", live.text(options.context))
     except InvalidInput as error:
         return Input((), (Problem("kubectl", 0, 0, "", str(error)),)), nothing
-    return (_applied(documents.read(options.paths), there) if options.paths else there), there
+    return (_applied(reading.read(options.paths), there) if options.paths else there), there
 
 
 def _applied(files: Input, there: Input) -> Input:

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from modelplane_cli.checks import acceptance
+from modelplane_cli.checks.acceptance import Checked
+from modelplane_cli.documents import reading
 from modelplane_cli.output import notes, progress
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
-from modelplane_cli.world import checks, definitions, documents
-from modelplane_cli.world.checks import Checked
-from modelplane_cli.world.store import Key
+from modelplane_cli.simulator import definitions
+from modelplane_cli.simulator.store import Key
 
 Json: TypeAlias = Any
 Objects: TypeAlias = Mapping[Key, Mapping[str, Json]]
@@ -36,22 +38,22 @@ class Stage:
         gc.set_threshold(_LITTER)
         return cls(definitions.builtin(), progress.Progress())
 
-    def objects(self, given: documents.Input, namespace: str) -> Objects | None:
+    def objects(self, given: reading.Input, namespace: str) -> Objects | None:
         """Return what an API server would hold of the documents, None when it would refuse some; it is said why."""
         checked = self.checked(given, namespace)
         return None if checked is None else checked.objects
 
-    def checked(self, given: documents.Input, namespace: str) -> Checked | None:
+    def checked(self, given: reading.Input, namespace: str) -> Checked | None:
         """Return the same with the document of each object."""
-        checked = checks.check(given.documents, self.kinds, namespace)
+        checked = acceptance.check(given.documents, self.kinds, namespace)
         problems = (*given.problems, *checked.problems)
         notes.problems(problems)
-        return None if checks.has_errors(problems) else checked
+        return None if acceptance.has_errors(problems) else checked
 
     def rehearsal(self, objects: Objects) -> Rehearsal:
         """Return the objects with the real functions around them."""
         # protobuf and gRPC load only once the input is known to be good
-        from modelplane_cli.world.pipeline import Handed  # noqa: PLC0415 - as said
+        from modelplane_cli.simulator.pipeline import Handed  # noqa: PLC0415 - as said
         from modelplane_functions import servicer  # noqa: PLC0415 - as said
 
         return Rehearsal(objects, self.kinds, Handed(servicer.answer), self.told)

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
+from modelplane_cli.checks import acceptance, advice
+from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.commands import sources
+from modelplane_cli.documents.reading import Problem
 from modelplane_cli.output import manifests
-from modelplane_cli.world import advice, checks, definitions
-from modelplane_cli.world.checks import Checked
-from modelplane_cli.world.documents import Problem
+from modelplane_cli.simulator import definitions
 
 _EPILOG = """\
 examples:
@@ -52,9 +53,9 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(list(arguments))
     given = sources.read(options)
     kinds = definitions.builtin()
-    checked = checks.check(given.documents, kinds, options.namespace)
+    checked = acceptance.check(given.documents, kinds, options.namespace)
     found = [*given.problems, *checked.problems, *advice.advise(checked)]
-    if not checks.has_errors(found):
+    if not acceptance.has_errors(found):
         found += _together(checked, kinds)
     problems = sorted(found, key=lambda problem: problem.order)
     if options.output != "text":
@@ -65,14 +66,14 @@ def main(arguments: Sequence[str]) -> int:
         count = len(given.documents)
         many = f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}" if problems else "no problem"
         print(f"{count} {'document' if count == 1 else 'documents'}, {many}", file=sys.stderr)
-    return exits.BAD_INPUT if checks.has_errors(problems) else exits.FINE
+    return exits.BAD_INPUT if acceptance.has_errors(problems) else exits.FINE
 
 
 def _together(checked: Checked, kinds: definitions.Definitions) -> list[Problem]:
     # protobuf and gRPC load only once each document is fine by itself
-    from modelplane_cli.world import cross_checks  # noqa: PLC0415 - as said
+    from modelplane_cli.checks import function_refusals  # noqa: PLC0415 - as said
 
-    return cross_checks.check(checked, kinds)
+    return function_refusals.check(checked, kinds)
 
 
 def _encoded(problem: Problem) -> dict[str, str | int]:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from modelplane import names
+from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests
-from modelplane_cli.world import assumption, documents
-from modelplane_cli.world.offline import World
-from modelplane_cli.world.store import Object, group_of
+from modelplane_cli.simulator import assumption
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import Object, group_of
 
 Json: TypeAlias = Any
 
@@ -68,7 +69,7 @@ def _placed(resource: Object, world: World) -> tuple[str, Mapping[str, Json]] | 
 
 def _safe(part: str) -> str:
     """Return a name as a part of a path: an observed object may name its cluster or manifest anything."""
-    return part if documents.NAME.fullmatch(part) else f"unnamed-{names.digest(part)}.yaml"
+    return part if reading.NAME.fullmatch(part) else f"unnamed-{names.digest(part)}.yaml"
 
 
 def _file_name(manifest: Mapping[str, Json], group: str = "") -> str:

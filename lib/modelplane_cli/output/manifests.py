@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from modelplane_cli.world import yamltext
+from modelplane_cli.documents import yamltext
 
 Json: TypeAlias = Any
 

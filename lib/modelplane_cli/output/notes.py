@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from modelplane_cli.world import references, verdict
-from modelplane_cli.world.documents import Problem
-from modelplane_cli.world.offline import World
+from modelplane_cli.checks import references
+from modelplane_cli.documents.reading import Problem
+from modelplane_cli.simulator import verdict
+from modelplane_cli.simulator.offline import World
 
 _SHOWN = 20
 

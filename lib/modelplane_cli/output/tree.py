@@ -13,9 +13,9 @@ from modelplane import names
 from modelplane.topology.shape import Topology
 from modelplane_cli.output import table
 from modelplane_cli.output.outline import Mood, Node
-from modelplane_cli.world import assumption, conditions, verdict
-from modelplane_cli.world.offline import World
-from modelplane_cli.world.store import Key
+from modelplane_cli.simulator import assumption, conditions, verdict
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import Key
 
 Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]

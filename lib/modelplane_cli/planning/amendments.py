@@ -19,10 +19,10 @@ from modelplane.placement.model import Cluster, Pool, RoleDemand
 from modelplane.placement.plan import Change, ChangeKind, Closest
 from modelplane.units import Format, Quantity
 from modelplane.workload.model import Role
+from modelplane_cli.documents.reading import Document
 from modelplane_cli.planning import hardware
 from modelplane_cli.planning.seats import Deployment
-from modelplane_cli.world.documents import Document
-from modelplane_cli.world.store import Key, Store, controller_of, group_of
+from modelplane_cli.simulator.store import Key, Store, controller_of, group_of
 from modelplane_functions.compose.model_deployment import Facts
 
 Json: TypeAlias = Any

@@ -16,7 +16,7 @@ from modelplane.errors import InvalidInput
 from modelplane.placement import dimensions, ledger
 from modelplane.placement.ledger import Ledger
 from modelplane.placement.model import Accounting, Cluster, Pool
-from modelplane_cli.world.store import Store
+from modelplane_cli.simulator.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from modelplane.placement.model import Cluster, Intent
 from modelplane_cli.planning import decision
 from modelplane_cli.planning.lineage import Fate, Lineage
 from modelplane_cli.planning.seats import Deployment, Seat
-from modelplane_cli.world.offline import World
-from modelplane_cli.world.store import Key
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import Key
 
 
 class Action(StrEnum):

@@ -22,7 +22,7 @@ from modelplane_cli.planning.amendments import Amendment, Documents, Operation, 
 from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.seats import Deployment
-from modelplane_cli.world.store import Key, Store
+from modelplane_cli.simulator.store import Key, Store
 
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]

@@ -11,9 +11,9 @@ from modelplane.placement import demand, explain, scheduler
 from modelplane.placement.explain import Explanation
 from modelplane.placement.plan import Plan
 from modelplane_cli.planning.seats import Deployment
-from modelplane_cli.world import pipeline
-from modelplane_cli.world.pipeline import ANNOTATION_KEY
-from modelplane_cli.world.store import Key, Store, group_of
+from modelplane_cli.simulator import pipeline
+from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
+from modelplane_cli.simulator.store import Key, Store, group_of
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.compose.model_deployment import Facts
 from modelplane_functions.exchange import Observed, Requirement, Resource

@@ -7,7 +7,7 @@ from dataclasses import replace
 from modelplane import names
 from modelplane.api import replica
 from modelplane_cli.planning.explanation import Answer
-from modelplane_cli.world.store import Key, Store
+from modelplane_cli.simulator.store import Key, Store
 
 
 def told(answer: Answer, store: Store) -> Answer:

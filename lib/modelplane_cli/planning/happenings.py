@@ -12,7 +12,7 @@ from modelplane.api import inference_cluster
 from modelplane.errors import InvalidInput
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
-from modelplane_cli.world.store import Key, controller_of
+from modelplane_cli.simulator.store import Key, controller_of
 
 Json: TypeAlias = Any
 

@@ -29,8 +29,8 @@ from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.planning.seats import Deployment, Seats
 from modelplane_cli.planning.simulation import Unplaced
-from modelplane_cli.world.settle import Told, untold
-from modelplane_cli.world.store import Key, Store
+from modelplane_cli.simulator.settle import Told, untold
+from modelplane_cli.simulator.store import Key, Store
 
 Json: TypeAlias = Any
 Clusters: TypeAlias = frozenset[str]

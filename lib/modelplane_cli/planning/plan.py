@@ -18,9 +18,9 @@ from modelplane_cli.planning.decision import Decision
 from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.rehearsal import Act
 from modelplane_cli.planning.seats import DEPLOYMENT, Deployment, Seat
-from modelplane_cli.world import conditions, verdict
-from modelplane_cli.world.offline import World
-from modelplane_cli.world.store import Store
+from modelplane_cli.simulator import conditions, verdict
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import Store
 
 Json: TypeAlias = Any
 

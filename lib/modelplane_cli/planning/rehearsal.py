@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane_cli.planning.seats import Observer, Seats
-from modelplane_cli.world import assumption, contention
-from modelplane_cli.world.crossplane import Crossplane
-from modelplane_cli.world.definitions import Definitions
-from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.pipeline import Function, Handed
-from modelplane_cli.world.record import Record
-from modelplane_cli.world.settle import Settled, Told, settle, untold
-from modelplane_cli.world.store import Key, Object, Store, controller_of
+from modelplane_cli.simulator import assumption, contention
+from modelplane_cli.simulator.crossplane import Crossplane
+from modelplane_cli.simulator.definitions import Definitions
+from modelplane_cli.simulator.offline import Assume, World
+from modelplane_cli.simulator.pipeline import Function, Handed
+from modelplane_cli.simulator.record import Record
+from modelplane_cli.simulator.settle import Settled, Told, settle, untold
+from modelplane_cli.simulator.store import Key, Object, Store, controller_of
 
 Json: TypeAlias = Any
 

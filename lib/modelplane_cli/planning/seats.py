@@ -14,7 +14,7 @@ from modelplane.api.fields import Field
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput
 from modelplane.workload.model import BoundRole
-from modelplane_cli.world.store import Key, Object, Store
+from modelplane_cli.simulator.store import Key, Object, Store
 
 Json: TypeAlias = Any
 

@@ -16,7 +16,7 @@ from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.planning.seats import Deployment, Seat, Seats
-from modelplane_cli.world.offline import World
+from modelplane_cli.simulator.offline import World
 
 Json: TypeAlias = Any
 Settle: TypeAlias = Callable[[Rehearsal], Act]

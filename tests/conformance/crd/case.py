@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from modelplane.api.structural import Cause
+from modelplane.structural import Cause
 from tests.conformance.crd.documents import Path, document
 
 Json = Any

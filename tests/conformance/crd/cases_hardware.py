@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modelplane.api.structural import Cause
+from modelplane.structural import Cause
 from tests.conformance.crd.case import Case, dotted, one
 from tests.conformance.crd.documents import GONE, VALID, Path
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelplane.api.structural import Cause
+from modelplane.structural import Cause
 from tests.conformance.crd.case import Case, dotted, one
 from tests.conformance.crd.documents import GONE
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from modelplane.api import catalogue
-from modelplane.api.structural import Cause, Severity
+from modelplane.structural import Cause, Severity
 from tests.conformance.crd.case import dotted
 
 Json = Any

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from modelplane.api import catalogue
-from modelplane.api.structural import Cause
+from modelplane.structural import Cause
 from tests.conformance.crd import case as case_form
 from tests.conformance.crd import cases, documents, judgement, server
 

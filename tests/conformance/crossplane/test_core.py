@@ -20,7 +20,7 @@ import yaml
 from google.protobuf import json_format
 
 from modelplane.api import catalogue
-from modelplane_cli.world import assumption
+from modelplane_cli.simulator import assumption
 from modelplane_functions import servicer
 from tests.support import crossplane, functionserver, gobinaries, live, requests
 

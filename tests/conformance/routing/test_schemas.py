@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from modelplane.api import structural
-from modelplane.api.structural import Kind
+from modelplane import structural
+from modelplane.structural import Kind
 from tests.conformance.routing import fleet
 from tests.conformance.routing.test_translation import CASES
 from tests.conformance.tools import workshop

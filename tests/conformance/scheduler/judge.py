@@ -10,8 +10,8 @@ from typing import Any
 
 from modelplane_cli.planning import decision, explanation
 from modelplane_cli.planning.seats import Deployment
-from modelplane_cli.world.offline import World
-from modelplane_cli.world.store import Store
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import Store
 from tests.conformance.scheduler import fleets, hardware, refusals
 from tests.support import controlplane, installation, kubeapi, rendered
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from modelplane_cli.world import assumption, contention
-from modelplane_cli.world.store import Key, Store, key_of
+from modelplane_cli.simulator import assumption, contention
+from modelplane_cli.simulator.store import Key, Store, key_of
 from tests.support.worlds import resource
 
 Json = Any

@@ -336,7 +336,7 @@ def test_an_unknown_command_is_told_its_neighbour(run: Any) -> None:
 
 
 def test_a_bug_is_one_line_and_the_traceback_is_asked_for(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelplane_cli.world.offline.build", lambda *_arguments: 1 / 0)
+    monkeypatch.setattr("modelplane_cli.simulator.offline.build", lambda *_arguments: 1 / 0)
     done = run("render", ".", files=files())
     assert done.code == 3
     assert "a bug: ZeroDivisionError" in done.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from modelplane_cli.world import live
+from modelplane_cli.documents import live
 from tests.support import planning
 
 Json = Any

@@ -11,10 +11,10 @@ import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 from modelplane.errors import InvalidInput
-from modelplane_cli.world import conditions, offline
-from modelplane_cli.world.definitions import Definitions
-from modelplane_cli.world.offline import World
-from modelplane_cli.world.store import key_of
+from modelplane_cli.simulator import conditions, offline
+from modelplane_cli.simulator.definitions import Definitions
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import key_of
 from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Requirement, Truth
 from tests.support import worlds
 from tests.support.worlds import API_VERSION, get, resource
@@ -351,7 +351,7 @@ def test_endless_growth_ends_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> No
     def compose(observed: Observed) -> Outcome:
         return Outcome(status={"value": (observed.status.get("value") or 0) + 1})
 
-    monkeypatch.setattr("modelplane_cli.world.settle.MAX_ROUNDS", 30)
+    monkeypatch.setattr("modelplane_cli.simulator.settle.MAX_ROUNDS", 30)
     settled = worlds.world([resource("Top", "x")], {"Top": compose})
     assert "still moving after 30 rounds" in str(next(iter(settled.settled.record.bugs)))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from modelplane_cli.world import documents
+from modelplane_cli.documents import reading
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n"
 
@@ -23,14 +23,14 @@ def write(folder: Path, name: str, text: str | bytes) -> Path:
 def test_a_folder_is_read_in_order_and_hidden_or_other_files_are_not(tmp_path: Path) -> None:
     for name in ("b.yaml", "a.yml", "sub/c.json", ".hidden.yaml", ".git/d.yaml", "notes.txt"):
         write(tmp_path, name, '{"kind": "K"}')
-    found = documents.read([str(tmp_path)])
+    found = reading.read([str(tmp_path)])
     assert [os.path.relpath(one.file, tmp_path) for one in found.documents] == ["a.yml", "b.yaml", "sub/c.json"]
     assert not found.problems
 
 
 def test_a_file_given_twice_is_read_once(tmp_path: Path) -> None:
     path = write(tmp_path, "a.yaml", POD)
-    assert len(documents.read([str(path), str(tmp_path), f"{tmp_path}/./a.yaml"]).documents) == 1
+    assert len(reading.read([str(path), str(tmp_path), f"{tmp_path}/./a.yaml"]).documents) == 1
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +38,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         buffer = io.BytesIO((POD + "---\n" + POD).encode())
 
     monkeypatch.setattr("sys.stdin", Stdin)
-    found = documents.read(["-"])
+    found = reading.read(["-"])
     assert [(one.file, one.index) for one in found.documents] == [("<stdin>", 1), ("<stdin>", 2)]
 
 
@@ -46,7 +46,7 @@ def test_lists_are_opened_and_lines_are_those_of_the_items(tmp_path: Path) -> No
     pods = "".join(f"- kind: Pod\n  metadata:\n    name: {name}\n" for name in ("first", "second"))
     text = f"apiVersion: v1\nkind: List\nitems:\n{pods}"
     path = write(tmp_path, "list.yaml", text)
-    first, second = documents.read([str(path)]).documents
+    first, second = reading.read([str(path)]).documents
     assert (first.subject, second.subject) == ("Pod first", "Pod second")
     problem = second.problem("is wrong", ("metadata", "name"))
     assert str(problem) == f"{path}:9: document 1 (Pod second): metadata.name: is wrong"
@@ -72,21 +72,21 @@ PROBLEMS = [
 @pytest.mark.parametrize(("text", "line", "message"), PROBLEMS)
 def test_problems_have_a_file_and_a_line(tmp_path: Path, text: str | bytes, line: int, message: str) -> None:
     path = write(tmp_path, "x.yaml", text)
-    (problem,) = documents.read([str(path)]).problems
+    (problem,) = reading.read([str(path)]).problems
     assert (problem.file, problem.line) == (str(path), line)
     assert message in problem.message
 
 
 def test_a_path_that_does_not_exist_and_an_empty_folder(tmp_path: Path) -> None:
-    (missing,) = documents.read([str(tmp_path / "nowhere")]).problems
+    (missing,) = reading.read([str(tmp_path / "nowhere")]).problems
     assert "does not exist" in str(missing)
-    (empty,) = documents.read([str(tmp_path)]).problems
+    (empty,) = reading.read([str(tmp_path)]).problems
     assert "holds no documents" in str(empty)
 
 
 @pytest.mark.parametrize("raw", [POD.replace("\n", "\r\n").encode(), POD.encode("utf-8-sig")], ids=["CRLF", "BOM"])
 def test_what_other_systems_write_is_read(tmp_path: Path, raw: bytes) -> None:
-    found = documents.read([str(write(tmp_path, "a.yaml", raw))])
+    found = reading.read([str(write(tmp_path, "a.yaml", raw))])
     assert not found.problems
     assert [one.data["metadata"]["name"] for one in found.documents] == ["a"]
 
@@ -99,7 +99,7 @@ def test_linked_folders_are_read_once_and_circles_end(tmp_path: Path) -> None:
     (tmp_path / "fleet/up").symlink_to(tmp_path)
     (tmp_path / "elsewhere/back").symlink_to(tmp_path / "fleet")
     (tmp_path / "fleet/self.yaml").symlink_to("self.yaml")
-    found = documents.read([str(tmp_path / "fleet")])
+    found = reading.read([str(tmp_path / "fleet")])
     assert sorted(os.path.basename(one.file) for one in found.documents) == ["a.yaml", "b.yaml"]
     assert [problem.message for problem in found.problems] == ["cannot be read: Too many levels of symbolic links"]
 
@@ -111,26 +111,26 @@ def test_a_file_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr("builtins.open", refuse)  # an administrator may read everything
-    (problem,) = documents.read([path]).problems
+    (problem,) = reading.read([path]).problems
     assert str(problem) == f"{path}: cannot be read: Permission denied"
 
 
 def test_five_thousand_files_and_some_that_are_no_documents(tmp_path: Path) -> None:
     for number in range(5000):
         write(tmp_path, f"{number % 50}/{number}.{'yaml' if number % 2 else 'txt'}", POD)
-    found = documents.read([str(tmp_path)])
+    found = reading.read([str(tmp_path)])
     assert (len(found.documents), found.problems) == (2500, ())
 
 
 def test_a_device_is_not_read(tmp_path: Path) -> None:
-    (problem,) = documents.read(["/dev/zero"]).problems
+    (problem,) = reading.read(["/dev/zero"]).problems
     assert "not a file" in problem.message
 
 
 def test_what_is_fine_is_read_beside_what_is_not(tmp_path: Path) -> None:
     write(tmp_path, "a.yaml", POD)
     write(tmp_path, "b.yaml", "a: [")
-    found = documents.read([str(tmp_path)])
+    found = reading.read([str(tmp_path)])
     assert (len(found.documents), len(found.problems)) == (1, 1)
 
 
@@ -138,5 +138,5 @@ def test_ten_megabytes_are_read(tmp_path: Path) -> None:
     one = POD + "spec:\n" + "".join(f"  key{n}: {{name: value-{n}, count: {n}}}\n" for n in range(40))
     path = write(tmp_path, "big.yaml", "---\n".join([one] * (10_000_000 // len(one))))
     # About three seconds; quadratic behaviour would take hours.
-    found = documents.read([str(path)])
+    found = reading.read([str(path)])
     assert len(found.documents) > 5000

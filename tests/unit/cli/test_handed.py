@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from modelplane_cli.checks import acceptance
+from modelplane_cli.documents import reading
 from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.world import checks, documents, offline
-from modelplane_cli.world.offline import Assume
-from modelplane_cli.world.pipeline import Handed
+from modelplane_cli.simulator import offline
+from modelplane_cli.simulator.offline import Assume
+from modelplane_cli.simulator.pipeline import Handed
 from modelplane_functions import servicer
 from tests.bench import files
 from tests.support import rendering
@@ -19,7 +21,7 @@ FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and p
 
 
 def agree(path: Path) -> None:
-    checked = checks.check(documents.read([str(path)]).documents, rendering.kinds(), "default")
+    checked = acceptance.check(reading.read([str(path)]).documents, rendering.kinds(), "default")
     assert checked.objects
     rendered = offline.build(checked.objects, rendering.kinds(), servicer.answer, Assume.READY)
     planned = Rehearsal(checked.objects, rendering.kinds(), Handed(servicer.answer)).settle().world

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from modelplane_cli.checks import acceptance
+from modelplane_cli.documents import reading
 from modelplane_cli.planning import headroom, plan, simulation
 from modelplane_cli.planning.happenings import Loss
 from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.world import checks, documents
-from modelplane_cli.world.pipeline import Handed
-from modelplane_cli.world.store import key_of
+from modelplane_cli.simulator.pipeline import Handed
+from modelplane_cli.simulator.store import key_of
 from modelplane_functions import servicer
 from tests.support import planning as given
 from tests.support import rendering
@@ -25,8 +26,8 @@ Json = Any
 
 def rehearsal(objects: list[Json]) -> Rehearsal:
     """Return the settled rehearsal of documents."""
-    read = [documents.Document(one, "test", number, _no_lines) for number, one in enumerate(objects, 1)]
-    checked = checks.check(read, rendering.kinds(), "default")
+    read = [reading.Document(one, "test", number, _no_lines) for number, one in enumerate(objects, 1)]
+    checked = acceptance.check(read, rendering.kinds(), "default")
     assert not checked.problems
     made = Rehearsal(checked.objects, rendering.kinds(), Handed(servicer.answer))
     made.settle()

@@ -8,7 +8,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane_cli.world import sent
+from modelplane_cli.simulator import sent
 from modelplane_functions import wire
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelplane_cli.documents import yamltext
 from modelplane_cli.output import manifests
-from modelplane_cli.world import yamltext
 
 VALUES = [
     pytest.param("a: 1", {"a": 1}, id="integer"),

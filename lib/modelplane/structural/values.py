@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from modelplane.api.structural_problem import Cause, Path, Problem
-from modelplane.api.structural_schema import Schema
+from modelplane.structural.problem import Cause, Path, Problem
+from modelplane.structural.schema import Schema
 
 Json: TypeAlias = Any
 

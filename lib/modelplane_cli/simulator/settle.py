@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from modelplane_cli.world.crossplane import Crossplane
-from modelplane_cli.world.record import Bug, Record
-from modelplane_cli.world.store import Key, Object, Store
+from modelplane_cli.simulator.crossplane import Crossplane
+from modelplane_cli.simulator.record import Bug, Record
+from modelplane_cli.simulator.store import Key, Object, Store
 
 Assume = Callable[[Store], list[Key]]
 """Writes what other controllers would report by now; returns the objects that changed."""

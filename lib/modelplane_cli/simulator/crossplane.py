@@ -14,13 +14,23 @@ from typing import Any, TypeAlias
 
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
-from modelplane.api import structural
+from modelplane import structural
 from modelplane.errors import dotted
-from modelplane_cli.world import conditions, ownership
-from modelplane_cli.world.definitions import Definition, Definitions
-from modelplane_cli.world.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Handed, Pipeline
-from modelplane_cli.world.record import Bug, Deletion, Event, Record
-from modelplane_cli.world.store import CLUSTER_SCOPED, Key, Object, Spot, Store, controller_of, group_of, key_of, uid_of
+from modelplane_cli.simulator import conditions, ownership
+from modelplane_cli.simulator.definitions import Definition, Definitions
+from modelplane_cli.simulator.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Handed, Pipeline
+from modelplane_cli.simulator.record import Bug, Deletion, Event, Record
+from modelplane_cli.simulator.store import (
+    CLUSTER_SCOPED,
+    Key,
+    Object,
+    Spot,
+    Store,
+    controller_of,
+    group_of,
+    key_of,
+    uid_of,
+)
 
 Json: TypeAlias = Any
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane_cli.world import conditions
-from modelplane_cli.world.offline import Assume, World
-from modelplane_cli.world.store import Key
+from modelplane_cli.simulator import conditions
+from modelplane_cli.simulator.offline import Assume, World
+from modelplane_cli.simulator.store import Key
 
 Json: TypeAlias = Any
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.api.structural_defaults import suggestion
-from modelplane.api.structural_problem import Cause, Path, Problem
-from modelplane.api.structural_schema import Schema
-from modelplane.api.structural_values import shown
+from modelplane.structural.defaults import suggestion
+from modelplane.structural.problem import Cause, Path, Problem
+from modelplane.structural.schema import Schema
+from modelplane.structural.values import shown
 
 Json: TypeAlias = Any
 

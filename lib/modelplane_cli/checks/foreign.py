@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.api import structural_values
-from modelplane.api.structural_problem import Problem
-from modelplane.api.structural_schema import Schema, read
+from modelplane.structural import values
+from modelplane.structural.problem import Problem
+from modelplane.structural.schema import Schema, read
 
 Json: TypeAlias = Any
 
@@ -96,12 +96,12 @@ def problems(document: Mapping[str, Json]) -> Iterator[Problem]:
     kind = str(document["kind"])
     if kind in _NOT_READ:
         return
-    yield from structural_values.problems(document, _SHAPES.get(kind, _OBJECT), ())
+    yield from values.problems(document, _SHAPES.get(kind, _OBJECT), ())
     if kind == "Object":
         path = ("spec", "forProvider", "manifest")
         manifest = _at(document, path)
         if isinstance(manifest, Mapping) and manifest.get("kind") == "LLMInferenceService":
-            yield from structural_values.problems(manifest, _SERVICE, path)
+            yield from values.problems(manifest, _SERVICE, path)
 
 
 def _at(value: Json, path: tuple[str, ...]) -> Json:

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
-from modelplane_cli.world.checks import Checked
-from modelplane_cli.world.crossplane import Crossplane
-from modelplane_cli.world.definitions import Definitions
-from modelplane_cli.world.documents import WARNING, Problem
-from modelplane_cli.world.pipeline import Handed
-from modelplane_cli.world.store import Key, Store
+from modelplane_cli.checks.acceptance import Checked
+from modelplane_cli.documents.reading import WARNING, Problem
+from modelplane_cli.simulator.crossplane import Crossplane
+from modelplane_cli.simulator.definitions import Definitions
+from modelplane_cli.simulator.pipeline import Handed
+from modelplane_cli.simulator.store import Key, Store
 from modelplane_functions import registry, servicer
 from modelplane_functions.exchange import Observed, Outcome
 

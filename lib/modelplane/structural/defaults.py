@@ -10,8 +10,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane.api.structural_problem import Cause, Path, Problem
-from modelplane.api.structural_schema import Schema
+from modelplane.structural.problem import Cause, Path, Problem
+from modelplane.structural.schema import Schema
 
 Json: TypeAlias = Any
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput, dotted
-from modelplane_cli.world import yamltext
-from modelplane_cli.world.yamltext import Lines, Path
+from modelplane_cli.documents import yamltext
+from modelplane_cli.documents.yamltext import Lines, Path
 
 Json: TypeAlias = Any
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from modelplane_cli.world.store import Key
+from modelplane_cli.simulator.store import Key
 
 
 @dataclass(frozen=True, slots=True)

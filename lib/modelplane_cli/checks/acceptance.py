@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane_cli.world import documents, foreign
-from modelplane_cli.world.definitions import Definition, Definitions
-from modelplane_cli.world.documents import ERROR, Document, Problem
-from modelplane_cli.world.store import CLUSTER_SCOPED, Key, group_of, key_of
+from modelplane_cli.checks import foreign
+from modelplane_cli.documents import reading
+from modelplane_cli.documents.reading import ERROR, Document, Problem
+from modelplane_cli.simulator.definitions import Definition, Definitions
+from modelplane_cli.simulator.store import CLUSTER_SCOPED, Key, group_of, key_of
 
 Json: TypeAlias = Any
 
@@ -63,8 +64,8 @@ def _identity(document: Document) -> Iterable[Problem]:
     """Yield what keeps the document from being any Kubernetes object."""
     data = document.data
     for field, pattern, example in (
-        ("apiVersion", documents.API_VERSION, names.API_VERSION),
-        ("kind", documents.KIND, "ModelDeployment"),
+        ("apiVersion", reading.API_VERSION, names.API_VERSION),
+        ("kind", reading.KIND, "ModelDeployment"),
     ):
         value = data.get(field)
         if value is None:
@@ -106,7 +107,7 @@ def _metadata(document: Document, metadata: Mapping[str, Json]) -> Iterable[Prob
 def _path_segment(document: Document, value: Json, field: str) -> Iterable[Problem]:
     if not isinstance(value, str):
         yield document.problem(f"must be text; {_in_quotes(value)}", ("metadata", field))
-    elif not documents.NAME.fullmatch(value):
+    elif not reading.NAME.fullmatch(value):
         yield document.problem(f"{_shown(value)} is not a {field}", ("metadata", field))
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane_cli.world.offline import World
-from modelplane_cli.world.store import Key
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import Key
 
 Json: TypeAlias = Any
 Steps: TypeAlias = tuple[str, ...]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.api.structural_problem import Cause, Path, Problem
-from modelplane.api.structural_schema import Schema
 from modelplane.errors import ModelplaneError
+from modelplane.structural.problem import Cause, Path, Problem
+from modelplane.structural.schema import Schema
 
 Json: TypeAlias = Any
 

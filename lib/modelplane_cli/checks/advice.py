@@ -13,9 +13,9 @@ from modelplane.api.fields import Field, Path
 from modelplane.devices import cel_advice, published
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput
-from modelplane_cli.world.checks import Checked
-from modelplane_cli.world.documents import WARNING, Document, Problem
-from modelplane_cli.world.store import Key
+from modelplane_cli.checks.acceptance import Checked
+from modelplane_cli.documents.reading import WARNING, Document, Problem
+from modelplane_cli.simulator.store import Key
 
 Json: TypeAlias = Any
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from modelplane_cli.world import assumed_routing, assumed_workloads
-from modelplane_cli.world.assumed_routing import ENVOY, GATEWAY_API
-from modelplane_cli.world.store import Key, Object, Store, controller_of, group_of
+from modelplane_cli.simulator import assumed_routing, assumed_workloads
+from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
+from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of
 
 Json: TypeAlias = Any
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from modelplane_cli.world import assumption, contention
-from modelplane_cli.world.crossplane import Crossplane
-from modelplane_cli.world.definitions import Definitions
-from modelplane_cli.world.pipeline import Function
-from modelplane_cli.world.settle import Settled, Told, settle, untold
-from modelplane_cli.world.store import Key, Object, Store, controller_of
+from modelplane_cli.simulator import assumption, contention
+from modelplane_cli.simulator.crossplane import Crossplane
+from modelplane_cli.simulator.definitions import Definitions
+from modelplane_cli.simulator.pipeline import Function
+from modelplane_cli.simulator.settle import Settled, Told, settle, untold
+from modelplane_cli.simulator.store import Key, Object, Store, controller_of
 
 Json: TypeAlias = Any
 

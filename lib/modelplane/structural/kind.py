@@ -12,15 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane.api import (
-    structural_defaults,
-    structural_metadata,
-    structural_rules,
-    structural_schema,
-    structural_values,
-)
-from modelplane.api.structural_problem import BLOCKING, Cause, Path, Problem, Severity
-from modelplane.api.structural_schema import Schema
+from modelplane.structural import defaults, metadata, rules, schema, values
+from modelplane.structural.problem import BLOCKING, Cause, Path, Problem, Severity
+from modelplane.structural.schema import Schema
 
 __all__ = ["Cause", "Kind", "Path", "Problem", "Severity", "kind_of"]
 
@@ -40,13 +34,13 @@ class Kind:
 
     def stored(self, document: Mapping[str, Json]) -> dict[str, Json]:
         """Return the document as the server stores it: unknown fields left out, defaults filled in."""
-        pruned = structural_defaults.Pruning().root(document, self.schema)
-        return structural_defaults.defaulted_object(pruned, self.schema)
+        pruned = defaults.Pruning().root(document, self.schema)
+        return defaults.defaulted_object(pruned, self.schema)
 
     def defaulted(self, document: Mapping[str, Json]) -> dict[str, Json]:
         """Return the document with defaults filled in and unknown fields kept, so that they can still be reported."""
-        kept = structural_defaults.Pruning(keep_unknown=True).root(document, self.schema)
-        return structural_defaults.defaulted_object(kept, self.schema)
+        kept = defaults.Pruning(keep_unknown=True).root(document, self.schema)
+        return defaults.defaulted_object(kept, self.schema)
 
     def problems(self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None) -> tuple[Problem, ...]:
         """Return what is wrong with a new document, or with replacing `old` by it; defaults need not be filled in."""
@@ -56,8 +50,8 @@ class Kind:
         self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None
     ) -> tuple[dict[str, Json], tuple[Problem, ...]]:
         """Return the document as it would be `stored`, and its `problems`, in one go."""
-        pruning = structural_defaults.Pruning()
-        stored = structural_defaults.defaulted_object(pruning.root(document, self.schema), self.schema)
+        pruning = defaults.Pruning()
+        stored = defaults.defaulted_object(pruning.root(document, self.schema), self.schema)
         before = None if old is None else self.stored(old)
         return stored, (*pruning.unknown, *_problems(self, stored, before))
 
@@ -70,7 +64,7 @@ def kind_of(definition: Mapping[str, Json], version: str = "") -> Kind:
         api_version=f"{spec['group']}/{found['name']}",
         kind=spec["names"]["kind"],
         namespaced=spec["scope"] == "Namespaced",
-        schema=structural_schema.read(found["schema"]["openAPIV3Schema"]),
+        schema=schema.read(found["schema"]["openAPIV3Schema"]),
     )
 
 
@@ -79,12 +73,12 @@ def _problems(kind: Kind, stored: Mapping[str, Json], before: Mapping[str, Json]
         yield from wrong
         return
     found = (
-        *structural_metadata.problems(stored, namespaced=kind.namespaced),
-        *structural_values.problems(stored, kind.schema, ()),
+        *metadata.problems(stored, namespaced=kind.namespaced),
+        *values.problems(stored, kind.schema, ()),
     )
     yield from found
     if not any(problem.cause in BLOCKING for problem in found):
-        yield from structural_rules.problems(stored, kind.schema, (), before)
+        yield from rules.problems(stored, kind.schema, (), before)
     elif kind.schema.has_rules:
         yield Problem((), _RULES_SKIPPED, Severity.WARNING)
 
@@ -92,4 +86,4 @@ def _problems(kind: Kind, stored: Mapping[str, Json], before: Mapping[str, Json]
 def _type_problems(kind: Kind, stored: Mapping[str, Json]) -> Iterator[Problem]:
     for key, wanted in (("apiVersion", kind.api_version), ("kind", kind.kind)):
         if stored.get(key) != wanted:
-            yield Problem((key,), f"must be {wanted}, not {structural_values.shown(stored.get(key))}")
+            yield Problem((key,), f"must be {wanted}, not {values.shown(stored.get(key))}")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.api import structural
-from modelplane.api.structural import Cause, Kind, Problem, Severity
+from modelplane import structural
+from modelplane.structural import Cause, Kind, Problem, Severity
 
 Json = Any
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from modelplane.api import catalogue, structural
+from modelplane import structural
+from modelplane.api import catalogue
 
 Json: TypeAlias = Any
 

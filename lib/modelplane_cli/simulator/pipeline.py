@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import struct_pb2
 
-from modelplane_cli.world import sent
-from modelplane_cli.world.record import Bug, Record
-from modelplane_cli.world.store import Key, Object, Owner, Spot, Store, controller_of, group_of
+from modelplane_cli.simulator import sent
+from modelplane_cli.simulator.record import Bug, Record
+from modelplane_cli.simulator.store import Key, Object, Owner, Spot, Store, controller_of, group_of
 from modelplane_functions import wire
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.remembered import Fetched

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane_cli.world import assumption
-from modelplane_cli.world.record import Bug
-from modelplane_cli.world.store import Key, Store
+from modelplane_cli.simulator import assumption
+from modelplane_cli.simulator.record import Bug
+from modelplane_cli.simulator.store import Key, Store
 
 Json: TypeAlias = Any
 
