@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modelplane.api.fields import Field
-from modelplane.devices import cel, cel_mistakes
+from modelplane.devices import selector
+from modelplane.devices.hints import mistakes
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane.workload.model import Role, Workload
 from modelplane_functions.exchange import Resource
@@ -15,7 +16,7 @@ _USUAL_DRIVER = "gpu.nvidia.com"
 
 def prepare() -> None:
     """Compile one selector, by which the tables of the language are made."""
-    cel.compile(f'device.driver == "{_USUAL_DRIVER}"')
+    selector.compile(f'device.driver == "{_USUAL_DRIVER}"')
 
 
 def check(workload: Workload, spec: Resource, *, classes: Iterable[Resource]) -> None:
@@ -29,9 +30,9 @@ def check(workload: Workload, spec: Resource, *, classes: Iterable[Resource]) ->
         for position, request in enumerate(role.requests):
             for number, text in enumerate(request.selectors):
                 try:
-                    cel.compile(text)
+                    selector.compile(text)
                 except InvalidSelector as error:
-                    error.hint = cel_mistakes.hint(text, error, _driver(classes))
+                    error.hint = mistakes.hint(text, error, _driver(classes))
                     tail: tuple[str | int, ...] = (
                         ("cel",) if short else ("devices", position, "selectors", number, "cel")
                     )

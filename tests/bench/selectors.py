@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from modelplane.devices import cel, matching
+from modelplane import units
+from modelplane.devices import matching, selector
 from modelplane.errors import InvalidSelector
-from modelplane.units import Quantity
 from tests.bench import arguments, cel_expr
 from tests.support.selectors import device_from_slice
 
@@ -37,7 +37,7 @@ def main(given: Sequence[str] | None = None) -> int:
     others = _cel_python() if importlib.util.find_spec("celpy") is not None else None
     google = cel_expr.compiler() if importlib.util.find_spec("cel_expr_python") is not None else None
     print(f"{'refused or taken when it is written':<44} {'right':>7} {'wrongly refused':>16} {'wrongly taken':>14}")
-    print(_row("modelplane.devices.cel", cases, _ours))
+    print(_row("modelplane.devices.selector", cases, _ours))
     if others is not None:
         print(_row("cel-python", cases, others))
     if google is not None:
@@ -59,18 +59,18 @@ def main(given: Sequence[str] | None = None) -> int:
 
 def _evaluations(*, others: bool) -> None:
     device = device_from_slice(VECTORS["driver"], VECTORS["device"])
-    selector = cel.compile(MEMORY_AND_ARCHITECTURE.format(number=80_000))
-    rates = [_per_second(EVALUATIONS, lambda: selector.evaluate(device))]
+    compiled = selector.compile(MEMORY_AND_ARCHITECTURE.format(number=80_000))
+    rates = [_per_second(EVALUATIONS, lambda: compiled.evaluate(device))]
     if others:
-        rates.append(_per_second(EVALUATIONS // 50, _cel_python_program(selector.expression)))
+        rates.append(_per_second(EVALUATIONS // 50, _cel_python_program(compiled.expression)))
     print(f"{'evaluated, memory and architecture':<44} " + " ".join(f"{rate:>12,.0f}" for rate in rates))
-    wanted = ((selector.expression,), device_from_slice(VECTORS["driver"], VECTORS["device"]))
+    wanted = ((compiled.expression,), device_from_slice(VECTORS["driver"], VECTORS["device"]))
     matching.answer(*wanted)
     again = _per_second(EVALUATIONS, lambda: matching.answer(*wanted))
     print(f"{'asked again of an equal device':<44} {again:>12,.0f}")
     before = _resident_kib()
     for _ in range(MANY):
-        selector.evaluate(device)
+        compiled.evaluate(device)
     print(f"\nmemory grew by {_resident_kib() - before} KiB over {MANY:,} evaluations")
 
 
@@ -80,7 +80,7 @@ def _cel_python_program(expression: str) -> Callable[[], object]:
     from celpy import celtypes  # noqa: PLC0415 - as above
 
     def compare(left: object, right: object) -> object:
-        return celtypes.IntType(Quantity.parse(str(left)).compare(Quantity.parse(str(right))))
+        return celtypes.IntType(units.quantity(str(left)).compare(units.quantity(str(right))))
 
     functions = {"quantity": celtypes.StringType, "compareTo": compare}
     environment = celpy.Environment()
@@ -139,7 +139,7 @@ def _row(name: str, cases: list[dict[str, Any]], takes: Callable[[str], bool]) -
 
 def _ours(expression: str) -> bool:
     try:
-        cel.compile(expression)
+        selector.compile(expression)
     except InvalidSelector:
         return False
     return True

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from modelplane.devices import cel
+from modelplane.devices import selector
 from modelplane.devices.model import Device
 from tests.support import bad_input
 
@@ -44,7 +44,7 @@ def test_a_list_that_kubernetes_would_make_for_nothing_is_not_made() -> None:
     for _ in range(12):
         doubled = f"cel.bind(a, {doubled} + {doubled}, a)"
     text = f"cel.bind(a, lists.range(5000), {doubled}).size() == 1"
-    verdict, _ = cel.compile(text, admit=False).measure(PLAIN)
+    verdict, _ = selector.compile(text, admit=False).measure(PLAIN)
     assert verdict.aborts
     assert "parts is not made" in verdict.cause
 
@@ -52,23 +52,25 @@ def test_a_list_that_kubernetes_would_make_for_nothing_is_not_made() -> None:
 def test_many_lists_of_a_size_count_together() -> None:
     once = "(a + a).size() == 10000"
     text = f"cel.bind(a, lists.range(5000), {' && '.join([once] * 300)})"
-    assert cel.compile(text.replace(" * 300", "")).evaluate(PLAIN).matches
-    verdict, _ = cel.compile(f"cel.bind(a, lists.range(5000), {' && '.join([once] * 500)})", admit=False).measure(PLAIN)
+    assert selector.compile(text.replace(" * 300", "")).evaluate(PLAIN).matches
+    verdict, _ = selector.compile(f"cel.bind(a, lists.range(5000), {' && '.join([once] * 500)})", admit=False).measure(
+        PLAIN
+    )
     assert "parts is not made" in verdict.cause
 
 
 def test_a_number_of_many_digits_is_read_where_its_digits_are_zeros() -> None:
     zeros = "0" * 5_000
     for text in (f'int("{zeros}7") == 7', f'uint("{zeros}7") == 7u', f'int("-{zeros}7") == -7'):
-        assert cel.compile(text).evaluate(PLAIN).matches, text[:9]
-    assert cel.compile(f'duration("{zeros}7h") == duration("7h")').evaluate(PLAIN).matches
+        assert selector.compile(text).evaluate(PLAIN).matches, text[:9]
+    assert selector.compile(f'duration("{zeros}7h") == duration("7h")').evaluate(PLAIN).matches
 
 
 def test_what_stands_in_many_places_is_compared_once_and_still_by_value() -> None:
     twice = "cel.bind(a, {0}, cel.bind(b, [a, a], cel.bind(c, [b, b], c == [[{0}, {0}], [{0}, {0}]])))"
-    assert cel.compile(twice.replace("{0}", '["x"]')).evaluate(PLAIN).matches
+    assert selector.compile(twice.replace("{0}", '["x"]')).evaluate(PLAIN).matches
     not_a_number = twice.replace("{0}", '[double("NaN")]')
-    assert not cel.compile(not_a_number, admit=False).evaluate(PLAIN).matches
+    assert not selector.compile(not_a_number, admit=False).evaluate(PLAIN).matches
 
 
 @pytest.mark.parametrize(
@@ -76,8 +78,8 @@ def test_what_stands_in_many_places_is_compared_once_and_still_by_value() -> Non
 )
 def test_an_odd_quantity_is_read_or_refused(text: str) -> None:
     device = Device("gpu", "gpu.nvidia.com", 1, capacity=(("memory", text),))
-    selector = cel.compile('sign(device.capacity["gpu.nvidia.com"].memory) == 1')
-    verdict = selector.evaluate(device)
+    compiled = selector.compile('sign(device.capacity["gpu.nvidia.com"].memory) == 1')
+    verdict = compiled.evaluate(device)
     assert verdict.matches or "capacity memory" in verdict.cause
 
 

@@ -19,12 +19,13 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from modelplane.devices import cel, cel_advice, cel_mistakes
+from modelplane.devices import selector
+from modelplane.devices.hints import advice, mistakes
 from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.errors import InvalidSelector
 
 CORPUS = Path(__file__).parents[1] / "conformance" / "oracle" / "recorded" / "answers.jsonl"
-PROFILES = tuple(cel.PROFILES.values())
+PROFILES = tuple(selector.PROFILES.values())
 GPU = 'device.attributes["gpu.nvidia.com"]'
 CPU_SECONDS_MAX = 10.0
 """What one input may cost: the run-time limit of Kubernetes lets a selector do a million small steps."""
@@ -280,22 +281,22 @@ def _attribute(draw: random.Random) -> Attribute:
     return Attribute(kind, draw.choice(values[kind]))
 
 
-def verdict(text: str, device: Device, profile: cel.Profile = cel.V1_36) -> str:
+def verdict(text: str, device: Device, profile: selector.Profile = selector.V1_36) -> str:
     """Return what comes out for a text and a device: "refused", or an outcome with and without counting the cost.
 
     Anything but that is an exception, which is what is looked for.
     """
-    cel_advice.selector_advice(text, device)
+    advice.selector_advice(text, device)
     try:
-        selector = cel.compile(text, profile, admit=False)
+        compiled = selector.compile(text, profile, admit=False)
     except InvalidSelector as error:
         assert error.message
-        cel_mistakes.hint(text, error, device.driver)
+        mistakes.hint(text, error, device.driver)
         str(error).encode("utf-8", "backslashreplace")
         return "refused"
-    counted, cost = selector.measure(device)
+    counted, cost = compiled.measure(device)
     # what may be dear is counted in any case, and would only be asked twice
-    plain = selector.evaluate(device) if selector.estimated_cost < CHEAP else counted
+    plain = compiled.evaluate(device) if compiled.estimated_cost < CHEAP else counted
     assert plain.outcome == counted.outcome, (plain, counted)
     assert cost >= 0
     assert counted.cause or not counted.aborts

@@ -90,7 +90,7 @@ def _draw(entry: Field, counter_sets: tuple[CounterSet, ...], alike: int) -> Dra
     for counter, amount in amounts:
         if counter not in has:
             raise counters.at(counter).wrong(_no_counter(found, counter))
-        if units.Quantity.parse(amount) > units.Quantity.parse(has[counter]):
+        if units.quantity(amount) > units.quantity(has[counter]):
             raise counters.at(counter).wrong(
                 f"takes {amount}, and counter set {name} has {has[counter]} of it: no device could ever be allocated"
             )
@@ -158,7 +158,7 @@ def _attribute(field: Field) -> Attribute:
         return Attribute(kind, value.integer())
     if kind is AttributeKind.VERSION:
         try:
-            units.Version.parse(value.text())
+            units.version(value.text())
         except InvalidQuantity as error:
             raise error.under(*value.path) from None
     return Attribute(kind, value.text(""))
@@ -168,7 +168,7 @@ def _amount(field: Field) -> str:
     value = field.at("value")
     text = str(value.value) if isinstance(value.value, int) and not isinstance(value.value, bool) else value.text()
     try:
-        units.Quantity.parse(text)
+        units.quantity(text)
     except InvalidQuantity as error:
         raise error.under(*value.path) from None
     return text
@@ -179,7 +179,7 @@ def _floor(field: Field, *, power: int) -> int | None:
     if not field.is_set:
         return None
     try:
-        amount = units.Quantity.parse(str(field.value))
+        amount = units.quantity(str(field.value))
     except InvalidQuantity as error:
         raise error.under(*field.path) from None
     return -units.Quantity(-amount.unscaled, amount.exponent + power).ceil()

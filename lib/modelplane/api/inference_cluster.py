@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from modelplane import units
 from modelplane.api import intent
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, NodeClass
@@ -284,5 +285,5 @@ def _amount(text: str, power: int) -> int:
             return int(text) * int(10**power)
         if power == _MILLI and text[:-1].isdigit() and text[-1] == "m":
             return int(text[:-1])
-    amount = Quantity.parse(text)
+    amount = units.quantity(text)
     return Quantity(amount.unscaled, amount.exponent + power).ceil()

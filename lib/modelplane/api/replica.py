@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, units
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, Constraint, Request
@@ -195,7 +195,7 @@ def _decode_bytes(field: Field) -> int | None:
     if text is None:
         return None
     try:
-        return Quantity.parse(text).ceil()
+        return units.quantity(text).ceil()
     except InvalidQuantity as error:
         raise error.under(*field.path) from None
 

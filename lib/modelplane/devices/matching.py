@@ -19,9 +19,10 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
-from modelplane.devices import cel, cel_advice, partitions, physical
-from modelplane.devices.cel import Outcome
+from modelplane.devices import partitions, physical, selector
+from modelplane.devices.hints import advice
 from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeClass, Request
+from modelplane.devices.selector import Outcome
 
 OPTIONS_MAX = 16
 """Distinct ways of using a node's devices that are looked at; more exist only for classes with many alike kinds."""
@@ -93,7 +94,7 @@ def check(requests: tuple[Request, ...]) -> None:
     """
     for request in requests:
         for expression in request.selectors:
-            cel.compile(expression)
+            selector.compile(expression)
 
 
 @lru_cache(maxsize=65536)
@@ -103,7 +104,7 @@ def answer(selectors: tuple[str, ...], device: Device) -> Answer:
     Raises: InvalidSelector (the author's fault).
     """
     for expression in selectors:
-        verdict = cel.compile(expression).evaluate(device)
+        verdict = selector.compile(expression).evaluate(device)
         if verdict.aborts:
             return Answer(Outcome.ABORT, expression, verdict.cause)
         if not verdict.matches:
@@ -292,7 +293,7 @@ def _unmatched(request: Request, groups: tuple[Group, ...], kinds: tuple[Device,
 def _failure(request: Request, kind: Device) -> Miss:
     found = answer(request.selectors, kind)
     detail = f'selector of request "{request.name}" fails on {kind.name}: {found.cause}, in {found.expression}'
-    meant = cel_advice.of_names((found.expression,), kind)
+    meant = advice.of_names((found.expression,), kind)
     if meant:
         detail = f"{detail}; {meant}"
     return Miss(MissKind.SELECTOR_ERROR, request.name, detail)

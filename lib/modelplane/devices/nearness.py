@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
+from modelplane import units
 from modelplane.devices import matching
-from modelplane.devices.cel import Outcome
 from modelplane.devices.model import Attribute, AttributeKind, Device
+from modelplane.devices.selector import Outcome
 from modelplane.errors import InvalidQuantity, ModelplaneError
 from modelplane.units import Quantity
 
@@ -208,11 +209,11 @@ def _moved(trial: _Trial, value: int) -> _Trial:
 
 def _quantity(text: str) -> Quantity | None:
     try:
-        return Quantity.parse(text)
+        return units.quantity(text)
     except InvalidQuantity:
         return None
 
 
 def _next(text: str) -> str:
     """Return the amount that is larger by one, for selectors that ask for more than a literal."""
-    return Quantity.parse(text).add(Quantity.of(1)).canonical()
+    return units.quantity(text).add(Quantity.of(1)).canonical()

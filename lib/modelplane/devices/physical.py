@@ -14,9 +14,9 @@ from itertools import product
 from math import gcd
 from typing import TypeAlias
 
+from modelplane import units
 from modelplane.devices.amounts import nano
 from modelplane.devices.model import CounterSet, Device, Draw, NodeClass
-from modelplane.units import Quantity
 
 Vector: TypeAlias = tuple[int, ...]
 
@@ -147,7 +147,7 @@ def _family(members: list[CounterSet], kinds: list[int], devices: tuple[Device, 
 
 
 def _nano(text: str) -> int:
-    return nano(Quantity.parse(text))
+    return nano(units.quantity(text))
 
 
 def _places(draws: tuple[Draw, ...], amounts: dict[tuple[str, str], int]) -> Iterator[Place]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from modelplane import units
 from modelplane.devices.model import Device
 from modelplane.units import Quantity
 
@@ -77,18 +78,18 @@ def nominal_memory(device: Device) -> Nominal | None:
     declared = dict(device.capacity).get(MEMORY)
     if declared is None:
         return None
-    amount = Quantity.parse(declared)
+    amount = units.quantity(declared)
     candidates = tuple(product for product in PRODUCTS if product.driver == device.driver)
     suspects = tuple(
         product for product in candidates if _is_nominal(amount, product.nominal_gigabytes) and _may_be(product, device)
     )
-    if not suspects or any(amount == Quantity.parse(product.publishes) for product in suspects):
+    if not suspects or any(amount == units.quantity(product.publishes) for product in suspects):
         return None
     return Nominal(suspects[0].title, declared, suspects[0].publishes)
 
 
 def _is_nominal(amount: Quantity, gigabytes: int) -> bool:
-    return amount in (Quantity.parse(f"{gigabytes}Gi"), Quantity.parse(f"{gigabytes}G"))
+    return amount in (units.quantity(f"{gigabytes}Gi"), units.quantity(f"{gigabytes}G"))
 
 
 def _may_be(product: Product, device: Device) -> bool:

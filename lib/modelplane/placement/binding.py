@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from modelplane import names
+from modelplane import names, units
 from modelplane.devices import matching
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass
 from modelplane.placement.plan import DeviceAssignment, PlacedReplica, PlacedRole
-from modelplane.units import Quantity
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 
 MEMORY = "memory"
@@ -49,7 +48,7 @@ def published_memory(device: Device) -> int | None:
     """
     for name, value in device.capacity:
         if name in {MEMORY, f"{device.driver}/{MEMORY}"}:
-            return Quantity.parse(value).ceil()
+            return units.quantity(value).ceil()
     return None
 
 
@@ -128,11 +127,11 @@ def _differs(full_name: str, value: Attribute) -> Callable[[Device], bool]:
 
 
 def _has_other(full_name: str, text: str) -> Callable[[Device], bool]:
-    amount = Quantity.parse(text)
+    amount = units.quantity(text)
 
     def has_other(other: Device) -> bool:
         has = {_full(other, name): found for name, found in other.capacity}.get(full_name)
-        return has is not None and Quantity.parse(has) != amount
+        return has is not None and units.quantity(has) != amount
 
     return has_other
 

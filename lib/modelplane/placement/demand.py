@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from modelplane import units
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, InvalidQuantity
 from modelplane.placement.model import Demand, Holding, PodShape, RoleDemand
-from modelplane.units.quantity import Quantity
+from modelplane.units import Quantity
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 
 
@@ -86,7 +87,7 @@ def _amount(container: Mapping[str, Any], resource: str, power: int, path: tuple
             continue
         field = (*path, "resources", kind, resource)
         try:
-            quantity = Quantity.parse(str(text))
+            quantity = units.quantity(str(text))
         except InvalidQuantity as error:
             raise error.under(*field) from None
         if quantity.sign < 0:

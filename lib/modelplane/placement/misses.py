@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from modelplane.devices import cel_advice, nearness
+from modelplane.devices import nearness
+from modelplane.devices.hints import advice
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
 from modelplane.devices.nearness import Near
@@ -52,7 +53,7 @@ class Nearness:
         request = next(_unserved(self._board, self._board.table.number(pool.node_class)), None)
         if request is None:
             return None
-        return f"{verdict.cluster}/{pool.name}: {cel_advice.told(request.selectors, pool.node_class.devices)}"
+        return f"{verdict.cluster}/{pool.name}: {advice.told(request.selectors, pool.node_class.devices)}"
 
     def _score(self, verdict: ClusterVerdict) -> tuple[float, ...]:
         reason = verdict.reason

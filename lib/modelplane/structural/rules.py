@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.errors import ModelplaneError
+from kubecel.errors import KubecelError
 from modelplane.structural.problem import Cause, Path, Problem
 from modelplane.structural.schema import Schema
 
@@ -45,11 +45,11 @@ def _members(value: Mapping[str, Json], schema: Schema, path: Path, old: Json) -
 
 def _failure(expression: str, message: str, value: Json, old: Json) -> str | None:
     """Return the message of a rule that fails, None when it holds."""
-    from modelplane.cel import rules  # noqa: PLC0415 - a large engine, needed only once a rule runs
+    from kubecel import rules  # noqa: PLC0415 - a large engine, needed only once a rule runs
 
     try:
         holds = rules.compile(expression).evaluate(value, old=old)
-    except ModelplaneError as error:
+    except KubecelError as error:
         return f"{error} evaluating rule: {message}"
     return None if holds else message
 

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from modelplane.api import inference_class
 from modelplane.api.fields import Field, Path
-from modelplane.devices import cel_advice, published
+from modelplane.devices import published
+from modelplane.devices.hints import advice
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput
 from modelplane_cli.checks.acceptance import Checked
@@ -61,8 +62,8 @@ def _nominal(devices: tuple[Device, ...], document: Document) -> Iterator[Proble
 def _selectors(resource: Mapping[str, Json], devices: list[Device], document: Document) -> Iterator[Problem]:
     for path, expression in _expressions(Field(resource)):
         for device in devices:
-            for advice in cel_advice.selector_advice(expression, device):
-                yield document.problem(advice.message, path, WARNING)
+            for remark in advice.selector_advice(expression, device):
+                yield document.problem(remark.message, path, WARNING)
 
 
 def _expressions(root: Field) -> Iterator[tuple[Path, str]]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane.api import inference_class
-from modelplane.devices import cel, cel_advice, cel_mistakes
+from modelplane.devices import selector
+from modelplane.devices.hints import advice, mistakes
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane_cli import exits
@@ -22,7 +23,7 @@ from modelplane_cli.output import manifests
 
 Json: TypeAlias = Any
 
-_RESULTS = {cel.Outcome.MATCH: "true", cel.Outcome.NO_MATCH: "false", cel.Outcome.ABORT: "error"}
+_RESULTS = {selector.Outcome.MATCH: "true", selector.Outcome.NO_MATCH: "false", selector.Outcome.ABORT: "error"}
 _UNBOUNDED = 10**18
 
 _EPILOG = """\
@@ -86,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument(
         "--kubernetes",
-        choices=tuple(cel.PROFILES),
+        choices=tuple(selector.PROFILES),
         default="1.36",
         help="the version whose rules apply (default: 1.36)",
     )
@@ -101,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
         made.error("give either an EXPRESSION or --batch FILE")
     if options.batch is None and (options.device is None) == (options.classes is None):
         made.error("give either --device FILE or --class FILE")
-    profile = cel.PROFILES[options.kubernetes]
+    profile = selector.PROFILES[options.kubernetes]
     try:
         if options.batch is not None:
             return _batch(options, profile)
@@ -116,15 +117,15 @@ def main(arguments: Sequence[str]) -> int:
     return _code(answers)
 
 
-def _advice(expression: str, devices: Sequence[Device], profile: cel.Profile) -> list[str]:
+def _advice(expression: str, devices: Sequence[Device], profile: selector.Profile) -> list[str]:
     """Return what to write instead, or what is probably not meant, looked at beside each device; each remark once."""
     try:
-        selector = cel.compile(expression, profile, admit=False)
+        compiled = selector.compile(expression, profile, admit=False)
     except InvalidSelector as error:
-        hint = cel_mistakes.hint(expression, error, devices[0].driver)
+        hint = mistakes.hint(expression, error, devices[0].driver)
         return [hint] if hint else []
-    remarks = [advice.message for device in devices for advice in cel_advice.selector_advice(expression, device)]
-    if any(selector.evaluate(device).cause.startswith("CEL result of type ") for device in devices):
+    remarks = [remark.message for device in devices for remark in advice.selector_advice(expression, device)]
+    if any(compiled.evaluate(device).cause.startswith("CEL result of type ") for device in devices):
         remarks.append("a selector is true or false of a device; compare the value with something")
     return list(dict.fromkeys(remarks))
 
@@ -138,13 +139,13 @@ def _code(answers: Sequence[_Answer]) -> int:
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
-def _answer(case: str, expression: str, name: str, device: Device, profile: cel.Profile) -> _Answer:
+def _answer(case: str, expression: str, name: str, device: Device, profile: selector.Profile) -> _Answer:
     try:
-        selector = cel.compile(expression, profile, admit=False)
+        compiled = selector.compile(expression, profile, admit=False)
     except InvalidSelector as error:
         return _Answer(case, expression, name, "compile_error", error.message)
-    verdict, cost = selector.measure(device)
-    estimated = selector.estimated_cost
+    verdict, cost = compiled.measure(device)
+    estimated = compiled.estimated_cost
     return _Answer(
         id=case,
         expression=expression,
@@ -153,8 +154,8 @@ def _answer(case: str, expression: str, name: str, device: Device, profile: cel.
         error=verdict.cause,
         estimated_cost=estimated if estimated <= _UNBOUNDED else None,
         actual_cost=cost,
-        accepted=selector.api_server_accepts,
-        refusal=selector.refusal,
+        accepted=compiled.api_server_accepts,
+        refusal=compiled.refusal,
     )
 
 
@@ -179,7 +180,7 @@ def _show(answers: Sequence[_Answer], output: str, *, one_by_one: bool) -> None:
         print(f"the API server refuses it: {refusal}", file=sys.stderr)
 
 
-def _batch(options: argparse.Namespace, profile: cel.Profile) -> int:
+def _batch(options: argparse.Namespace, profile: selector.Profile) -> int:
     """Return the exit code of a batch: its answers are data, so none of them is a failure."""
     batch = _one_value(options.batch)
     cases = batch.get("cases")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, units
 from modelplane.api import inference_class, inference_cluster
 from modelplane.placement import changes, demand
 from modelplane.placement.changes import World
@@ -371,7 +371,7 @@ def _amount(container: Mapping[str, Json], resource: str) -> int:
     for kind in ("requests", "limits"):
         text = (resources.get(kind) or {}).get(resource)
         if text is not None:
-            amount = Quantity.parse(str(text))
+            amount = units.quantity(str(text))
             return Quantity(amount.unscaled, amount.exponent + (3 if resource == "cpu" else 0)).ceil()
     return 0
 

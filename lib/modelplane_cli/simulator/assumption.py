@@ -298,7 +298,7 @@ def _object_ready(resource: Object, manifest: Mapping[str, Json]) -> dict[str, J
 
 def _by_query(query: str, manifest: Mapping[str, Json]) -> dict[str, Json]:
     """Return Ready by a CEL query over the remote object; an error says so, as the provider does."""
-    from modelplane.cel import rules  # noqa: PLC0415 - the engine loads only where a query has to be answered
+    from kubecel import rules  # noqa: PLC0415 - the engine loads only where a query has to be answered
 
     try:
         if rules.compile(query, subject="object").evaluate(manifest):

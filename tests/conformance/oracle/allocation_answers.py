@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modelplane.units import Quantity
+from modelplane import units
 from tests.support.allocator import allocation, documents
 from tests.support.allocator.profiles import PROFILES
 from tests.support.allocator.slices import Requirement
@@ -96,7 +96,7 @@ def _claim(one: Json) -> Json:
                 "device": [entry["driver"], entry["pool"], entry["device"]],
                 "shared": "shareID" in entry,
                 "consumed": {
-                    name: Quantity.parse(text).canonical()
+                    name: units.quantity(text).canonical()
                     for name, text in sorted(entry.get("consumedCapacity", {}).items())
                 },
                 "admin": entry.get("adminAccess", False),

@@ -7,13 +7,14 @@ import json
 import math
 from typing import Any
 
-from modelplane.devices import cel
+from modelplane import units
+from modelplane.devices import selector
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidQuantity, InvalidSelector
-from modelplane.units import Quantity, Version
+from modelplane.units import Quantity
 from tests.support.selectors import device_from_slice
 
-_RESULTS = {cel.Outcome.MATCH: "true", cel.Outcome.NO_MATCH: "false", cel.Outcome.ABORT: "error"}
+_RESULTS = {selector.Outcome.MATCH: "true", selector.Outcome.NO_MATCH: "false", selector.Outcome.ABORT: "error"}
 
 
 def answer(asked: dict[str, Any], minor: int = 36) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def answer(asked: dict[str, Any], minor: int = 36) -> dict[str, Any]:
         return _quantities(asked["left"], asked["right"])
     if asked["kind"] == "version":
         return _versions(asked["left"], asked["right"])
-    return _selector(asked, cel.Profile(minor, list_attributes=asked.get("listAttributes", False)))
+    return _selector(asked, selector.Profile(minor, list_attributes=asked.get("listAttributes", False)))
 
 
 @functools.cache
@@ -30,19 +31,19 @@ def _device(driver: str, text: str) -> Device:
     return device_from_slice(driver, json.loads(text))
 
 
-def _selector(asked: dict[str, Any], profile: cel.Profile) -> dict[str, Any]:
+def _selector(asked: dict[str, Any], profile: selector.Profile) -> dict[str, Any]:
     try:
-        selector = cel.compile(asked["expression"], profile, admit=False)
+        compiled = selector.compile(asked["expression"], profile, admit=False)
     except InvalidSelector as error:
         return {"result": "compile_error", "apiServerAccepts": False, "error": error.message}
     device = _device(asked["driver"], json.dumps(asked["device"], sort_keys=True))
-    verdict, cost = selector.measure(device)
-    plain = selector.evaluate(device)
+    verdict, cost = compiled.measure(device)
+    plain = compiled.evaluate(device)
     assert plain.outcome == verdict.outcome, f"counted {verdict}, uncounted {plain}: {asked['expression']}"
     reply: dict[str, Any] = {
         "result": _RESULTS[verdict.outcome],
-        "apiServerAccepts": selector.api_server_accepts,
-        "estimatedCost": selector.estimated_cost,
+        "apiServerAccepts": compiled.api_server_accepts,
+        "estimatedCost": compiled.estimated_cost,
         "actualCost": cost,
     }
     return {**reply, "error": verdict.cause} if verdict.aborts else reply
@@ -50,12 +51,12 @@ def _selector(asked: dict[str, Any], profile: cel.Profile) -> dict[str, Any]:
 
 def _quantities(left: str, right: str) -> dict[str, Any]:
     try:
-        first = Quantity.parse(left)
+        first = units.quantity(left)
     except InvalidQuantity as error:
         return {"error": error.message}
     reply = _described("left", first)
     try:
-        second = Quantity.parse(right)
+        second = units.quantity(right)
     except InvalidQuantity as error:
         return {**reply, "rightError": error.message}
     return {
@@ -92,11 +93,11 @@ def _float(value: float) -> str:
 
 def _versions(left: str, right: str) -> dict[str, Any]:
     try:
-        first = Version.parse(left)
+        first = units.version(left)
     except InvalidQuantity as error:
         return {"error": error.message}
     try:
-        second = Version.parse(right)
+        second = units.version(right)
     except InvalidQuantity as error:
         return {"text": str(first), "rightError": error.message}
     return {"text": str(first), "order": first.compare(second)}

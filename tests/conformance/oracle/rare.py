@@ -12,9 +12,9 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from modelplane.cel import signatures
-from modelplane.cel.signatures import Overload
-from modelplane.cel.typesystem import Type
+from kubecel.check import signatures
+from kubecel.check.signatures import Overload
+from kubecel.check.typesystem import Type
 from tests.conformance.oracle import questions, vocabulary
 
 A = vocabulary.A

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from modelplane import units
 from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass
 from modelplane.units import Quantity
 from tests.support.allocator.allocation import Inventory
@@ -153,7 +154,7 @@ def _selectors(body: Json) -> tuple[str, ...]:
 
 
 def _amounts(amounts: Json) -> tuple[tuple[str, Quantity], ...]:
-    return tuple((name, Quantity.parse(text)) for name, text in sorted(amounts.items()))
+    return tuple((name, units.quantity(text)) for name, text in sorted(amounts.items()))
 
 
 def _counters(counters: Json) -> tuple[tuple[str, Quantity], ...]:
@@ -166,12 +167,12 @@ def _policy(policy: Json) -> Policy:
         default=_quantity(policy.get("default")),
         valid_range=bounds
         and Range(_quantity(bounds.get("min")), _quantity(bounds.get("max")), _quantity(bounds.get("step"))),
-        valid_values=tuple(Quantity.parse(text) for text in policy.get("validValues", [])),
+        valid_values=tuple(units.quantity(text) for text in policy.get("validValues", [])),
     )
 
 
 def _quantity(text: str | None) -> Quantity | None:
-    return None if text is None else Quantity.parse(text)
+    return None if text is None else units.quantity(text)
 
 
 def _reach(spec: Json) -> Reach:
@@ -212,7 +213,7 @@ def of_class(node_class: NodeClass, node: str = "node-1") -> tuple[Slice, ...]:
 
 def _sets(node_class: NodeClass) -> Iterator[Counters]:
     for one in node_class.counter_sets:
-        amounts = tuple((name, Quantity.parse(text)) for name, text in one.counters)
+        amounts = tuple((name, units.quantity(text)) for name, text in one.counters)
         yield from (Counters(f"{one.name}-{unit}", amounts) for unit in range(one.count))
 
 
@@ -233,7 +234,7 @@ def _offers(device: Device, node_class: NodeClass) -> Iterator[Offer]:
 
 
 def _drawn(draw: Draw, whole: tuple[str, ...], unit: int, counter_set: CounterSet) -> Counters:
-    amounts = {name: Quantity.parse(text) for name, text in draw.amounts}
+    amounts = {name: units.quantity(text) for name, text in draw.amounts}
     has = dict(counter_set.counters)
-    amounts |= {name: Quantity.parse(has[name]) for name in whole}
+    amounts |= {name: units.quantity(has[name]) for name in whole}
     return Counters(f"{draw.counter_set}-{unit}", tuple(sorted(amounts.items())))

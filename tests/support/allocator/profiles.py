@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from modelplane.cel.profiles import V1_34 as CEL_1_34
-from modelplane.cel.profiles import V1_35 as CEL_1_35
-from modelplane.cel.profiles import V1_36 as CEL_1_36
-from modelplane.cel.profiles import V1_37 as CEL_1_37
-from modelplane.cel.profiles import Profile as Language
+from modelplane.devices.selector_language import V1_34 as CEL_1_34
+from modelplane.devices.selector_language import V1_35 as CEL_1_35
+from modelplane.devices.selector_language import V1_36 as CEL_1_36
+from modelplane.devices.selector_language import V1_37 as CEL_1_37
+from modelplane.devices.selector_language import Profile as Language
 
 
 class Distinct(StrEnum):

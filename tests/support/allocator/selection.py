@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from modelplane.cel.profiles import Profile as Language
-from modelplane.devices import cel
-from modelplane.devices.cel import Outcome
+from modelplane.devices import selector
 from modelplane.devices.model import Device
+from modelplane.devices.selector import Outcome
+from modelplane.devices.selector_language import Profile as Language
 from modelplane.errors import InvalidSelector
 from tests.support.allocator.verdicts import Aborted, AbortKind
 
@@ -21,10 +21,10 @@ def _answer(selectors: tuple[str, ...], device: Device, language: Language) -> t
     """Return what the selectors say, and of an abort its kind, the place of the selector and the cause."""
     for position, expression in enumerate(selectors):
         try:
-            selector = cel.compile(expression, language, admit=False)
+            compiled = selector.compile(expression, language, admit=False)
         except InvalidSelector as error:
             return Outcome.ABORT, AbortKind.SELECTOR_SYNTAX, position, error.message
-        verdict = selector.evaluate(device)
+        verdict = compiled.evaluate(device)
         if verdict.aborts:
             return Outcome.ABORT, AbortKind.SELECTOR_ERROR, position, verdict.cause
         if not verdict.matches:

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from modelplane import units
 from modelplane.devices.amounts import nano
 from modelplane.errors import InvalidInput
-from modelplane.units import Quantity
-from modelplane.units.quantity import Format
+from modelplane.units import Format, Quantity
 from tests.support.allocator.slices import Offer, Policy, Range
 
 Amounts: TypeAlias = Mapping[str, int]
@@ -152,4 +152,4 @@ def _parsed(text: str) -> Quantity:
 
     Raises: InvalidQuantity.
     """
-    return Quantity.parse(text)
+    return units.quantity(text)

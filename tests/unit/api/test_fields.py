@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from modelplane import units
 from modelplane.api import inference_cluster
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
@@ -67,7 +68,7 @@ def test_texts_of_a_list(document: Any) -> None:
     ],
 )
 def test_what_an_allocation_takes_is_counted_exactly(text: str, power: int) -> None:
-    amount = Quantity.parse(text)
+    amount = units.quantity(text)
     assert inference_cluster._amount(text, power) == Quantity(amount.unscaled, amount.exponent + power).ceil()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from modelplane import units
 from modelplane.api import inference_class as decoder
 from modelplane.devices.published import PRODUCTS
-from modelplane.units import Quantity
 from modelplane_functions.compose import inference_class
 from modelplane_functions.exchange import Observed, Truth
 
@@ -59,8 +59,8 @@ def test_node_is_smaller_than_the_machine_and_large_enough(document: Json) -> No
     """Every device needs the two cpu and 8Gi that the short way to a model asks for each."""
     spec = document["spec"]
     count = spec["devices"][0]["count"]
-    assert Quantity.parse(spec["node"]["cpu"]) >= Quantity.parse(str(2 * count))
-    assert Quantity.parse(spec["node"]["memory"]) >= Quantity.parse(f"{8 * count}Gi")
+    assert units.quantity(spec["node"]["cpu"]) >= units.quantity(str(2 * count))
+    assert units.quantity(spec["node"]["memory"]) >= units.quantity(f"{8 * count}Gi")
 
 
 @pytest.mark.parametrize("accelerator", ["L4", "A10G", "A100", "L40S", "H100", "H200", "B200", "MI300X"])

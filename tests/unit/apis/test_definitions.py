@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from kubecel import rules
 from modelplane import names
 from modelplane.api import catalogue
-from modelplane.cel import rules
 
 Json = Any
 At = tuple[str, ...]

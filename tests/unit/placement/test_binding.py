@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from modelplane.devices import matching
-from modelplane.devices.cel import Outcome
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
+from modelplane.devices.selector import Outcome
 from modelplane.placement import binding
 from modelplane.placement.model import PodShape
 from modelplane.placement.plan import Admission, DeviceAssignment, PlacedReplica, PlacedRole, State

@@ -1,0 +1,1 @@
+"""The types of an expression: what is declared, and what fits."""

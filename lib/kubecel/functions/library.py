@@ -1,0 +1,36 @@
+"""What the functions do that `signatures` declares, gathered from the modules of their subjects."""
+
+from __future__ import annotations
+
+import functools
+
+from kubecel.functions import (
+    arithmetic,
+    formatting,
+    lists,
+    named_formats,
+    network,
+    patterns,
+    quantities,
+    strings,
+    times,
+    urls,
+)
+from kubecel.run import plan
+
+
+@functools.cache
+def functions(minor: int) -> plan.Functions:
+    """Return what does the work of each function that the environment of Kubernetes 1.`minor` knows, by name."""
+    return {
+        **arithmetic.FUNCTIONS,
+        **times.FUNCTIONS,
+        **strings.FUNCTIONS,
+        **strings.patterns(patterns.compile),
+        **lists.FUNCTIONS,
+        **quantities.functions(minor),
+        **network.FUNCTIONS,
+        **urls.functions(minor),
+        **named_formats.functions(minor),
+        **formatting.FUNCTIONS,
+    }

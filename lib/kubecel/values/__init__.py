@@ -1,0 +1,1 @@
+"""The values that an expression takes and gives, and the errors among them."""

@@ -1,0 +1,1 @@
+"""Advice about selectors: what their author probably meant, never a verdict."""

@@ -1,0 +1,38 @@
+"""Quantities and versions as Kubernetes understands them, read from an author's text.
+
+The exact values are `kubecel`'s, so that a selector and a template mean the same amount. Text is read here and not
+there, because here a text that is none is the author's fault (`InvalidInput`).
+"""
+
+from __future__ import annotations
+
+import kubecel.errors
+import kubecel.quantity
+import kubecel.version
+from kubecel.quantity import Format, Quantity
+from kubecel.version import Version
+from modelplane.errors import InvalidQuantity
+
+__all__ = ["Format", "Quantity", "Version", "quantity", "version"]
+
+
+def quantity(text: str) -> Quantity:
+    """Return the quantity written as `text`.
+
+    Raises: InvalidQuantity, the author's fault, with the text of Kubernetes.
+    """
+    try:
+        return kubecel.quantity.parse(text)
+    except kubecel.errors.InvalidQuantity as error:
+        raise InvalidQuantity(error.message) from error
+
+
+def version(text: str) -> Version:
+    """Return the version written as `text`.
+
+    Raises: InvalidQuantity, the author's fault, with the text of Kubernetes.
+    """
+    try:
+        return kubecel.version.parse(text)
+    except kubecel.errors.InvalidQuantity as error:
+        raise InvalidQuantity(error.message) from error
