@@ -57,12 +57,10 @@ COMPOSERS: Mapping[str, Composer] = {
     "InferenceCluster": Composer("inference_cluster", "ClusterReady"),
     "InferenceGateway": Composer("inference_gateway", "Accepted"),
     "LLMInference": Composer("llm_inference", "Accepted"),
-    "ModelCache": Composer("model_cache", "Accepted"),
     "ModelDeployment": Composer("model_deployment", "ReplicasScheduled"),
     "ModelEndpoint": Composer("model_endpoint", "EndpointResolved"),
     "ModelReplica": Composer("model_replica", "WorkloadReady"),
     "ModelService": Composer("model_service", "Accepted"),
-    "ServingStack": Composer("serving_stack", "Accepted"),
 }
 
 

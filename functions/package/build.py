@@ -21,7 +21,6 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FUNCTION = "function-modelplane"
-_META = "meta.pkg.crossplane.io/v1"
 # A Configuration may hold these and nothing else (xpkg.md).
 _ALLOWED = {
     "apiextensions.crossplane.io/v2": {"CompositeResourceDefinition"},

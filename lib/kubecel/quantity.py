@@ -82,15 +82,6 @@ class Quantity:
         left, right = _aligned(self, other)
         return (left > right) - (left < right)
 
-    def compared_with(self, other: Quantity) -> tuple[Quantity, Quantity]:
-        """Return both operands as a comparison leaves them: one big operand makes the other big too.
-
-        Two small ones stay small unless their scales are 18 or more apart, and even then only copies become big.
-        """
-        if self.big or other.big:
-            return self.promoted(), other.promoted()
-        return self, other
-
     def add(self, other: Quantity) -> Quantity:
         """Return the sum; zero takes over the format of the other side."""
         return self._plus(other, negate=False)

@@ -7,7 +7,6 @@ Kubernetes or a backend limits their length.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 
 GROUP = "modelplane.ai"
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -75,19 +74,6 @@ def replica(deployment: str, index: int) -> str:
     """Return the name of the deployment's replica number `index`."""
     tail = f"-{index}"
     return f"{bounded(deployment, limit=REPLICA_NAME_MAX - len(tail))}{tail}"
-
-
-def next_replicas(deployment: str, taken: Iterable[str], count: int) -> tuple[str, ...]:
-    """Return `count` fresh replica names: the lowest indexes whose name is not in `taken`."""
-    used = set(taken)
-    fresh: list[str] = []
-    index = 0
-    while len(fresh) < count:
-        name = replica(deployment, index)
-        if name not in used:
-            fresh.append(name)
-        index += 1
-    return tuple(fresh)
 
 
 def internal_host(namespace: str, replica_name: str) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import (
@@ -50,8 +49,6 @@ from modelplane_functions.exchange import (
     Truth,
 )
 from modelplane_functions.remembered import recall
-
-Json: TypeAlias = Any
 
 CLUSTERS = "clusters"
 CLASSES = "classes"

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import inference_cluster, replica_status
@@ -40,8 +39,6 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
-
-Json: TypeAlias = Any
 
 CLUSTER = "cluster"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300

@@ -38,7 +38,6 @@ def decode(resource: Mapping[str, Json]) -> NodeClass:
         memory_bytes=_floor(spec.at("node", "memory"), power=0),
         cost_per_node_hour=cost.at("perNodeHour").optional(),
         currency=cost.at("currency").text("USD"),
-        attributes=dict(sorted(spec.at("attributes").members().items())),
         counter_sets=counter_sets,
     )
 

@@ -6,8 +6,7 @@ them. Source: resource.k8s.io/v1 of Kubernetes 1.36 (Device, DeviceRequest, Devi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -113,5 +112,4 @@ class NodeClass:
     memory_bytes: int | None = None
     cost_per_node_hour: str | None = None
     currency: str = "USD"
-    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
     counter_sets: tuple[CounterSet, ...] = ()

@@ -27,13 +27,10 @@ _OPEN = Schema(preserve_unknown=True)
 
 
 class Pruning:
-    """One pass over a document; collects the unknown fields and leaves them out, or keeps them where that is asked
-    for.
-    """
+    """One pass over a document; collects the unknown fields and leaves them out."""
 
-    def __init__(self, *, keep_unknown: bool = False) -> None:
+    def __init__(self) -> None:
         self.unknown: list[Problem] = []
-        self._keep_unknown = keep_unknown
 
     def root(self, document: Mapping[str, Json], schema: Schema) -> dict[str, Json]:
         """Return the document without unknown fields and needless nulls; type and metadata stay as they are."""
@@ -58,8 +55,6 @@ class Pruning:
                 kept[key] = member
             elif below is None and not schema.preserve_unknown and schema.additional is not True:
                 self._report(key, schema, path)
-                if self._keep_unknown:
-                    kept[key] = member
             elif member is not None or below is None or below.nullable or below.default is not None:
                 kept[key] = self._value(member, below, (*path, key))
         return kept

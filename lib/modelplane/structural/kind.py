@@ -37,11 +37,6 @@ class Kind:
         pruned = defaults.Pruning().root(document, self.schema)
         return defaults.defaulted_object(pruned, self.schema)
 
-    def defaulted(self, document: Mapping[str, Json]) -> dict[str, Json]:
-        """Return the document with defaults filled in and unknown fields kept, so that they can still be reported."""
-        kept = defaults.Pruning(keep_unknown=True).root(document, self.schema)
-        return defaults.defaulted_object(kept, self.schema)
-
     def problems(self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None) -> tuple[Problem, ...]:
         """Return what is wrong with a new document, or with replacing `old` by it; defaults need not be filled in."""
         return self.judged(document, old)[1]

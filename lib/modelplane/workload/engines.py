@@ -41,12 +41,6 @@ def allows_non_root(image: str) -> bool:
     return _repository(image)[-1].startswith("llm-d")
 
 
-def tag(image: str) -> str:
-    """Return the tag of an image reference, empty where it has none (or only a digest)."""
-    name = image.split("@", 1)[0].rsplit("/", 1)[-1]
-    return name.partition(":")[2]
-
-
 def _repository(image: str) -> tuple[str, ...]:
     """Return the path segments of an image reference without tag and digest."""
     *folders, last = image.split("@", 1)[0].split("/")

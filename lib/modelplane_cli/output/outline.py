@@ -19,7 +19,6 @@ class Mood(Enum):
     WAITING = "33"
     BAD = "31"
     PLAIN = ""
-    QUIET = "2"
 
 
 @dataclass(slots=True)

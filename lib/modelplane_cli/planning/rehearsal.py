@@ -18,7 +18,7 @@ from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.pipeline import Function, Handed
 from modelplane_cli.simulator.record import Record
 from modelplane_cli.simulator.settle import Settled, Told, settle, untold
-from modelplane_cli.simulator.store import Key, Object, Store, controller_of
+from modelplane_cli.simulator.store import Key, Object, Store
 
 Json: TypeAlias = Any
 
@@ -118,10 +118,6 @@ class Rehearsal:
         self._lost |= lost
         for name in sorted(lost):
             self.remove(Key("modelplane.ai", "InferenceCluster", "", name))
-
-    def authored(self) -> list[Key]:
-        """Return the objects that nothing else in the store controls: what people wrote."""
-        return [key for key in self.store if controller_of(self.store.get(key) or _NOTHING) is None]
 
     # --- settling -------------------------------------------------------------------------------------------------
 

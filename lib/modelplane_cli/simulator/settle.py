@@ -28,11 +28,10 @@ Told = Callable[[str], None]
 
 @dataclass(slots=True)
 class Settled:
-    """The end of the loop. `flipping` holds the objects that never came to rest."""
+    """The end of the loop."""
 
     rounds: int
     record: Record
-    flipping: tuple[Key, ...] = ()
 
 
 @dataclass(slots=True)
@@ -124,4 +123,4 @@ def _restless(crossplane: Crossplane, rounds: int, flipping: tuple[Key, ...], wh
     more = f" and {len(flipping) - _NAMED} more" if len(flipping) > _NAMED else ""
     about = flipping[0] if flipping else Key("", "", "", "")
     crossplane.record.bugs[Bug(about, f"does not settle ({why}); objects that keep changing: {named}{more}")] = None
-    return Settled(rounds, crossplane.record, flipping)
+    return Settled(rounds, crossplane.record)

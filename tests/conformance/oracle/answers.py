@@ -62,10 +62,15 @@ def _quantities(left: str, right: str) -> dict[str, Any]:
     return {
         **reply,
         "order": first.compare(second),
-        **_described("compared", first.compared_with(second)[0]),
+        **_described("compared", _compared(first, second)),
         **_described("sum", first.add(second)),
         **_described("difference", first.sub(second)),
     }
+
+
+def _compared(first: Quantity, second: Quantity) -> Quantity:
+    """Return the first as Kubernetes' comparison leaves it: one big operand makes the other big too."""
+    return first.promoted() if first.big or second.big else first
 
 
 def _described(name: str, quantity: Quantity) -> dict[str, Any]:

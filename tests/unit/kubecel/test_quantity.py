@@ -106,15 +106,6 @@ def test_order_is_exact(left: str, right: str, order: int) -> None:
         assert hash(first) == hash(second)
 
 
-def test_comparing_with_a_big_quantity_makes_the_left_one_big() -> None:
-    memory, big = quantity.parse("81559Mi"), quantity.parse("1Pi")
-    assert memory.is_integer
-    left, _ = memory.compared_with(big)
-    assert not left.is_integer
-    assert left == memory
-    assert memory.compared_with(quantity.parse("80Gi"))[0].is_integer
-
-
 def test_sums_take_the_format_of_the_other_side_from_zero() -> None:
     assert quantity.parse("0").add(quantity.parse("1Gi")).canonical() == "1Gi"
     assert quantity.parse("1Gi").sub(quantity.parse("512Mi")).canonical() == "512Mi"

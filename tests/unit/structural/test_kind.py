@@ -181,10 +181,9 @@ def test_unknown_field(key: str, words: str) -> None:
     assert message.endswith(words)
 
 
-def test_unknown_field_is_left_out_of_the_stored_form_and_kept_in_the_defaulted_one() -> None:
+def test_unknown_field_is_left_out_of_the_stored_form() -> None:
     kind = kind_of({"properties": {"a": {"type": "integer", "default": 1}}})
     assert kind.stored(thing({"b": 2}))["spec"] == {"a": 1}
-    assert kind.defaulted(thing({"b": 2}))["spec"] == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,3 @@ from modelplane.workload.model import EngineType
 )
 def test_engine_is_seen_in_the_image(image: str, engine: EngineType) -> None:
     assert engines.seen_in(image) is engine
-
-
-@pytest.mark.parametrize(
-    ("image", "tag"),
-    [
-        pytest.param("a/b:v1", "v1", id="tag"),
-        pytest.param("host:5000/a/b", "", id="a port is not a tag"),
-        pytest.param("a/b:v1@sha256:00", "v1", id="tag and digest"),
-        pytest.param("a/b@sha256:00", "", id="digest alone"),
-    ],
-)
-def test_tag(image: str, tag: str) -> None:
-    assert engines.tag(image) == tag
