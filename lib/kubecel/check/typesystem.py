@@ -43,7 +43,6 @@ def _simple(kind: str, name: str = "") -> Type:
 
 DYN: Final = _simple("dyn")
 ANY: Final = _simple("any")
-ERROR: Final = _simple("error", "!error!")
 NULL: Final = _simple("null", "null_type")
 BOOL: Final = _simple("bool")
 BYTES: Final = _simple("bytes")
@@ -57,7 +56,6 @@ TYPE: Final = _simple("type")
 ADDRESS: Final = _simple("opaque", "net.IP")
 NETWORK: Final = _simple("opaque", "net.CIDR")
 QUANTITY: Final = _simple("struct", "kubernetes.Quantity")
-SEMVER: Final = _simple("struct", "kubernetes.Semver")
 DEVICE: Final = _simple("struct", "kubernetes.DRADevice")
 
 _DYNAMIC: Final = frozenset({"dyn", "any"})

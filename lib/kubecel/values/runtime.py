@@ -176,11 +176,6 @@ def is_map(value: Value) -> bool:
     return type(value) in MAPS
 
 
-def is_int(value: Value) -> bool:
-    """Return whether it is an int, not a uint and not a bool."""
-    return type(value) is int
-
-
 def underlying(value: Value) -> Value:
     """Return the text a type stands for, and what is in an optional; any other value itself."""
     while type(value) is Optional and value.present:
