@@ -15,7 +15,7 @@ from modelplane.api import inference_cluster, replica, replica_status
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.placement import binding, demand
-from modelplane.placement.model import Current, CurrentReplica, Holding
+from modelplane.placement.snapshot import Current, CurrentReplica, Holding
 from modelplane.workload.model import Replica, Workload
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.remembered import recall

@@ -7,7 +7,7 @@ from typing import Any
 
 from modelplane import names
 from modelplane.devices.model import AttributeKind, Claim, Device, NodeClass
-from modelplane.placement.model import Allocation, Cluster, Fleet, Pool
+from modelplane.placement.snapshot import Allocation, Cluster, Fleet, Pool
 from tests.bench import fleets
 from tests.support import fleet as small
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
-from modelplane.placement.model import (
+from modelplane.placement.snapshot import (
     Allocation,
     Cluster,
     Demand,

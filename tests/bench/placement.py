@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from modelplane import placement
 from modelplane.devices import matching
-from modelplane.placement import dimensions, explain, ledger, scheduler
-from modelplane.placement.model import Current, Demand, Fleet, Intent, SpreadConstraint
-from modelplane.placement.plan import Plan
+from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.decision import Plan
+from modelplane.placement.snapshot import Current, Demand, Fleet, Intent, SpreadConstraint
 from tests.bench import arguments, fleets
 from tests.support.placements import as_current
 
@@ -47,7 +48,7 @@ def main(given: Sequence[str] | None = None) -> None:
                 for what, of in (("one node", fleets.shrunk(fleet)), ("full", fleets.full(fleet))):
                     Case(f"{name}{what}", of, intent(count)).report(fills[count])
             Case(f"{name}full, explain", fleets.full(fleet), intent(1), run=explanation).report(fills[1])
-            placed = scheduler.schedule(fleet, fleets.demand(), intent(100), Current())
+            placed = placement.schedule(fleet, fleets.demand(), intent(100), Current())
             Case(f"{name}retain", fleet, intent(100), have=as_current(placed, ready=True)).report()
             spread = intent(100, spread=(SpreadConstraint("modelplane.ai/region"),))
             Case(f"{name}fill, spread", fleet, spread).report()
@@ -62,7 +63,7 @@ class Case:
     wants: Intent
     target: object = ""
     have: Current = field(default_factory=Current)
-    run: Callable[[Fleet, Demand, Intent, Current], Plan] = scheduler.schedule
+    run: Callable[[Fleet, Demand, Intent, Current], Plan] = placement.schedule
 
     def report(self, fill: float | None = None) -> float:
         """Measure it and print the line; return the warm seconds."""
@@ -80,7 +81,7 @@ class Case:
 
 def explanation(fleet: Fleet, demand: Demand, wants: Intent, have: Current) -> Plan:
     """Return the plan, after every cluster was asked about one more replica."""
-    return explain.explain(fleet, demand, wants, have).plan
+    return placement.explain(fleet, demand, wants, have).plan
 
 
 def timed(run: Callable[[], Plan], memories: tuple[Any, ...]) -> tuple[Plan, float]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.placement import admission
+from modelplane import placement
 from tests.support import fleet
 from tests.support.interleaving import Fleet
 
@@ -232,12 +232,12 @@ def serving(world: Fleet, deployed: str) -> int:
 
 def test_the_law_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster that admits whatever it is asked for is caught, so the schedules above do contend."""
-    real = admission.admit
+    real = placement.admit
 
     def admit(pools: Any, accounting: Any, claims: Any) -> Any:
         return real(pools, accounting, [replace(claim, holds=True) for claim in claims])
 
-    monkeypatch.setattr(admission, "admit", admit)
+    monkeypatch.setattr(placement, "admit", admit)
     broken = 0
     for number in range(DEFAULT // 4):
         try:

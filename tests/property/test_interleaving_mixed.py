@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from modelplane.placement import admission
+from modelplane import placement
 from tests.property.test_interleaving import STEPS, numbers
 from tests.support import fleet
 from tests.support.interleaving import Fleet
@@ -170,12 +170,12 @@ def test_pods_of_any_size_find_their_nodes_and_nobody_moves() -> None:
 
 def test_the_law_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster that admits whatever it is asked for is caught."""
-    real = admission.admit
+    real = placement.admit
 
     def admit(pools: Any, accounting: Any, claims: Any) -> Any:
         return real(pools, accounting, [replace(claim, holds=True) for claim in claims])
 
-    monkeypatch.setattr(admission, "admit", admit)
+    monkeypatch.setattr(placement, "admit", admit)
     with pytest.raises(AssertionError, match="do not stand on"):
         run(DEFAULT, contend)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from modelplane.devices import matching, partitions, physical
 from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass, Request
-from modelplane.placement import dimensions, ledger
-from modelplane.placement.load import Answer
-from modelplane.placement.model import Accounting, NodeCounts, PodShape, Pool
+from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.packing.load import Answer
+from modelplane.placement.snapshot import Accounting, NodeCounts, PodShape, Pool
 from tests.support import laws
 from tests.support.allocator import allocation, documents
 from tests.support.allocator.allocation import Allocation, Inventory, Unschedulable

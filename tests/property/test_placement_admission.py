@@ -12,8 +12,9 @@ from typing import TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelplane.placement import admission, scheduler
-from modelplane.placement.model import (
+from modelplane import placement
+from modelplane.placement.decision import Admission
+from modelplane.placement.snapshot import (
     Accounting,
     Current,
     Fleet,
@@ -23,7 +24,6 @@ from modelplane.placement.model import (
     Pool,
     ReplicaClaim,
 )
-from modelplane.placement.plan import Admission
 from modelplane.workload.model import Role
 from tests.support import placements as given_
 from tests.support.laws import (
@@ -63,10 +63,10 @@ def test_admission_never_overcommits_and_ignores_order(
     two: tuple[Pool, Pool], accounting: Accounting, rows: list[Row], seed: int
 ) -> None:
     asked = list({c.key: c for c in map(claim, rows)}.values())
-    account = admission.admit(two, accounting, asked)
+    account = placement.admit(two, accounting, asked)
     mixed = list(asked)
     random.Random(seed).shuffle(mixed)
-    assert admission.admit(two, accounting, mixed) == account
+    assert placement.admit(two, accounting, mixed) == account
     assert [v.key for v in account.verdicts] == sorted(c.key for c in asked)
     verdicts = {v.key: v for v in account.verdicts}
     for one in asked:
@@ -76,7 +76,7 @@ def test_admission_never_overcommits_and_ignores_order(
             assert verdicts[one.key].reason is not None
             assert verdicts[one.key].message
     held = [c for c in asked if c.holds]
-    alone = {p.name: p for p in admission.admit(two, accounting, held).pools}
+    alone = {p.name: p for p in placement.admit(two, accounting, held).pools}
     for pool, book in zip(two, account.pools, strict=True):
         if pool.node_class is None:
             continue
@@ -109,12 +109,12 @@ class Interleaving:
         size, count = self.deployments[number]
         intent = Intent(f"ns{number}", "d", count)
         demand = given_.demand(given_.role(size))
-        plan = scheduler.schedule(self.snapshots[number], demand, intent, self.replicas[number])
+        plan = placement.schedule(self.snapshots[number], demand, intent, self.replicas[number])
         self.replicas[number] = given_.as_current(plan, self.replicas[number])
 
     def admit(self, name: str) -> None:
         base = self.base[name]
-        account = admission.admit(base.pools, base.accounting, self._claims_on(name))
+        account = placement.admit(base.pools, base.accounting, self._claims_on(name))
         assert not account.over_committed
         books = zip(base.pools, account.pools, strict=True)
         self.seen[name] = replace(

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from hypothesis import assume, given
 
-from modelplane.placement import dimensions, ledger
-from modelplane.placement.model import (
+from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.snapshot import (
     Cluster,
     Demand,
     Effect,

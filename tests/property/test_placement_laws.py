@@ -13,9 +13,11 @@ from typing import TypeVar
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from modelplane.placement import changes, explain
-from modelplane.placement.changes import World
-from modelplane.placement.model import (
+from modelplane import placement
+from modelplane.placement.decision import Plan, State
+from modelplane.placement.diagnosis import changes
+from modelplane.placement.diagnosis.changes import World
+from modelplane.placement.snapshot import (
     Cluster,
     Current,
     Demand,
@@ -26,7 +28,6 @@ from modelplane.placement.model import (
     PodShape,
     Taint,
 )
-from modelplane.placement.plan import Plan, State
 from tests.support import placements as given_
 from tests.support.laws import (
     LAW,
@@ -239,7 +240,7 @@ def test_agrees_with_brute_force_on_small_fleets(fleet: Fleet, demand: Demand) -
 @given(fleets(3), demands(), st.integers(1, 6))
 def test_nothing_more_fits_where_it_stops(fleet: Fleet, demand: Demand, wanted: int) -> None:
     """With a shortfall, explain says of no cluster that one more would fit."""
-    explanation = explain.explain(fleet, demand, given_.intent(wanted), given_.NOTHING)
+    explanation = placement.explain(fleet, demand, given_.intent(wanted), given_.NOTHING)
     assert (explanation.plan.shortfall is None) or not any(verdict.fits for verdict in explanation.verdicts)
 
 

@@ -11,8 +11,10 @@ from dataclasses import replace
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from modelplane.placement import ledger, scheduler
-from modelplane.placement.model import (
+from modelplane import placement
+from modelplane.placement.capacity import ledger
+from modelplane.placement.decision import Plan
+from modelplane.placement.snapshot import (
     Accounting,
     CacheNeed,
     Cluster,
@@ -30,7 +32,6 @@ from modelplane.placement.model import (
     Taint,
     Toleration,
 )
-from modelplane.placement.plan import Plan
 from modelplane.workload.model import Role
 from tests.support import placements as given_
 
@@ -136,7 +137,7 @@ def intents(draw: st.DrawFn, most: int = 4) -> Intent:
 
 
 def place(fleet: Fleet, demand: Demand, intent: Intent, current: Current = given_.NOTHING) -> Plan:
-    return scheduler.schedule(fleet, demand, intent, current)
+    return placement.schedule(fleet, demand, intent, current)
 
 
 def published(fleet: Fleet, plan: Plan) -> Fleet:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from modelplane import placement
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
-from modelplane.placement import scheduler
-from modelplane.placement.model import (
+from modelplane.placement.decision import PlacedReplica, Plan
+from modelplane.placement.snapshot import (
     Allocation,
     Cluster,
     Current,
@@ -24,7 +25,6 @@ from modelplane.placement.model import (
     RoleDemand,
     Taint,
 )
-from modelplane.placement.plan import PlacedReplica, Plan
 from modelplane.workload.model import Role
 
 DRAIN = Taint("drain", Effect.NO_EXECUTE, "true")
@@ -152,7 +152,7 @@ def note(message: str = "no room") -> RefusalNote:
 
 
 def plan(of: Fleet, wants: Any = None, what: Any = None, have: Current = NOTHING) -> Plan:
-    return scheduler.schedule(of, what or demand(), wants or intent(), have)
+    return placement.schedule(of, what or demand(), wants or intent(), have)
 
 
 def on(result: Plan) -> list[str]:

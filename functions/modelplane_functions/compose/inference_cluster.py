@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, placement
 from modelplane.api import inference_class, inference_cluster, replica, replica_status
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.placement import admission
-from modelplane.placement.model import Pool, ReplicaClaim
-from modelplane.placement.plan import Admission, AdmissionVerdict, ClusterAccount, PoolAccount
+from modelplane.placement.decision import Admission, AdmissionVerdict, ClusterAccount, PoolAccount
+from modelplane.placement.snapshot import Pool, ReplicaClaim
 from modelplane.render import objects, protection
 from modelplane.render.manifest import Lifecycle, Manifest
 from modelplane_functions import replicas
@@ -162,7 +161,7 @@ def _ledger(observed: Observed) -> _Ledger:
     pools = inference_cluster.decode_pools(root.at("spec", "nodePools"), classes, {})
     claims = list(_claims(observed))
     readable = [claim for claim, _ in claims if claim is not None]
-    account = admission.admit(pools, inference_cluster.decode_accounting(root), readable)
+    account = placement.admit(pools, inference_cluster.decode_accounting(root), readable)
     unreadable = sorted(key for claim, key in claims if claim is None)
     faults += tuple(f"ModelReplica {key} cannot be read and is left as it is" for key in unreadable)
     return _Ledger(pools, account, faults, tuple(key for _, key in claims), frozenset(unreadable))

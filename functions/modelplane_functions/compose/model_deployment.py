@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from modelplane import names
+from modelplane import names, placement
 from modelplane.api import (
     deployment_status,
     inference_class,
@@ -30,9 +30,9 @@ from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.placement import binding, demand, scheduler
-from modelplane.placement.model import Cluster, Current, Fleet, Intent
-from modelplane.placement.plan import PlacedReplica, Plan, State
+from modelplane.placement import binding, demand
+from modelplane.placement.decision import PlacedReplica, Plan, State
+from modelplane.placement.snapshot import Cluster, Current, Fleet, Intent
 from modelplane.render.backends import selection
 from modelplane.workload.model import Workload
 from modelplane_functions import hold, replicas, selectors
@@ -80,7 +80,7 @@ def compose(observed: Observed) -> Outcome:
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     facts = read(observed)
-    plan = scheduler.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+    plan = placement.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
     children = dict(_children(observed, facts, plan))
     running = _running(observed, plan)
     conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(observed, facts))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.placement.plan import Admission, Closest, PlacedReplica, PlacedRole, Plan, Reason, Shortfall, State
+from modelplane.placement.decision import Admission, Closest, PlacedReplica, PlacedRole, Plan, Reason, Shortfall, State
 
 Json: TypeAlias = Any
 

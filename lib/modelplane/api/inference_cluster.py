@@ -17,7 +17,8 @@ from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.errors import InvalidQuantity
 from modelplane.names import LABEL_POOL, SYSTEM_NAMESPACE
-from modelplane.placement.model import (
+from modelplane.placement.decision import PoolAccount
+from modelplane.placement.snapshot import (
     Accounting,
     Allocation,
     Cluster,
@@ -26,7 +27,6 @@ from modelplane.placement.model import (
     Pool,
     RefusalNote,
 )
-from modelplane.placement.plan import PoolAccount
 from modelplane.units import Format, Quantity
 from modelplane.workload.site import ClusterFacts
 

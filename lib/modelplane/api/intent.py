@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane.api.fields import Field
-from modelplane.placement.model import (
+from modelplane.placement.snapshot import (
     Effect,
     Intent,
     LabelExpression,

@@ -10,17 +10,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from modelplane.devices.model import Claim
-from modelplane.placement import dimensions, ledger, shortage
-from modelplane.placement.ledger import Ledger, Trial
-from modelplane.placement.load import Answer
-from modelplane.placement.model import Accounting, Holding, Pool, ReplicaClaim
-from modelplane.placement.plan import (
+from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.capacity.ledger import Ledger, Trial
+from modelplane.placement.decision import (
     Admission,
     AdmissionVerdict,
     ClusterAccount,
     PoolAccount,
     Reason,
 )
+from modelplane.placement.diagnosis import shortage
+from modelplane.placement.packing.load import Answer
+from modelplane.placement.snapshot import Accounting, Holding, Pool, ReplicaClaim
 
 
 def admit(pools: tuple[Pool, ...], accounting: Accounting, claims: Iterable[ReplicaClaim]) -> ClusterAccount:

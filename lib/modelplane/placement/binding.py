@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from modelplane import names, units
 from modelplane.devices import matching
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass
-from modelplane.placement.plan import DeviceAssignment, PlacedReplica, PlacedRole
+from modelplane.placement.decision import DeviceAssignment, PlacedReplica, PlacedRole
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 
 MEMORY = "memory"

@@ -8,7 +8,7 @@ from typing import Any
 from modelplane import units
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, InvalidQuantity
-from modelplane.placement.model import Demand, Holding, PodShape, RoleDemand
+from modelplane.placement.snapshot import Demand, Holding, PodShape, RoleDemand
 from modelplane.units import Quantity
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 

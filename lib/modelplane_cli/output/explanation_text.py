@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from modelplane.placement.plan import Admission, ClusterVerdict
+from modelplane.placement import Standing
+from modelplane.placement.decision import Admission, ClusterVerdict
 from modelplane_cli.output import table
-from modelplane_cli.planning.explanation import Answer, Standing
+from modelplane_cli.planning.explanation import Answer
 
 _REPLICAS_SHOWN = 20
 _CLUSTERS_SHOWN = 5
@@ -23,7 +24,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     plan = answer.plan
     if not answer.about:
         yield f"ModelDeployment {answer.namespace}/{answer.name}: {plan.placed} of {plan.wanted} replicas placed"
-    yield from _standings(answer.standings)
+    yield from _standings(answer)
     for blocked in plan.blocked:
         if answer.about in ("", blocked.replica):
             yield f"  ! {blocked.replica} should move ({blocked.cause}): {blocked.message}"
@@ -46,13 +47,14 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield f"  {answer.helpless}"
 
 
-def _standings(standings: Sequence[Standing]) -> Iterator[str]:
+def _standings(answer: Answer) -> Iterator[str]:
+    standings = answer.standings
     for standing in standings[:_REPLICAS_SHOWN]:
         yield from _standing(standing)
     if len(standings) > _REPLICAS_SHOWN:
         yield f"  and {len(standings) - _REPLICAS_SHOWN} more; -o json has them all"
     # Nearly always the same for all of them.
-    for arguments in dict.fromkeys(standing.arguments for standing in standings if standing.arguments):
+    for arguments in dict.fromkeys(filter(None, (answer.arguments.get(one.replica.name) for one in standings))):
         yield f"  engine arguments: {arguments}"
 
 

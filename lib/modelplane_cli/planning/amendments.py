@@ -13,10 +13,11 @@ from typing import Any, TypeAlias
 
 from modelplane import names, units
 from modelplane.api import inference_class, inference_cluster
-from modelplane.placement import changes, demand
-from modelplane.placement.changes import World
-from modelplane.placement.model import Cluster, Pool, RoleDemand
-from modelplane.placement.plan import Change, ChangeKind, Closest
+from modelplane.placement import demand
+from modelplane.placement.decision import Change, ChangeKind, Closest
+from modelplane.placement.diagnosis import changes
+from modelplane.placement.diagnosis.changes import World
+from modelplane.placement.snapshot import Cluster, Pool, RoleDemand
 from modelplane.units import Format, Quantity
 from modelplane.workload.model import Role
 from modelplane_cli.documents.reading import Document

@@ -13,9 +13,9 @@ from modelplane import names
 from modelplane.api import inference_class, inference_cluster
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.errors import InvalidInput
-from modelplane.placement import dimensions, ledger
-from modelplane.placement.ledger import Ledger
-from modelplane.placement.model import Accounting, Cluster, Pool
+from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.capacity.ledger import Ledger
+from modelplane.placement.snapshot import Accounting, Cluster, Pool
 from modelplane_cli.simulator.store import Store
 
 

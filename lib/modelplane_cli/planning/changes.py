@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from modelplane import names
+from modelplane import names, placement
 from modelplane.api import inference_cluster
 from modelplane.errors import ModelplaneError
-from modelplane.placement import filters
-from modelplane.placement.model import Cluster, Intent
+from modelplane.placement.snapshot import Cluster, Intent
 from modelplane_cli.planning import decision
 from modelplane_cli.planning.lineage import Fate, Lineage
 from modelplane_cli.planning.seats import Deployment, Seat
@@ -102,7 +101,7 @@ class _Reasons:
         facts = self._known(was.deployment)
         if facts is not None and name in facts[1]:
             intent, cluster = facts[0], facts[1][name]
-            taint = filters.is_drained(cluster, intent)
+            taint = placement.is_drained(cluster, intent)
             if taint is not None:
                 return f"cluster {name} has the taint {taint}:NoExecute"
             gone = {role.pool for role in was.roles} - {pool.name for pool in cluster.pools}

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import inference_class, inference_cluster
-from modelplane.placement.plan import Closest
+from modelplane.placement.decision import Closest
 from modelplane_cli.planning import amendments
 from modelplane_cli.planning.amendments import Amendment, Documents, Operation, patched
 from modelplane_cli.planning.plan import DeploymentRow, Plan

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from modelplane import names
+from modelplane import names, placement
 from modelplane.api import inference_cluster
 from modelplane.errors import InvalidInput
-from modelplane.placement import demand, explain, scheduler
-from modelplane.placement.explain import Explanation
-from modelplane.placement.plan import Plan
+from modelplane.placement import Explanation, demand
+from modelplane.placement.decision import Plan
+from modelplane.placement.snapshot import Snapshot
 from modelplane_cli.planning.seats import Deployment
 from modelplane_cli.simulator import pipeline
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
@@ -25,15 +25,21 @@ class Decision:
 
     facts: Facts
 
+    @property
+    def snapshot(self) -> Snapshot:
+        """Return what the placement is decided from."""
+        facts = self.facts
+        return Snapshot(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+
     def plan(self) -> Plan:
         """Return what the function would compose now."""
-        facts = self.facts
-        return scheduler.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+        found = self.snapshot
+        return placement.schedule(found.fleet, found.demand, found.intent, found.current)
 
     def explanation(self) -> Explanation:
         """Return the plan and what every cluster says to one more replica."""
-        facts = self.facts
-        return explain.explain(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+        found = self.snapshot
+        return placement.explain(found.fleet, found.demand, found.intent, found.current)
 
 
 def of(store: Store, deployment: Deployment) -> Decision:

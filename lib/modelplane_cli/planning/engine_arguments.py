@@ -12,11 +12,9 @@ from modelplane_cli.simulator.store import Key, Store
 
 def told(answer: Answer, store: Store) -> Answer:
     """Return the answer with the arguments that were added for each replica."""
-    standings = tuple(
-        replace(one, arguments=_added(store, Key(names.GROUP, replica.KIND, answer.namespace, one.replica.name)))
-        for one in answer.standings
-    )
-    return replace(answer, standings=standings)
+    replicas = [one.replica.name for one in answer.standings]
+    added = {name: _added(store, Key(names.GROUP, replica.KIND, answer.namespace, name)) for name in replicas}
+    return replace(answer, arguments=added)
 
 
 def _added(store: Store, key: Key) -> str:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from modelplane.placement import changes, demand, scheduler
-from modelplane.placement.board import Board
-from modelplane.placement.changes import World
-from modelplane.placement.model import Cluster, NodeCounts, Pool, RoleDemand
-from modelplane.placement.plan import Change, ChangeKind, Closest
-from modelplane.placement.verdicts import Judge
+from modelplane.placement import ClusterTrial
+from modelplane.placement.decision import Change, ChangeKind, Closest
+from modelplane.placement.snapshot import NodeCounts, Pool, RoleDemand
+from modelplane_cli.planning.decision import Decision
 from modelplane_functions.compose.model_deployment import Facts
 
 TRIED_MAX = 64
@@ -44,39 +42,16 @@ def pools(closest: Closest, facts: Facts, known: Iterable[str]) -> tuple[Pool, .
     They are as small as they may be. Nothing where no class helps; classes that some cluster has come first.
     Cost: a judgement of one cluster for each choice, and some to find how few nodes do.
     """
-    trial = _Trial.of(closest, facts)
+    trial = ClusterTrial.of(Decision(facts).snapshot, closest.cluster, others(closest))
     used = {pool.class_name for cluster in facts.fleet.clusters for pool in cluster.pools}
     classes = sorted((name for name in known if name in facts.classes), key=lambda name: (name not in used, name))
-    roles = _roles(closest, trial.world.demand.roles)
+    roles = _roles(closest, trial.roles)
     choices = itertools.product(classes, repeat=len(roles))
     for chosen in itertools.islice(choices, TRIED_MAX):
-        found = tuple(_named(trial.world.cluster, facts, chosen, [role.pods for role in roles]))
+        found = tuple(_named(trial.pools, facts, chosen, [role.pods for role in roles]))
         if trial.fits(found):
             return _smallest(trial, found)
     return ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """The cluster with all but the hardware changed, on the board as the deployment's plan leaves it."""
-
-    world: World
-    board: Board
-    countable: tuple[frozenset[str], ...]
-
-    @classmethod
-    def of(cls, closest: Closest, facts: Facts) -> _Trial:
-        wanted = demand.of(facts.workload)
-        board = scheduler.decide(facts.fleet, wanted, facts.intent, facts.current)[1]
-        cluster = next(one for one in facts.fleet.clusters if one.name == closest.cluster)
-        world = changes.applied(World(cluster, wanted, board.intent), others(closest))
-        return cls(world, board, Judge(board).countable)
-
-    def fits(self, added: Sequence[Pool]) -> bool:
-        """Return whether the cluster takes the replica with some pools more."""
-        cluster = replace(self.world.cluster, pools=(*self.world.cluster.pools, *added))
-        view = self.board.varied(replace(self.world, cluster=cluster))
-        return Judge(view, self.countable).cluster(cluster.name).fits
 
 
 def _roles(closest: Closest, roles: Sequence[RoleDemand]) -> list[RoleDemand]:
@@ -85,9 +60,9 @@ def _roles(closest: Closest, roles: Sequence[RoleDemand]) -> list[RoleDemand]:
     return [role for role in roles if role.role in named or None in named]
 
 
-def _named(cluster: Cluster, facts: Facts, classes: Sequence[str], nodes: Sequence[int]) -> Iterator[Pool]:
+def _named(present: Sequence[Pool], facts: Facts, classes: Sequence[str], nodes: Sequence[int]) -> Iterator[Pool]:
     """Yield a pool of each class, called as it is, or with a number where a pool of the cluster is called so."""
-    taken = {pool.name for pool in cluster.pools}
+    taken = {pool.name for pool in present}
     for class_name, count in zip(classes, nodes, strict=True):
         stem = class_name.replace(".", "-")
         numbered = (f"{stem[: _NAME_MAX - len(str(number)) - 1].rstrip('-')}-{number}" for number in itertools.count(2))
@@ -96,7 +71,7 @@ def _named(cluster: Cluster, facts: Facts, classes: Sequence[str], nodes: Sequen
         yield Pool(name, class_name, facts.classes[class_name], NodeCounts(count))
 
 
-def _smallest(trial: _Trial, found: tuple[Pool, ...]) -> tuple[Pool, ...]:
+def _smallest(trial: ClusterTrial, found: tuple[Pool, ...]) -> tuple[Pool, ...]:
     """Return the pools with as few nodes as do, one after another."""
     for position in range(len(found)):
         low, high = 0, found[position].nodes.declared

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.errors import ModelplaneError
-from modelplane.placement import plan as placement
+from modelplane.placement import decision as placement
 from modelplane_cli.planning import amendments, capacity, changes, decision
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.capacity import PoolUse

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from modelplane.placement import admission
-from modelplane.placement.model import Accounting, Holding, NodeCounts, PodShape, ReplicaClaim
-from modelplane.placement.plan import Admission, Reason
+from modelplane import placement
+from modelplane.placement.decision import Admission, Reason
+from modelplane.placement.snapshot import Accounting, Holding, NodeCounts, PodShape, ReplicaClaim
 from modelplane.workload.model import Role
 from tests.support.placements import gpu, nic, node_class, pool, synthetic, used
 
@@ -19,7 +19,7 @@ def claim(name: str, devices: int = 8, pods: int = 1, span: int = 1, where: str 
 
 
 def say(pools: Any, *claims: ReplicaClaim, accounting: Accounting = Accounting.DEVICE) -> dict[str, Admission]:
-    account = admission.admit(tuple(pools), accounting, claims)
+    account = placement.admit(tuple(pools), accounting, claims)
     return {verdict.key.removeprefix("ns/"): verdict.admission for verdict in account.verdicts}
 
 
@@ -68,7 +68,7 @@ def test_verdicts(reason: str, pools: Any, claims: Any, want: dict[str, Admissio
 def test_whole_node_accounting() -> None:
     claims = [claim("a", 1), claim("b", 1), claim("c", 1)]
     assert say([pool(2)], *claims, accounting=Accounting.NODE) == {"a": A, "b": A, "c": R}
-    account = admission.admit((pool(2),), Accounting.NODE, claims)
+    account = placement.admit((pool(2),), Accounting.NODE, claims)
     assert account.pools[0].free == (("gpu", 0),)
     assert account.verdicts[2].reason is Reason.INSUFFICIENT_NODES
 
@@ -94,14 +94,14 @@ REASONS = [
 
 @pytest.mark.parametrize(("asked", "reason", "message"), REASONS, ids=[row[2] for row in REASONS])
 def test_refusals_say_why(asked: ReplicaClaim, reason: Reason, message: str) -> None:
-    (verdict,) = admission.admit((pool(1),), Accounting.DEVICE, [asked]).verdicts
+    (verdict,) = placement.admit((pool(1),), Accounting.DEVICE, [asked]).verdicts
     assert (verdict.reason, verdict.message) == (reason, message)
 
 
 def test_what_is_published() -> None:
     both = pool(NodeCounts(3, maximum=4), node_class(gpu(8), nic(4), synthetic(), name="both"))
     claims = [claim("a", 8, 2, 2, holds=True), claim("b", 2, 3), claim("c", 2, 1)]
-    (book,) = admission.admit((both,), Accounting.DEVICE, claims).pools
+    (book,) = placement.admit((both,), Accounting.DEVICE, claims).pools
     assert [(entry.shape.devices, entry.pods, entry.nodes_per_worker) for entry in book.allocations] == [
         ((("gpu", 2),), 4, 1),
         ((("gpu", 8),), 2, 2),
@@ -112,24 +112,24 @@ def test_what_is_published() -> None:
 
 def test_published_allocations_are_not_read_back() -> None:
     """They are this function's own output: the claims are the truth."""
-    (book,) = admission.admit((pool(1, used=[used(5)]),), Accounting.DEVICE, [claim("a")]).pools
+    (book,) = placement.admit((pool(1, used=[used(5)]),), Accounting.DEVICE, [claim("a")]).pools
     assert [entry.pods for entry in book.allocations] == [1]
 
 
 def test_an_over_committed_pool_says_so() -> None:
-    account = admission.admit((pool(1),), Accounting.DEVICE, [claim("a", holds=True), claim("b", holds=True)])
+    account = placement.admit((pool(1),), Accounting.DEVICE, [claim("a", holds=True), claim("b", holds=True)])
     assert account.over_committed
     assert account.pools[0].free == (("gpu", 0),)
 
 
 def test_a_shrunken_class_is_reported() -> None:
     small = pool(2, node_class(gpu(4)))
-    (book,) = admission.admit((small,), Accounting.DEVICE, [claim("a", holds=True)]).pools
+    (book,) = placement.admit((small,), Accounting.DEVICE, [claim("a", holds=True)]).pools
     assert book.problems == ("1 pods hold more than one node of class h200-8x has",)
 
 
 def test_allocations_survive_a_missing_class() -> None:
     """What is admitted stays published, or the next reader would think the pool empty."""
-    (book,) = admission.admit((pool(1, None),), Accounting.DEVICE, [claim("a", holds=True)]).pools
+    (book,) = placement.admit((pool(1, None),), Accounting.DEVICE, [claim("a", holds=True)]).pools
     assert [entry.pods for entry in book.allocations] == [1]
     assert book.problems

@@ -10,8 +10,8 @@ from modelplane.devices import matching
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
 from modelplane.devices.selector import Outcome
 from modelplane.placement import binding
-from modelplane.placement.model import PodShape
-from modelplane.placement.plan import Admission, DeviceAssignment, PlacedReplica, PlacedRole, State
+from modelplane.placement.decision import Admission, DeviceAssignment, PlacedReplica, PlacedRole, State
+from modelplane.placement.snapshot import PodShape
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Model, Replica, Role, RoleSpec, Workload
 

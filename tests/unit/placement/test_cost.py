@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.placement import explain, scheduler
-from modelplane.placement.model import Demand, Fleet
+from modelplane import placement
+from modelplane.placement.snapshot import Demand, Fleet
 from tests.support import placements as given
 
 TENFOLD_MAX = 12
@@ -70,7 +70,7 @@ def test_cost_grows_linearly_in_distinct_classes_and_clusters(
 ) -> None:
     def cost(clusters: int, classes: int, replicas: int) -> int:
         of = fleet(clusters, classes)
-        return calls(lambda: scheduler.schedule(of, demand, given.intent(replicas), given.NOTHING))
+        return calls(lambda: placement.schedule(of, demand, given.intent(replicas), given.NOTHING))
 
     cost(7, 7, 1)  # what is done once per process, such as compiling the selector
     assert cost(*large) <= TENFOLD_MAX * cost(*small)
@@ -79,7 +79,7 @@ def test_cost_grows_linearly_in_distinct_classes_and_clusters(
 def test_explaining_a_refusal_grows_linearly() -> None:
     def cost(clusters: int) -> int:
         of = fleet(clusters, 5)
-        return calls(lambda: explain.explain(of, REFUSED, given.intent(1), given.NOTHING))
+        return calls(lambda: placement.explain(of, REFUSED, given.intent(1), given.NOTHING))
 
     cost(7)
     assert cost(600) <= TENFOLD_MAX * cost(60)
@@ -91,7 +91,7 @@ def test_equal_pools_are_decided_once() -> None:
     one = given.fleet(given.cluster("c000", given.pool(4, given.node_class(name="other"))))
 
     def cost(of: Fleet) -> int:
-        return calls(lambda: scheduler.schedule(of, FITTING, given.intent(1), given.NOTHING))
+        return calls(lambda: placement.schedule(of, FITTING, given.intent(1), given.NOTHING))
 
     cost(one)
     assert cost(alike) < 50 * cost(one)

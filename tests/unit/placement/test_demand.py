@@ -9,7 +9,7 @@ import pytest
 from modelplane.devices.model import Claim, Request
 from modelplane.errors import InvalidInput
 from modelplane.placement import demand
-from modelplane.placement.model import Holding, PodShape
+from modelplane.placement.snapshot import Holding, PodShape
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import BoundRole, EngineType, Replica, ResolvedRequest, Role, RoleSpec, Workload
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from modelplane.placement import explain, scheduler
-from modelplane.placement.model import (
+from modelplane import placement
+from modelplane.placement.decision import ChangeKind, Reason
+from modelplane.placement.snapshot import (
     Accounting,
     CacheNeed,
     Effect,
@@ -16,7 +17,6 @@ from modelplane.placement.model import (
     SpreadConstraint,
     Taint,
 )
-from modelplane.placement.plan import ChangeKind, Reason
 from modelplane.workload.model import Role
 from tests.support.placements import (
     L4,
@@ -40,7 +40,7 @@ BIG = demand(role(8, 2, 2, (WANTS_140,)))
 
 
 def told(of: Fleet, wants: Any = None, what: Any = None) -> Any:
-    plan = scheduler.schedule(of, what or demand(role(8, selectors=(WANTS_140,))), wants or intent(), NOTHING)
+    plan = placement.schedule(of, what or demand(role(8, selectors=(WANTS_140,))), wants or intent(), NOTHING)
     assert plan.shortfall is not None
     return plan.shortfall
 
@@ -260,7 +260,7 @@ def test_roles_are_named_when_there_are_two() -> None:
 
 
 def test_an_explanation_is_of_the_plan() -> None:
-    found = explain.explain(fleet(cluster("a"), cluster("b", taints=(DRAIN,))), demand(), intent(2), NOTHING)
+    found = placement.explain(fleet(cluster("a"), cluster("b", taints=(DRAIN,))), demand(), intent(2), NOTHING)
     assert found.plan.placed == 2
     assert found.message == "1/2 clusters fit: 1 untolerated taint {drain=true}"
     assert [verdict.fits for verdict in found.verdicts] == [True, False]
@@ -269,7 +269,7 @@ def test_an_explanation_is_of_the_plan() -> None:
 
 def test_a_blocked_move_says_what_it_waits_for() -> None:
     drained = fleet(cluster("a", taints=(Taint("gone", Effect.NO_EXECUTE),)))
-    plan = scheduler.schedule(drained, demand(), intent(), current(replica(0, "a")))
+    plan = placement.schedule(drained, demand(), intent(), current(replica(0, "a")))
     (blocked,) = plan.blocked
     assert blocked.cause == "cluster a has the taint gone:NoExecute"
     assert blocked.message.startswith("no cluster has room for a successor")

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from modelplane.placement import admission, explain, scheduler
-from modelplane.placement.model import (
+from modelplane import placement
+from modelplane.placement.decision import Admission, Plan, Reason, State
+from modelplane.placement.snapshot import (
     Accounting,
     Allocation,
     Cluster,
@@ -23,7 +24,6 @@ from modelplane.placement.model import (
     ReplicaClaim,
     Taint,
 )
-from modelplane.placement.plan import Admission, Plan, Reason, State
 from modelplane.workload.model import Role
 from tests.support.placements import (
     L4,
@@ -48,9 +48,9 @@ def held(pool_name: str = "main", pods: int = 1, devices: int = 8, device: str =
 
 def plan(of: Fleet, have: Current, replicas: int = 1) -> Plan:
     """Return the plan, after it was seen to be the same whatever the order."""
-    result = explain.explain(of, demand(), intent(replicas), have).plan
+    result = placement.explain(of, demand(), intent(replicas), have).plan
     backwards = Fleet(of.clusters[::-1], of.received)
-    assert scheduler.schedule(backwards, demand(), intent(replicas), Current(have.replicas[::-1])) == result
+    assert placement.schedule(backwards, demand(), intent(replicas), Current(have.replicas[::-1])) == result
     return result
 
 
@@ -84,8 +84,8 @@ def test_a_strange_replica_is_kept(reason: str, one: CurrentReplica) -> None:
 def test_a_strange_claim_that_holds_stays_admitted_and_counts_for_nobody_else(reason: str, one: CurrentReplica) -> None:
     holdings = one.holdings
     claims = [ReplicaClaim("ns/held", holdings, holds=True), ReplicaClaim("ns/new", (held(),))]
-    account = admission.admit((pool(1),), Accounting.DEVICE, claims)
-    assert account == admission.admit((pool(1),), Accounting.DEVICE, claims[::-1])
+    account = placement.admit((pool(1),), Accounting.DEVICE, claims)
+    assert account == placement.admit((pool(1),), Accounting.DEVICE, claims[::-1])
     assert {verdict.key: verdict.admission for verdict in account.verdicts}["ns/held"] is Admission.ADMITTED, reason
 
 
@@ -144,7 +144,7 @@ def test_what_cannot_be_true_never_makes_room(reason: str, one: Pool) -> None:
     (verdict,) = result.shortfall.verdicts
     assert verdict.reason in {Reason.INSUFFICIENT_DEVICES, Reason.INSUFFICIENT_NODES}
     assert verdict.detail
-    account = admission.admit((one,), Accounting.DEVICE, [ReplicaClaim("ns/new", (held(),))])
+    account = placement.admit((one,), Accounting.DEVICE, [ReplicaClaim("ns/new", (held(),))])
     assert all(count >= 0 for published in account.pools for _, count in published.free)
 
 
@@ -200,8 +200,8 @@ def test_two_replicas_of_one_name_count_once() -> None:
 
 def test_two_claims_of_one_key_count_once() -> None:
     claims = [ReplicaClaim("ns/x", (held(),), created="2"), ReplicaClaim("ns/x", (held(pods=2),), created="1")]
-    account = admission.admit((pool(1),), Accounting.DEVICE, claims)
-    assert account == admission.admit((pool(1),), Accounting.DEVICE, claims[::-1])
+    account = placement.admit((pool(1),), Accounting.DEVICE, claims)
+    assert account == placement.admit((pool(1),), Accounting.DEVICE, claims[::-1])
     assert len(account.verdicts) == 1
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from modelplane.placement.model import (
+from modelplane.placement.decision import Admission, Reason, State
+from modelplane.placement.snapshot import (
     Cluster,
     Holding,
     PodShape,
 )
-from modelplane.placement.plan import Admission, Reason, State
 from modelplane.workload.model import Role
 from tests.support.placements import (
     DEPLOYMENT,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelplane.placement import arrival, load, packing
-from modelplane.placement.load import Answer, Item
+from modelplane.placement.packing import arrival, fit, load
+from modelplane.placement.packing.load import Answer, Item
 
 
 def exhaustive(capacity: tuple[int, ...], nodes: int, items: list[Item]) -> bool:
@@ -70,7 +70,7 @@ def exhaustive(capacity: tuple[int, ...], nodes: int, items: list[Item]) -> bool
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_answers(reason: str, capacity: tuple[int, ...], nodes: int, items: list[Item], want: Answer) -> None:
-    assert packing.pack(capacity, nodes, items).answer is want, reason
+    assert fit.pack(capacity, nodes, items).answer is want, reason
 
 
 ITEMS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 3), st.integers(1, 2)), max_size=3)
@@ -82,7 +82,7 @@ def test_agrees_with_exhaustive_search_in_one_dimension(
     nodes: int, capacity: int, drawn: list[tuple[int, int, int]]
 ) -> None:
     items = [load.gang((size,), workers * span, span) for size, workers, span in drawn]
-    got = packing.pack((capacity,), nodes, items)
+    got = fit.pack((capacity,), nodes, items)
     assert got.answer is not Answer.UNDECIDED
     assert got.fits == exhaustive((capacity,), nodes, items)
 
@@ -96,7 +96,7 @@ def test_agrees_with_exhaustive_search_in_two_dimensions(
     nodes: int, capacity: tuple[int, int], drawn: list[tuple[int, int, int, int]]
 ) -> None:
     items = [load.gang((one, two), workers * span, span) for one, two, workers, span in drawn]
-    got = packing.pack(capacity, nodes, items)
+    got = fit.pack(capacity, nodes, items)
     assert got.answer is not Answer.UNDECIDED
     assert got.fits == exhaustive(capacity, nodes, items)
 
@@ -111,10 +111,10 @@ def test_order_of_items_does_not_matter_and_the_histogram_adds_up(
     nodes: int, drawn: list[tuple[int, int, int]], order: random.Random
 ) -> None:
     items = [load.gang((size,), workers * span, span) for size, workers, span in drawn]
-    got = packing.pack((8,), nodes, items)
+    got = fit.pack((8,), nodes, items)
     shuffled = list(items)
     order.shuffle(shuffled)
-    assert packing.pack((8,), nodes, shuffled) == got
+    assert fit.pack((8,), nodes, shuffled) == got
     if got.fits:
         used = sum(item.vector[0] * item.pods for item in items)
         assert sum(free[0] * count for free, count in got.free) == 8 * nodes - used
@@ -124,14 +124,14 @@ def test_order_of_items_does_not_matter_and_the_histogram_adds_up(
 def test_a_search_that_is_cut_off_says_so() -> None:
     # 5+3, 5+3, 5+3, 5+2 leave two 2s; no count shows it, only the search.
     items = [Item((2,), 3, 3), Item((3,), 3, 3), Item((5,), 4, 4)]
-    assert packing.pack((9,), 4, items).answer is Answer.TOO_MUCH
-    assert packing.pack((9,), 4, items, steps=8).answer is Answer.UNDECIDED
+    assert fit.pack((9,), 4, items).answer is Answer.TOO_MUCH
+    assert fit.pack((9,), 4, items, steps=8).answer is Answer.UNDECIDED
 
 
 def test_many_nodes_do_not_exhaust_the_stack() -> None:
     items = [Item((5,), 2000, 2000), Item((3,), 2001, 2001)]
-    assert packing.pack((8,), 2000, items).answer is Answer.TOO_MUCH
-    assert packing.pack((8,), 3000, [Item((4,), 3000, 3000), Item((3,), 3000, 3000)]).fits
+    assert fit.pack((8,), 2000, items).answer is Answer.TOO_MUCH
+    assert fit.pack((8,), 3000, [Item((4,), 3000, 3000), Item((3,), 3000, 3000)]).fits
 
 
 @pytest.mark.parametrize(
@@ -158,5 +158,5 @@ def test_many_nodes_do_not_exhaust_the_stack() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_in_any_order(reason: str, capacity: tuple[int, ...], nodes: int, items: list[Item], want: Answer) -> None:
-    assert packing.pack(capacity, nodes, items).fits, "only what packs is asked about"
+    assert fit.pack(capacity, nodes, items).fits, "only what packs is asked about"
     assert arrival.in_any_order(capacity, nodes, items) is want, reason

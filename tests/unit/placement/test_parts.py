@@ -8,12 +8,21 @@ from pathlib import Path
 import pytest
 import yaml
 
+from modelplane import placement
 from modelplane.api import inference_class
 from modelplane.devices import matching
 from modelplane.devices.model import Attribute, AttributeKind, Device, NodeClass, Request
-from modelplane.placement import admission, binding
-from modelplane.placement.model import Accounting, Holding, NodeCounts, PodShape, Pool, ReplicaClaim
-from modelplane.placement.plan import Admission, DeviceAssignment, PlacedReplica, PlacedRole, PoolAccount, Reason, State
+from modelplane.placement import binding
+from modelplane.placement.decision import (
+    Admission,
+    DeviceAssignment,
+    PlacedReplica,
+    PlacedRole,
+    PoolAccount,
+    Reason,
+    State,
+)
+from modelplane.placement.snapshot import Accounting, Holding, NodeCounts, PodShape, Pool, ReplicaClaim
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
 
@@ -37,7 +46,7 @@ def claim(name: str, pods: int, **devices: int) -> ReplicaClaim:
 def judged(
     nodes: NodeCounts, gpus: int, *claims: ReplicaClaim, accounting: Accounting = Accounting.DEVICE
 ) -> tuple[dict[str, tuple[Admission, Reason | None, str]], PoolAccount]:
-    account = admission.admit((Pool("main", "h100", h100(gpus), nodes),), accounting, claims)
+    account = placement.admit((Pool("main", "h100", h100(gpus), nodes),), accounting, claims)
     verdicts = {one.key.removeprefix("ns/"): (one.admission, one.reason, one.message) for one in account.verdicts}
     return verdicts, account.pools[0]
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from modelplane.placement import explain, filters, scheduler
-from modelplane.placement.model import (
+from modelplane import placement
+from modelplane.placement.scheduling import filters
+from modelplane.placement.snapshot import (
     CacheNeed,
     Cluster,
     Effect,
@@ -94,7 +95,7 @@ FIRST: list[tuple[str, Fleet, Any, str]] = [
 @pytest.mark.parametrize(("reason", "of", "wants", "first"), FIRST, ids=[row[0] for row in FIRST])
 @pytest.mark.parametrize("strategy", list(Strategy))
 def test_first(reason: str, of: Fleet, wants: dict[str, Any], first: str, strategy: Strategy) -> None:
-    result = scheduler.schedule(of, demand(), intent(1, strategy=strategy, **wants), NOTHING)
+    result = placement.schedule(of, demand(), intent(1, strategy=strategy, **wants), NOTHING)
     assert where(result) == {f"{DEPLOYMENT}-0": first}, reason
 
 
@@ -104,7 +105,7 @@ def test_first(reason: str, of: Fleet, wants: dict[str, Any], first: str, strate
 def test_own_replicas_weigh_more_than_a_dislike(strategy: Strategy, second: str) -> None:
     disliked = {"a": (), "b": (SPOT,)} if strategy is Strategy.SPREAD else {"a": (SPOT,), "b": ()}
     of = fleet(*(cluster(name, taints=taints) for name, taints in disliked.items()))
-    result = scheduler.schedule(of, demand(), intent(2, strategy=strategy), current(replica(0, "a")))
+    result = placement.schedule(of, demand(), intent(2, strategy=strategy), current(replica(0, "a")))
     assert where(result)[f"{DEPLOYMENT}-1"] == second
 
 
@@ -112,7 +113,7 @@ def test_a_region_without_such_devices_holds_nobody_back() -> None:
     """Neither when replicas are placed nor when it is explained what one more would meet."""
     of = fleet(cluster("a", labels={"region": "eu"}), cluster("b", pool(4, L4), labels={"region": "us"}))
     wants = intent(2, spread=(SpreadConstraint("region"),))
-    found = explain.explain(of, demand(role(8, selectors=(WANTS_140,))), wants, NOTHING)
+    found = placement.explain(of, demand(role(8, selectors=(WANTS_140,))), wants, NOTHING)
     assert set(where(found.plan).values()) == {"a"}
     assert [verdict.cluster for verdict in found.verdicts if verdict.fits] == ["a"]
 
@@ -133,7 +134,7 @@ def test_of_clusters_of_one_name_what_any_admitted_stays_and_no_refusal_counts()
 def test_a_replica_of_a_lost_cluster_is_held_until_another_serves_and_not_only_exists() -> None:
     for ready, held in ((False, {"0", "1"}), (True, {"1"})):
         have = current(replica(0, "gone"), replica(1, "a", ready=ready))
-        result = scheduler.schedule(fleet(cluster("a")), demand(), intent(1), have)
+        result = placement.schedule(fleet(cluster("a")), demand(), intent(1), have)
         assert {one.name.rpartition("-")[2] for one in result.composed} == held
 
 
@@ -143,21 +144,21 @@ def test_of_two_successors_the_one_that_serves_counts() -> None:
         replica(1, "b", ready=False, replaces=f"{DEPLOYMENT}-0"),
         replica(2, "b", replaces=f"{DEPLOYMENT}-0"),
     )
-    result = scheduler.schedule(fleet(cluster("a", taints=(DRAIN,)), cluster("b")), demand(), intent(1), have)
+    result = placement.schedule(fleet(cluster("a", taints=(DRAIN,)), cluster("b")), demand(), intent(1), have)
     assert where(result) == {f"{DEPLOYMENT}-2": "b"}
     assert {one.name: one.note for one in result.shed}[f"{DEPLOYMENT}-0"] == f"its successor {DEPLOYMENT}-2 is ready"
 
 
 def test_what_is_outdated_is_shed_before_what_is_newer() -> None:
     have = current(replica(0, "a", outdated=True), replica(1, "a"))
-    result = scheduler.schedule(fleet(cluster("a")), demand(), intent(1), have)
+    result = placement.schedule(fleet(cluster("a")), demand(), intent(1), have)
     assert [one.name for one in result.shed] == [f"{DEPLOYMENT}-0"]
 
 
 @pytest.mark.parametrize(("strategy", "gone"), [(Strategy.SPREAD, 1), (Strategy.PACK, 2)], ids=["Spread", "Pack"])
 def test_each_strategy_undoes_its_own_filling(strategy: Strategy, gone: int) -> None:
     have = current(replica(0, "a"), replica(1, "a"), replica(2, "b"))
-    result = scheduler.schedule(fleet(cluster("a"), cluster("b")), demand(), intent(2, strategy=strategy), have)
+    result = placement.schedule(fleet(cluster("a"), cluster("b")), demand(), intent(2, strategy=strategy), have)
     assert [one.name for one in result.shed] == [f"{DEPLOYMENT}-{gone}"]
 
 
@@ -167,7 +168,7 @@ def test_a_replica_that_moves_away_counts_where_its_successor_is() -> None:
         replica(1, "a", ready=False, replaces=f"{DEPLOYMENT}-0"),
         replica(2, "b"),
     )
-    result = scheduler.schedule(fleet(*(cluster(name) for name in "abc")), demand(), intent(3), have)
+    result = placement.schedule(fleet(*(cluster(name) for name in "abc")), demand(), intent(3), have)
     assert where(result)[f"{DEPLOYMENT}-3"] == "c"
 
 
@@ -176,5 +177,5 @@ def test_a_replica_that_waits_refused_counts_for_the_limit(limit: int, placed: i
     """It is composed still; a limit that forgot it would be exceeded for as long as both are there."""
     two = cluster("a", pool(1), pool(1, name="other"), refused={f"ml-team/{DEPLOYMENT}-0": note()})
     wants = intent(1, max_replicas_per_cluster=limit)
-    result = scheduler.schedule(fleet(two), demand(), wants, current(replica(0, "a", ready=False)))
+    result = placement.schedule(fleet(two), demand(), wants, current(replica(0, "a", ready=False)))
     assert result.placed == placed

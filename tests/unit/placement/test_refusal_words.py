@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from modelplane import placement
 from modelplane.devices.model import NodeClass
-from modelplane.placement import scheduler
-from modelplane.placement.plan import Reason, Shortfall
+from modelplane.placement.decision import Reason, Shortfall
 from tests.support.placements import (
     NOTHING,
     WANTS_140,
@@ -27,7 +27,7 @@ READ = 'device.attributes["gpu.nvidia.com"].architectur == "Hopper"'
 def short(selector: str, replicas: int = 1, *, has: NodeClass = HOPPER, pods: int = 8) -> Shortfall:
     one = cluster("a", pool(1, has))
     what = demand(role(pods, selectors=(selector,)))
-    found = scheduler.schedule(fleet(one), what, intent(replicas), NOTHING).shortfall
+    found = placement.schedule(fleet(one), what, intent(replicas), NOTHING).shortfall
     assert found is not None
     return found
 
@@ -58,7 +58,7 @@ def test_a_selector_that_cannot_match_is_told_what_there_is(selector: str, reaso
 
 def test_a_class_that_is_missing_is_named_with_what_mends_it() -> None:
     one = cluster("a", pool(1, None))
-    found = scheduler.schedule(fleet(one), demand(), intent(), NOTHING).shortfall
+    found = placement.schedule(fleet(one), demand(), intent(), NOTHING).shortfall
     assert found is not None
     assert "does not exist; create it, or name another as className" in found.message
 

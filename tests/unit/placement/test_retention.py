@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from modelplane.placement.model import (
+from modelplane.placement.snapshot import (
     Cluster,
     Fleet,
     LabelSelector,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from modelplane.placement.model import (
+from modelplane.placement.decision import Reason, State
+from modelplane.placement.snapshot import (
     Accounting,
     CacheNeed,
     Cluster,
@@ -24,7 +25,6 @@ from modelplane.placement.model import (
     Toleration,
     TolerationOperator,
 )
-from modelplane.placement.plan import Reason, State
 from modelplane.workload.model import Role
 from tests.support.placements import (
     CORDON,

@@ -9,8 +9,8 @@ from modelplane.devices.hints import advice
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
 from modelplane.devices.nearness import Near
-from modelplane.placement.board import Board
-from modelplane.placement.plan import ClusterVerdict, Reason
+from modelplane.placement.decision import ClusterVerdict, Reason
+from modelplane.placement.scheduling.board import Board
 
 
 class Nearness:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from modelplane.devices.matching import Miss, MissKind
-from modelplane.placement import ledger
-from modelplane.placement.dimensions import CPU, MEMORY
-from modelplane.placement.filters import Refusal
-from modelplane.placement.ledger import Ledger, Trial
-from modelplane.placement.load import Answer
-from modelplane.placement.model import Accounting, PodShape, RoleDemand
-from modelplane.placement.plan import Reason
+from modelplane.placement.capacity import ledger
+from modelplane.placement.capacity.dimensions import CPU, MEMORY
+from modelplane.placement.capacity.ledger import Ledger, Trial
+from modelplane.placement.decision import Reason
+from modelplane.placement.packing.load import Answer
+from modelplane.placement.scheduling.filters import Refusal
+from modelplane.placement.snapshot import Accounting, PodShape, RoleDemand
 
 _MISS_REASONS = {
     MissKind.SELECTOR_ERROR: Reason.SELECTOR_ERROR,

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from modelplane.devices.model import NodeClass
 from modelplane.devices.partitions import Rules
-from modelplane.placement import arrival, dimensions, load, packing
-from modelplane.placement.dimensions import CPU, MEMORY, NOT_A_DEVICE, Dimensions
-from modelplane.placement.load import Answer, Item, Packing, Vector
-from modelplane.placement.model import Accounting, Allocation, Holding, PodShape, Pool
+from modelplane.placement.capacity import dimensions
+from modelplane.placement.capacity.dimensions import CPU, MEMORY, NOT_A_DEVICE, Dimensions
+from modelplane.placement.packing import arrival, fit, load
+from modelplane.placement.packing.load import Answer, Item, Packing, Vector
+from modelplane.placement.snapshot import Accounting, Allocation, Holding, PodShape, Pool
 
 
 # A tuple, because a refusal by a large fleet makes one or two for every pool.
@@ -96,7 +97,7 @@ class Ledger(NamedTuple):
         packed = self.packing
         if not packed.fits:
             return 0
-        return packing.room(packed.free, self.dimensions.charge(shape), per_node, self.dimensions.rules)
+        return fit.room(packed.free, self.dimensions.charge(shape), per_node, self.dimensions.rules)
 
     def free(self, device: str, absent: int) -> int:
         """Return how many more devices of one name, and no others, can be claimed as all is packed now.
@@ -115,7 +116,7 @@ class Ledger(NamedTuple):
         nodes = dict(self.packing.free)
         nodes[what.capacity] = max(0, nodes.get(what.capacity, 0) - absent)
         one = what.charge(PodShape(((device, 1),)))
-        return packing.room(tuple(nodes.items()), one, what.node[axis], what.rules)
+        return fit.room(tuple(nodes.items()), one, what.node[axis], what.rules)
 
     def overdrawn(self) -> tuple[str, int, int] | None:
         """Return the first shared counter that is short by the sums: its name, what the nodes have and what is drawn.
@@ -277,7 +278,7 @@ def _merged(items: tuple[Item, ...], more: Item, nodes_per_worker: int) -> tuple
 
 @lru_cache(maxsize=65536)
 def _packed(capacity: Vector, nodes: int, items: tuple[Item, ...], rules: Rules | None) -> Packing:
-    return packing.pack(capacity, nodes, items, rules=rules)
+    return fit.pack(capacity, nodes, items, rules=rules)
 
 
 @lru_cache(maxsize=65536)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from modelplane.devices import physical
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.devices.partitions import Rules, Undecided
-from modelplane.placement.load import Vector
-from modelplane.placement.model import Accounting, PodShape
+from modelplane.placement.packing.load import Vector
+from modelplane.placement.snapshot import Accounting, PodShape
 
 # No device can be called so: device names are DNS labels.
 NOT_A_DEVICE = "/"

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from modelplane.placement import filters
-from modelplane.placement.board import Board
-from modelplane.placement.model import CurrentReplica, Fleet, Strategy
-from modelplane.placement.plan import Admission
+from modelplane.placement.decision import Admission
+from modelplane.placement.scheduling import filters
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.snapshot import CurrentReplica, Fleet, Strategy
 
 
 class Cause(StrEnum):
@@ -22,7 +22,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Leaver:
+class Migration:
     """A replica that should move or be written anew, and why."""
 
     replica: CurrentReplica
@@ -31,62 +31,62 @@ class Leaver:
 
 
 @dataclass(slots=True)
-class Roll:
+class RetentionPlan:
     """The replicas that exist, sorted into what becomes of them. Every replica is in exactly one of the first five.
 
-    `keepers` stay. `leavers` stay until their turn to move. `lost` are on clusters that no longer exist. `refused`
-    hold no place. `shed` go now, with the reason. `successors` maps a leaver's name to the replica that is to take
+    `keepers` stay. `migrations` stay until their turn to move. `lost` are on clusters that no longer exist. `refused`
+    hold no place. `shed` go now, with the reason. `successors` maps a migration's name to the replica that is to take
     its place.
     """
 
     keepers: dict[str, CurrentReplica] = field(default_factory=dict)
-    leavers: dict[str, Leaver] = field(default_factory=dict)
+    migrations: dict[str, Migration] = field(default_factory=dict)
     lost: dict[str, CurrentReplica] = field(default_factory=dict)
     refused: dict[str, CurrentReplica] = field(default_factory=dict)
     shed: dict[str, tuple[CurrentReplica, str]] = field(default_factory=dict)
     successors: dict[str, str] = field(default_factory=dict)
 
     def staying(self) -> tuple[CurrentReplica, ...]:
-        """Return keepers and leavers, by name."""
-        everyone = {**self.keepers, **{name: leaver.replica for name, leaver in self.leavers.items()}}
+        """Return keepers and migrations, by name."""
+        everyone = {**self.keepers, **{name: migration.replica for name, migration in self.migrations.items()}}
         return tuple(everyone[name] for name in sorted(everyone))
 
     @property
     def places(self) -> int:
-        """Return the places held: a leaver and its successor are one."""
-        return len(self.keepers) + len(self.leavers) - len(self.successors)
+        """Return the places held: a migration and its successor are one."""
+        return len(self.keepers) + len(self.migrations) - len(self.successors)
 
     def drop(self, name: str, reason: str) -> None:
-        """Shed a keeper, a leaver or a refused replica."""
-        if name in self.leavers:
-            replica = self.leavers.pop(name).replica
+        """Shed a keeper, a migration or a refused replica."""
+        if name in self.migrations:
+            replica = self.migrations.pop(name).replica
         else:
             replica = self.keepers.pop(name) if name in self.keepers else self.refused.pop(name)
         self.shed[name] = (replica, reason)
         self.successors = {old: new for old, new in self.successors.items() if name not in (old, new)}
 
 
-def settle(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Roll:
-    """Return the roll after finished moves are completed and what is too many is shed."""
-    roll = _classified(fleet, board, replicas)
-    _pair(roll)
-    _complete_moves(roll)
-    for replica in roll.staying():
+def settle(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> RetentionPlan:
+    """Return the retention plan after finished moves are completed and what is too many is shed."""
+    retained = _classified(fleet, board, replicas)
+    _pair(retained)
+    _complete_moves(retained)
+    for replica in retained.staying():
         board.count(replica.cluster, 1)
-    for leaver in roll.leavers.values():
+    for migration in retained.migrations.values():
         # A move changes the spread by its successor, not by the one that goes.
-        if leaver.replica.name in roll.successors:
-            board.count(leaver.replica.cluster, -1)
-    _shed_surplus(roll, board)
-    for replica in (*roll.staying(), *roll.refused.values()):
+        if migration.replica.name in retained.successors:
+            board.count(migration.replica.cluster, -1)
+    _shed_surplus(retained, board)
+    for replica in (*retained.staying(), *retained.refused.values()):
         board.objects_on[replica.cluster] += 1
-    return roll
+    return retained
 
 
-def held_lost(roll: Roll, wanted: int) -> int:
+def held_lost(retained: RetentionPlan, wanted: int) -> int:
     """Return how many replicas of lost clusters to hold: as many as are not made good by ready ones."""
-    ready = sum(replica.ready for replica in roll.staying())
-    return min(len(roll.lost), max(0, wanted - ready))
+    ready = sum(replica.ready for replica in retained.staying())
+    return min(len(retained.lost), max(0, wanted - ready))
 
 
 def newest_last(replicas: Iterable[CurrentReplica]) -> list[CurrentReplica]:
@@ -109,94 +109,94 @@ def _distinct(replicas: Iterable[CurrentReplica]) -> list[CurrentReplica]:
     return ordered
 
 
-def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Roll:
-    roll = Roll()
+def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> RetentionPlan:
+    retained = RetentionPlan()
     for replica in _distinct(replicas):
         admission = board.admission(replica)
         if replica.cluster not in board.clusters:
-            (roll.lost if fleet.received else roll.keepers)[replica.name] = replica
+            (retained.lost if fleet.received else retained.keepers)[replica.name] = replica
         elif board.clusters[replica.cluster].ambiguous:
-            roll.keepers[replica.name] = replica
+            retained.keepers[replica.name] = replica
         elif admission is Admission.REFUSED:
-            roll.refused[replica.name] = replica
+            retained.refused[replica.name] = replica
             note = board.clusters[replica.cluster].refused[f"{board.intent.namespace}/{replica.name}"]
             board.refuse(replica, note.message or note.reason)
         else:
             if admission is Admission.PENDING:
                 board.occupy(replica.cluster, replica.holdings)
-            leaver = _leaver(board, replica)
-            if leaver is None:
-                roll.keepers[replica.name] = replica
+            migration = _migration(board, replica)
+            if migration is None:
+                retained.keepers[replica.name] = replica
             else:
-                roll.leavers[replica.name] = leaver
-    return roll
+                retained.migrations[replica.name] = migration
+    return retained
 
 
-def _leaver(board: Board, replica: CurrentReplica) -> Leaver | None:
+def _migration(board: Board, replica: CurrentReplica) -> Migration | None:
     cluster = board.clusters[replica.cluster]
     taint = filters.is_drained(cluster, board.intent)
     if taint is not None:
-        return Leaver(replica, Cause.DRAINED, f"cluster {cluster.name} has the taint {taint}:NoExecute")
+        return Migration(replica, Cause.DRAINED, f"cluster {cluster.name} has the taint {taint}:NoExecute")
     pools = {pool.name for pool in cluster.pools}
     gone = sorted({holding.pool for holding in replica.holdings} - pools)
     if gone:
-        return Leaver(replica, Cause.POOL_GONE, f"cluster {cluster.name} has no pool {', '.join(gone)} any more")
+        return Migration(replica, Cause.POOL_GONE, f"cluster {cluster.name} has no pool {', '.join(gone)} any more")
     if replica.outdated:
-        return Leaver(replica, Cause.OUTDATED, "it runs an earlier version of the deployment")
+        return Migration(replica, Cause.OUTDATED, "it runs an earlier version of the deployment")
     return None
 
 
-def _pair(roll: Roll) -> None:
-    """Find the successor of each leaver; of two, the ready one and then the older one counts."""
-    staying = roll.staying()
+def _pair(retained: RetentionPlan) -> None:
+    """Find the successor of each migration; of two, the ready one and then the older one counts."""
+    staying = retained.staying()
     for replica in sorted(staying, key=lambda r: (not r.ready, age(r))):
         old = replica.replaces
-        if old in roll.leavers and old not in roll.successors and old != replica.name:
-            roll.successors[old] = replica.name
+        if old in retained.migrations and old not in retained.successors and old != replica.name:
+            retained.successors[old] = replica.name
 
 
-def _complete_moves(roll: Roll) -> None:
-    """Let go of leavers whose successor is ready, and of successors that became unwanted before they were."""
-    for old, new in sorted(roll.successors.items()):
-        if roll.successors.get(old) != new:
+def _complete_moves(retained: RetentionPlan) -> None:
+    """Let go of migrations whose successor is ready, and of successors that became unwanted before they were."""
+    for old, new in sorted(retained.successors.items()):
+        if retained.successors.get(old) != new:
             continue
-        successor = roll.keepers.get(new) or roll.leavers[new].replica
+        successor = retained.keepers.get(new) or retained.migrations[new].replica
         if successor.ready:
-            roll.drop(old, f"its successor {new} is ready")
-        elif new in roll.leavers:
-            roll.drop(new, f"{roll.leavers[new].detail}, before it was ready to succeed {old}")
+            retained.drop(old, f"its successor {new} is ready")
+        elif new in retained.migrations:
+            retained.drop(new, f"{retained.migrations[new].detail}, before it was ready to succeed {old}")
 
 
 def _wanted(count: int) -> str:
     return "1 replica is wanted" if count == 1 else f"{count} replicas are wanted"
 
 
-def _shed_surplus(roll: Roll, board: Board) -> None:
+def _shed_surplus(retained: RetentionPlan, board: Board) -> None:
     wanted = board.intent.replicas
-    waiting = len(roll.refused) - max(0, wanted - roll.places)
-    for replica in reversed(newest_last(roll.refused.values())[-waiting:] if waiting > 0 else []):
-        roll.drop(replica.name, f"{_wanted(wanted)}, and its cluster refused it")
-    if roll.places <= wanted:
+    waiting = len(retained.refused) - max(0, wanted - retained.places)
+    for replica in reversed(newest_last(retained.refused.values())[-waiting:] if waiting > 0 else []):
+        retained.drop(replica.name, f"{_wanted(wanted)}, and its cluster refused it")
+    if retained.places <= wanted:
         return
-    queue = [(_shed_key(roll, board, replica), replica.name) for replica in roll.staying()]
+    queue = [(_shed_key(retained, board, replica), replica.name) for replica in retained.staying()]
     heapq.heapify(queue)
-    while roll.places > wanted:
+    while retained.places > wanted:
         entry, name = heapq.heappop(queue)
-        replica = roll.keepers.get(name) or roll.leavers[name].replica
-        now = _shed_key(roll, board, replica)
+        replica = retained.keepers.get(name) or retained.migrations[name].replica
+        now = _shed_key(retained, board, replica)
         if now != entry:
             # Loads only fall while shedding, so a key only grows: the fresh one waits for its turn.
             heapq.heappush(queue, (now, name))
             continue
-        before = dict(roll.successors)
-        roll.drop(name, _wanted(wanted))
+        before = dict(retained.successors)
+        retained.drop(name, _wanted(wanted))
         if name not in before:
             board.count(replica.cluster, -1)
-        for old in sorted(before.keys() - roll.successors.keys() - {name}):
-            board.count(roll.leavers[old].replica.cluster, 1)
+        for old in sorted(before.keys() - retained.successors.keys() - {name}):
+            board.count(retained.migrations[old].replica.cluster, 1)
 
 
-def _shed_key(roll: Roll, board: Board, replica: CurrentReplica) -> tuple[object, ...]:
+def _shed_key(retained: RetentionPlan, board: Board, replica: CurrentReplica) -> tuple[object, ...]:
     """Return what is shed first: not ready, then in trouble, then outdated, then by load, then the newest.
 
     Each strategy undoes its own filling: Spread sheds where there is most, Pack, which fills cluster after cluster, the
@@ -208,7 +208,7 @@ def _shed_key(roll: Roll, board: Board, replica: CurrentReplica) -> tuple[object
     return (
         replica.ready,
         not board.is_troubled(replica),
-        replica.name not in roll.leavers,
+        replica.name not in retained.migrations,
         groups,
         -load,
         _Newest(age(replica)),

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import TypeAlias, overload
 
-from modelplane.placement import ranking, shortage
-from modelplane.placement.board import Board, Look
-from modelplane.placement.filters import Refusal
-from modelplane.placement.model import Pool
-from modelplane.placement.plan import ClusterVerdict, PoolVerdict, Reason
+from modelplane.placement.decision import ClusterVerdict, PoolVerdict, Reason
+from modelplane.placement.diagnosis import shortage
+from modelplane.placement.scheduling import ranking
+from modelplane.placement.scheduling.board import Board, PoolEstimate
+from modelplane.placement.scheduling.filters import Refusal
+from modelplane.placement.snapshot import Pool
 
 _NEAREST = (
     Reason.REFUSED_BY_CLUSTER,
@@ -29,21 +30,21 @@ _Says: TypeAlias = tuple[str, tuple[Refusal | None, ...]]
 """A pool's name, and what it says to each role: the refusal, None where the role fits."""
 
 
-class _Told(Sequence[PoolVerdict]):
+class _LazyVerdicts(Sequence[PoolVerdict]):
     """What the pools of a cluster say, put together when somebody reads it.
 
     A refusal by a large fleet has one for every cluster, and most are never read. The board is as the plan left it.
     """
 
-    __slots__ = ("_judge", "_name", "_said")
+    __slots__ = ("_diagnosis", "_name", "_said")
 
-    def __init__(self, judge: Judge, name: str) -> None:
-        self._judge, self._name = judge, name
+    def __init__(self, diagnosis: Diagnosis, name: str) -> None:
+        self._diagnosis, self._name = diagnosis, name
         self._said: tuple[PoolVerdict, ...] | None = None
 
     def _read(self) -> tuple[PoolVerdict, ...]:
         if self._said is None:
-            self._said = self._judge.pools(self._name)
+            self._said = self._diagnosis.pools(self._name)
         return self._said
 
     @overload
@@ -66,7 +67,7 @@ class _Told(Sequence[PoolVerdict]):
         return repr(self._read())
 
 
-class Judge:
+class Diagnosis:
     """Verdicts on a board as it stands. Equal pools are judged once."""
 
     def __init__(self, board: Board, countable: tuple[frozenset[str], ...] | None = None) -> None:
@@ -92,8 +93,8 @@ class Judge:
         if found is None and board.intent.spread:
             found = self._unspread(name)
         if found is None:
-            return ClusterVerdict(name, None, "fits", pools=_Told(self, name))
-        return ClusterVerdict(name, found.reason, found.detail, found.group, pool, _Told(self, name))
+            return ClusterVerdict(name, None, "fits", pools=_LazyVerdicts(self, name))
+        return ClusterVerdict(name, found.reason, found.detail, found.group, pool, _LazyVerdicts(self, name))
 
     def pools(self, name: str) -> tuple[PoolVerdict, ...]:
         """Return what each of the cluster's pools says to each role, by name."""
@@ -112,32 +113,35 @@ class Judge:
         Of one role these are the pools that serve it, where there are any and no other only lacks devices on a node.
         """
         board = self._board
-        lots = board.lots(name)
-        if not self._sole or not lots or board.table.some_lack_devices:
+        serving = board.serving(name)
+        if not self._sole or not serving or board.table.some_lack_devices:
             return self._pools(name)
-        return [self._known(name, lot[0], look) for lot, look in zip(lots, board.looks(name), strict=True)]
+        return [
+            self._known(name, pool, estimate)
+            for (pool, _), estimate in zip(serving, board.estimates(name), strict=True)
+        ]
 
     def _pools(self, name: str) -> list[_Says]:
         """Return what all pools of the cluster say."""
         board = self._board
         # Whoever does not serve needs no ledger.
-        rows = zip(board.lots(name), board.looks(name), strict=True)
-        looks = {id(pool): look for (pool, _), look in rows}
-        return [self._known(name, pool, looks.get(id(pool))) for pool in board.clusters[name].pools]
+        rows = zip(board.serving(name), board.estimates(name), strict=True)
+        estimates = {id(pool): estimate for (pool, _), estimate in rows}
+        return [self._known(name, pool, estimates.get(id(pool))) for pool in board.clusters[name].pools]
 
-    def _known(self, name: str, pool: Pool, look: Look | None) -> _Says:
+    def _known(self, name: str, pool: Pool, estimate: PoolEstimate | None) -> _Says:
         """Return what a pool says to each role. Cost: a look-up where one alike was asked before."""
         if name in self._board.refused_on:
             # A cluster that refuses speaks for itself.
-            return (pool.name, self._asked(name, pool, look))
-        what = pool.node_class if look is None else look
+            return (pool.name, self._asked(name, pool, estimate))
+        what = pool.node_class if estimate is None else estimate
         key = (pool.name, pool.class_name) if what is None else id(what)
         found = self._refusals.get(key)
         if found is None:
-            found = self._refusals[key] = self._asked(name, pool, look)
+            found = self._refusals[key] = self._asked(name, pool, estimate)
         return (pool.name, found)
 
-    def _asked(self, name: str, pool: Pool, look: Look | None) -> tuple[Refusal | None, ...]:
+    def _asked(self, name: str, pool: Pool, estimate: PoolEstimate | None) -> tuple[Refusal | None, ...]:
         board, roles = self._board, self._board.table.demand.roles
         if pool.node_class is None:
             missing = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
@@ -147,10 +151,10 @@ class Judge:
         for index, match in enumerate(board.table.matches(board.table.number(pool.node_class))):
             if match.miss is not None:
                 says.append(shortage.missed(match.miss))
-            elif look is None or board.is_refused(name, pool.name):
+            elif estimate is None or board.is_refused(name, pool.name):
                 says.append(board.refusal(name))
             else:
-                says.append(shortage.of(look.trials[index], roles[index]))
+                says.append(shortage.of(estimate.trials[index], roles[index]))
         return tuple(says)
 
     def _unsolved(self, says: list[_Says]) -> tuple[Refusal | None, str]:

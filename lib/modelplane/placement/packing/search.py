@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modelplane.devices.partitions import Rules
-from modelplane.placement import load
-from modelplane.placement.load import Answer, Item, Packing, Vector
+from modelplane.placement.packing import load
+from modelplane.placement.packing.load import Answer, Item, Packing, Vector
 
 
 class Search:

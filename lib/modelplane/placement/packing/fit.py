@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from modelplane.devices.partitions import Rules, Undecided
-from modelplane.placement import load
-from modelplane.placement.load import Answer, Histogram, Item, Packing, Vector
-from modelplane.placement.search import Search
+from modelplane.placement.packing import load
+from modelplane.placement.packing.load import Answer, Histogram, Item, Packing, Vector
+from modelplane.placement.packing.search import Search
 
 SEARCH_STEPS = 4000
 """Nodes of the search tree that may be visited before the answer is "undecided"; a few tens of milliseconds."""

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from modelplane.names import LABEL_CLUSTER
-from modelplane.placement.model import (
+from modelplane.placement.decision import Reason
+from modelplane.placement.snapshot import (
     Cluster,
     Effect,
     Intent,
@@ -19,7 +20,6 @@ from modelplane.placement.model import (
     Toleration,
     TolerationOperator,
 )
-from modelplane.placement.plan import Reason
 
 _FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 

@@ -1,4 +1,4 @@
-"""The one entry point by which a deployment's replicas are placed: retain, shed, fill, move, in that order.
+"""The placement of a deployment's replicas: retain, shed, fill, move, in that order.
 
 Everything is decided from what is observed; nothing is remembered between calls. A move in progress is seen by the
 successor that names the replica it replaces.
@@ -9,13 +9,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from modelplane import names
 from modelplane.devices import matching
-from modelplane.placement import dimensions, filters, load, retention, shortfall
-from modelplane.placement.board import Board
-from modelplane.placement.model import Current, CurrentReplica, Demand, Fleet, Holding, Intent
-from modelplane.placement.plan import (
+from modelplane.placement.capacity import dimensions
+from modelplane.placement.decision import (
     BlockedMove,
     DeviceAssignment,
     PlacedReplica,
@@ -23,43 +22,50 @@ from modelplane.placement.plan import (
     Plan,
     State,
 )
-from modelplane.placement.ranking import Candidate, Ranking
-from modelplane.placement.retention import Cause, Leaver, Roll
-from modelplane.placement.solver import Solution
+from modelplane.placement.packing import load
+from modelplane.placement.scheduling import filters, retention
+from modelplane.placement.scheduling.assignment import Assignment, RoleAssignment
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.scheduling.ranking import Candidate, Ranking
+from modelplane.placement.scheduling.retention import Cause, Migration, RetentionPlan
+from modelplane.placement.snapshot import Current, CurrentReplica, Demand, Fleet, Holding, Intent
 
 
-def schedule(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Plan:
-    """Return the plan for one deployment: which replicas stay, which are new, moved or shed, and why any is missing.
+class Decided(NamedTuple):
+    """A plan that does not say yet why `missing` replicas have no place, and the board as the plan leaves it."""
+
+    plan: Plan
+    missing: int
+    board: Board
+
+
+def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Decided:
+    """Return which replicas stay, which are new, moved or shed, and how many are missing.
 
     Shape: independent of the order of every input; scheduling the plan's outcome again changes nothing.
     Raises: InvalidSelector when a device selector does not compile (the author's fault).
     """
-    return decide(fleet, demand, intent, current)[0]
-
-
-def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tuple[Plan, Board]:
-    """Return the plan and the board as the plan leaves it, for those who explain it."""
     for role in demand.roles:
         matching.check(role.requests)
     board = Board(fleet, demand, replace(intent, replicas=max(0, intent.replicas)))
-    roll = retention.settle(fleet, board, current.replicas)
-    draft = _Draft(board, roll, current)
+    retained = retention.settle(fleet, board, current.replicas)
+    draft = _Draft(board, retained, current)
     draft.fill()
     draft.move()
-    return draft.plan(), board
+    return Decided(draft.plan(), draft.missing, board)
 
 
 class _Draft:
     """A plan in the making."""
 
-    def __init__(self, board: Board, roll: Roll, current: Current) -> None:
+    def __init__(self, board: Board, retained: RetentionPlan, current: Current) -> None:
         self._board = board
-        self._roll = roll
+        self._retained = retained
         self._wanted = board.intent.replicas
         self._names = _fresh_names(board.intent.deployment, current)
         self._placed: dict[str, PlacedReplica] = {}
         self._blocked: list[BlockedMove] = []
-        self._missing = 0
+        self.missing = 0
         self._ranking: Ranking | None = None
 
     @property
@@ -73,18 +79,18 @@ class _Draft:
 
     def fill(self) -> None:
         """Place what is missing: first what a cluster refused, then what a lost cluster took with it, then the rest."""
-        missing = self._wanted - self._roll.places
-        for replica in retention.newest_last(self._roll.refused.values()):
+        missing = self._wanted - self._retained.places
+        for replica in retention.newest_last(self._retained.refused.values()):
             missing -= 1
             if self._place(replaces=None) is None:
-                self._missing += 1
+                self.missing += 1
             else:
-                self._roll.drop(replica.name, f"cluster {replica.cluster} refused it; placed elsewhere")
-        gone = [replica.name for replica in retention.newest_last(self._roll.lost.values())]
+                self._retained.drop(replica.name, f"cluster {replica.cluster} refused it; placed elsewhere")
+        gone = [replica.name for replica in retention.newest_last(self._retained.lost.values())]
         for position in range(missing):
             replaces = gone[position] if position < len(gone) else None
             if self._place(replaces=replaces) is None:
-                self._missing += missing - position
+                self.missing += missing - position
                 break
 
     def _place(self, *, replaces: str | None, note: str = "") -> PlacedReplica | None:
@@ -109,14 +115,9 @@ class _Draft:
         self._placed[name] = placed
         return placed
 
-    def _roles(self, cluster: str, solution: Solution) -> tuple[PlacedRole, ...]:
-        lots = self._board.lots(cluster)
-        roles = []
-        for role, seat in zip(self._board.table.demand.roles, solution.seats, strict=True):
-            picks = tuple(DeviceAssignment(p.request, p.device, p.count) for p in seat.option.picks)
-            holding = Holding(role.role, lots[seat.pool][0].name, role.pods, seat.shape, role.nodes_per_worker)
-            roles.append(self._role(cluster, holding, picks))
-        return tuple(roles)
+    def _roles(self, cluster: str, solution: Assignment) -> tuple[PlacedRole, ...]:
+        rows = zip(self._board.holdings(cluster, solution), solution.roles, strict=True)
+        return tuple([self._role(cluster, holding, _picks(assigned)) for holding, assigned in rows])
 
     def _role(self, cluster: str, holding: Holding, picks: tuple[DeviceAssignment, ...]) -> PlacedRole:
         return PlacedRole(
@@ -146,38 +147,38 @@ class _Draft:
 
         A successor where there is room, else a rewrite in place, else making way.
         """
-        if self._roll.successors or not self._roll.leavers:
+        if self._retained.successors or not self._retained.migrations:
             return
-        order = sorted(self._roll.leavers.values(), key=_urgency)
+        order = sorted(self._retained.migrations.values(), key=_urgency)
         if self._place_successor(order[0]):
             return
         if not self._others_ready(order):
             self._block(order, "and not all others serve yet")
             return
-        for leaver in order:
-            if self._rewrite(leaver) or self._make_way(leaver):
+        for migration in order:
+            if self._rewrite(migration) or self._make_way(migration):
                 return
         self._block(order, "and its own place does not serve either")
 
-    def _place_successor(self, leaver: Leaver) -> bool:
-        replica = leaver.replica
-        return self._place(replaces=replica.name, note=f"succeeds {replica.name}: {leaver.detail}") is not None
+    def _place_successor(self, migration: Migration) -> bool:
+        replica = migration.replica
+        return self._place(replaces=replica.name, note=f"succeeds {replica.name}: {migration.detail}") is not None
 
-    def _others_ready(self, order: list[Leaver]) -> bool:
+    def _others_ready(self, order: list[Migration]) -> bool:
         """Return whether stopping one replica leaves all others serving.
 
         Those on clusters that are not ready do not count.
         """
-        if self._placed or self._missing:
+        if self._placed or self.missing:
             return False
         clusters = self._board.clusters
-        replicas = self._roll.keepers.values()
+        replicas = self._retained.keepers.values()
         return all(r.ready for r in replicas if r.cluster in clusters and clusters[r.cluster].ready)
 
-    def _rewrite(self, leaver: Leaver) -> bool:
+    def _rewrite(self, migration: Migration) -> bool:
         """Write the present template into the replica where it is, if it then takes no more than it holds already."""
-        replica = leaver.replica
-        if leaver.cause is not Cause.OUTDATED or not self._may_stay(replica):
+        replica = migration.replica
+        if migration.cause is not Cause.OUTDATED or not self._may_stay(replica):
             return False
         pools = frozenset(holding.pool for holding in replica.holdings)
         solution = self._board.solve_without(replica, pools)
@@ -199,55 +200,54 @@ class _Draft:
         )
         return True
 
-    def _make_way(self, leaver: Leaver) -> bool:
+    def _make_way(self, migration: Migration) -> bool:
         """Let the replica go first, so that its successor finds the place free: for want of room for both.
 
         The successor is proposed once the place is seen to be free; proposed now it would only be refused.
         """
-        replica = leaver.replica
-        if leaver.cause is Cause.DRAINED or not self._may_stay(replica):
+        replica = migration.replica
+        if migration.cause is Cause.DRAINED or not self._may_stay(replica):
             return False
         if self._board.solve_without(replica) is None:
             return False
-        self._roll.drop(
-            replica.name, f"{leaver.detail}; no cluster has room for it and its successor, so it goes first"
+        self._retained.drop(
+            replica.name, f"{migration.detail}; no cluster has room for it and its successor, so it goes first"
         )
-        self._missing += 1
+        self.missing += 1
         return True
 
     def _may_stay(self, replica: CurrentReplica) -> bool:
         board = self._board
         return board.barred(replica.cluster) is None and replica.cluster not in board.refused_on
 
-    def _block(self, order: Iterable[Leaver], why: str) -> None:
-        for leaver in order:
+    def _block(self, order: Iterable[Migration], why: str) -> None:
+        for migration in order:
             message = f"no cluster has room for a successor, {why}"
-            self._blocked.append(BlockedMove(leaver.replica.name, leaver.detail, message))
+            self._blocked.append(BlockedMove(migration.replica.name, migration.detail, message))
 
     # --- plan ----------------------------------------------------------------------------------------------------
 
     def plan(self) -> Plan:
         """Return everything decided, by name."""
         replicas = {**dict(self._kept()), **self._placed}
-        for name, (replica, reason) in self._roll.shed.items():
+        for name, (replica, reason) in self._retained.shed.items():
             replicas[name] = self._observed(replica, State.SHED, reason)
         return Plan(
             replicas=tuple(replicas[name] for name in sorted(replicas)),
             wanted=self._wanted,
-            shortfall=shortfall.of(self._board, self._missing) if self._missing else None,
             blocked=tuple(sorted(self._blocked, key=lambda blocked: blocked.replica)),
         )
 
     def _kept(self) -> Iterator[tuple[str, PlacedReplica]]:
-        for name, replica in self._roll.keepers.items():
+        for name, replica in self._retained.keepers.items():
             yield name, self._observed(replica, State.RETAINED, "")
-        for name, leaver in self._roll.leavers.items():
-            yield name, self._observed(leaver.replica, State.RETAINED, self._leaver_note(leaver))
-        for name, replica in self._roll.refused.items():
+        for name, migration in self._retained.migrations.items():
+            yield name, self._observed(migration.replica, State.RETAINED, self._migration_note(migration))
+        for name, replica in self._retained.refused.items():
             note = f"refused by its cluster, waits there: {self._board.refused_on[replica.cluster]}"
             yield name, self._observed(replica, State.RETAINED, note, holds_place=False)
-        lost = retention.newest_last(self._roll.lost.values())
-        held = retention.held_lost(self._roll, self._wanted)
+        lost = retention.newest_last(self._retained.lost.values())
+        held = retention.held_lost(self._retained, self._wanted)
         for position, replica in enumerate(lost):
             gone = f"cluster {replica.cluster} does not exist any more"
             if position < held:
@@ -256,14 +256,14 @@ class _Draft:
             else:
                 yield replica.name, self._observed(replica, State.SHED, gone)
 
-    def _leaver_note(self, leaver: Leaver) -> str:
-        name = leaver.replica.name
-        successor = self._roll.successors.get(name)
+    def _migration_note(self, migration: Migration) -> str:
+        name = migration.replica.name
+        successor = self._retained.successors.get(name)
         if successor is None:
             successor = next((new.name for new in self._placed.values() if new.replaces == name), None)
         if successor is not None:
-            return f"{leaver.detail}; stays until its successor {successor} is ready"
-        return f"{leaver.detail}; waits for its turn to move"
+            return f"{migration.detail}; stays until its successor {successor} is ready"
+        return f"{migration.detail}; waits for its turn to move"
 
     def _observed(self, replica: CurrentReplica, state: State, note: str, *, holds_place: bool = True) -> PlacedReplica:
         return PlacedReplica(
@@ -288,8 +288,12 @@ def _fresh_names(deployment: str, current: Current) -> Iterator[str]:
             yield name
 
 
-def _urgency(leaver: Leaver) -> tuple[int, bool, tuple[str, int, str]]:
-    return (list(Cause).index(leaver.cause), leaver.replica.ready, retention.age(leaver.replica))
+def _picks(assigned: RoleAssignment) -> tuple[DeviceAssignment, ...]:
+    return tuple(DeviceAssignment(pick.request, pick.device, pick.count) for pick in assigned.option.picks)
+
+
+def _urgency(migration: Migration) -> tuple[int, bool, tuple[str, int, str]]:
+    return (list(Cause).index(migration.cause), migration.replica.ready, retention.age(migration.replica))
 
 
 def _within(roles: tuple[PlacedRole, ...], holdings: tuple[Holding, ...]) -> bool:

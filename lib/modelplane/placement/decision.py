@@ -1,4 +1,4 @@
-"""What a decision looks like: a plan for a deployment, verdicts of a cluster, and the reasons of both."""
+"""The outcome of a decision: a plan for a deployment, verdicts of a cluster, and the reasons of both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from modelplane.placement.model import Allocation, PodShape
+from modelplane.placement.snapshot import Allocation, PodShape
 from modelplane.workload.model import Role
 
 

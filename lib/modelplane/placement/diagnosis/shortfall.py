@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from modelplane.placement import counterfactual
-from modelplane.placement.board import Board
-from modelplane.placement.misses import Nearness
-from modelplane.placement.plan import Closest, ClusterVerdict, Reason, ReasonCount, Shortfall
-from modelplane.placement.verdicts import Judge
+from modelplane.placement.decision import Closest, ClusterVerdict, Reason, ReasonCount, Shortfall
+from modelplane.placement.diagnosis import counterfactual
+from modelplane.placement.diagnosis.misses import Nearness
+from modelplane.placement.diagnosis.verdicts import Diagnosis
+from modelplane.placement.scheduling.board import Board
 
 EXAMPLES_MAX = 5
 _TELLING = frozenset(
@@ -33,14 +33,14 @@ _TELLING = frozenset(
 
 def of(board: Board, count: int) -> Shortfall:
     """Return why `count` replicas have no place, as the board stands."""
-    judge = Judge(board)
-    verdicts = judge.all()
+    diagnosis = Diagnosis(board)
+    verdicts = diagnosis.all()
     near = Nearness(board)
     return Shortfall(
         count=count,
         message=message(verdicts, near),
         reasons=reasons(verdicts, near),
-        closest=_of_several(counterfactual.closest(board, judge, verdicts, near), count),
+        closest=_of_several(counterfactual.closest(board, diagnosis, verdicts, near), count),
         verdicts=verdicts,
     )
 
@@ -64,6 +64,14 @@ def message(verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> str:
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     parts = [_part(reason, group, members, near) for (reason, group), members in ordered]
     return f"{fitting}/{len(verdicts)} clusters fit" + (f": {', '.join(parts)}" if parts else "")
+
+
+def helpless(verdicts: tuple[ClusterVerdict, ...]) -> str:
+    """Return that nothing is known to help, with what the cluster that is nearest to a fit says."""
+    if not verdicts:
+        return "no change is known that would help: there is no cluster to change"
+    first = min(verdicts, key=lambda verdict: (counterfactual.rank(verdict), verdict.cluster))
+    return f"no change is known that would help; {first.cluster} says {first.reason}: {first.detail}"
 
 
 def reasons(verdicts: Iterable[ClusterVerdict], near: Nearness) -> tuple[ReasonCount, ...]:

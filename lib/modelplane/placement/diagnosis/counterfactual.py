@@ -11,13 +11,14 @@ from dataclasses import replace
 from modelplane.devices import nearness
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
-from modelplane.placement import changes, filters, misses
-from modelplane.placement.board import Board
-from modelplane.placement.changes import World
-from modelplane.placement.misses import Nearness
-from modelplane.placement.model import Effect, LabelOperator
-from modelplane.placement.plan import Change, ChangeKind, Closest, ClusterVerdict, Reason
-from modelplane.placement.verdicts import Judge
+from modelplane.placement.decision import Change, ChangeKind, Closest, ClusterVerdict, Reason
+from modelplane.placement.diagnosis import changes, misses
+from modelplane.placement.diagnosis.changes import World
+from modelplane.placement.diagnosis.misses import Nearness
+from modelplane.placement.diagnosis.verdicts import Diagnosis
+from modelplane.placement.scheduling import filters
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.snapshot import Effect, LabelOperator
 
 CHANGES_MAX = 8
 """Changes tried on one cluster before it is given up."""
@@ -51,7 +52,7 @@ def rank(verdict: ClusterVerdict) -> int:
     return -1 if verdict.reason is None else _RANK.index(verdict.reason)
 
 
-def closest(board: Board, judge: Judge, verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> Closest | None:
+def closest(board: Board, diagnosis: Diagnosis, verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> Closest | None:
     """Return the cluster that needs the fewest changes to take one more replica, with the changes.
 
     Each result has been checked.
@@ -62,14 +63,14 @@ def closest(board: Board, judge: Judge, verdicts: tuple[ClusterVerdict, ...], ne
     found = []
     for position, reason in enumerate(_RANK):
         for verdict in heapq.nsmallest(CLUSTERS_PER_REASON, members.get(reason, ()), key=near.place):
-            answer = repaired(board, judge, verdict)
+            answer = repaired(board, diagnosis, verdict)
             if answer is not None:
                 weight = (len(answer.changes), position, _amount(answer), answer.cluster)
                 found.append((weight, answer))
     return min(found, key=lambda item: item[0])[1] if found else None
 
 
-def repaired(board: Board, judge: Judge, verdict: ClusterVerdict) -> Closest | None:
+def repaired(board: Board, diagnosis: Diagnosis, verdict: ClusterVerdict) -> Closest | None:
     """Return the changes that make the cluster fit, None when none were found; the last check is that it does fit."""
     world = World(board.clusters[verdict.cluster], board.table.demand, board.intent)
     made: list[Change] = []
@@ -79,14 +80,14 @@ def repaired(board: Board, judge: Judge, verdict: ClusterVerdict) -> Closest | N
     while not current.fits:
         if len(misses) == CHANGES_MAX:
             return None
-        step = _step(view, current, judge, board)
+        step = _step(view, current, diagnosis, board)
         if step is None or (step in made and step.kind is not ChangeKind.NODES):
             return None
         _make(made, step)
         misses.append(f"{current.reason}: {current.detail}")
         world = changes.applied(world, (step,))
-        view = board.varied(world)
-        current = Judge(view, judge.countable).cluster(verdict.cluster)
+        view = world.board(board)
+        current = Diagnosis(view, diagnosis.countable).cluster(verdict.cluster)
     text = " and ".join(_described(board, change) for change in made)
     pool = next((change.pool for change in made if change.pool), "")
     return Closest(verdict.cluster, pool, tuple(misses), text, tuple(made))
@@ -125,7 +126,7 @@ def _amount(answer: Closest) -> int:
 
 
 def _step(  # noqa: PLR0911 - one per reason
-    board: Board, verdict: ClusterVerdict, judge: Judge, fleet: Board
+    board: Board, verdict: ClusterVerdict, diagnosis: Diagnosis, fleet: Board
 ) -> Change | None:
     """Return one change that takes away the verdict's reason, None when no change is known that would.
 
@@ -152,7 +153,7 @@ def _step(  # noqa: PLR0911 - one per reason
         case Reason.REPLICA_LIMIT:
             return Change(ChangeKind.REPLICA_LIMIT, cluster.name, str(board.objects_on[cluster.name] + 1))
         case Reason.SPREAD_CONSTRAINT:
-            return _spread(board, verdict.cluster, judge)
+            return _spread(board, verdict.cluster, diagnosis)
         case _:
             return _devices(board, verdict, fleet)
 
@@ -173,13 +174,13 @@ def _label(board: Board, name: str) -> Change | None:
     return None
 
 
-def _spread(board: Board, name: str, judge: Judge) -> Change | None:
+def _spread(board: Board, name: str, diagnosis: Diagnosis) -> Change | None:
     domain = board.domain(name)
     if domain is None:
         keys = (one.topology_key for one in board.intent.spread if one.topology_key not in board.clusters[name].labels)
         # A value of its own: where nothing is yet, one more is never too many.
         return next((Change(ChangeKind.LABEL, key, name) for key in keys), None)
-    rows = zip(board.intent.spread, board.replicas_in, domain, judge.countable, strict=True)
+    rows = zip(board.intent.spread, board.replicas_in, domain, diagnosis.countable, strict=True)
     for constraint, counter, value, values in rows:
         least = min((counter[other] for other in values), default=0)
         if counter[value] + 1 - least > constraint.max_skew:
@@ -273,7 +274,7 @@ def _nodes(board: Board, verdict: ClusterVerdict) -> Change | None:
     cluster = board.clusters[verdict.cluster]
     role = _failing(board, verdict)
     found = []
-    for pool, _ in board.lots(cluster.name):
+    for pool, _ in board.serving(cluster.name):
         enough = _fewest(board, cluster.name, pool.name, None)
         if enough is not None:
             found.append((0, enough, pool.name))
@@ -306,10 +307,10 @@ def _fewest(board: Board, name: str, pool: str, role: int | None) -> int | None:
 def _fits_with(board: Board, name: str, pool: str, more: int, role: int | None) -> bool:
     change = Change(ChangeKind.NODES, pool, str(more), pool=pool)
     world = changes.applied(World(board.clusters[name], board.table.demand, board.intent), (change,))
-    view = board.varied(world)
+    view = world.board(board)
     if role is None:
         return view.solve(name) is not None
-    alone = board.varied(replace(world, demand=replace(world.demand, roles=(world.demand.roles[role],))))
+    alone = replace(world, demand=replace(world.demand, roles=(world.demand.roles[role],))).board(board)
     return alone.solve(name) is not None
 
 

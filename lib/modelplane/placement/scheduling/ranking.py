@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
 
-from modelplane.placement import filters
-from modelplane.placement.board import Board, Domain
-from modelplane.placement.model import Strategy
-from modelplane.placement.solver import Price, Solution
-
-Key: TypeAlias = tuple[int, bool, int, Price, int, int, str]
-"""(own replicas there, cache absent, PreferNoSchedule taints, price, nodes opened, devices left free, name)."""
+from modelplane.placement.scheduling import preference
+from modelplane.placement.scheduling.assignment import Assignment
+from modelplane.placement.scheduling.board import Board, Domain
+from modelplane.placement.scheduling.preference import Preference
 
 
 class Stage(IntEnum):
@@ -28,8 +25,8 @@ class Stage(IntEnum):
     EXACT = 2
 
 
-Entry: TypeAlias = tuple[Key, Stage, int]
-"""A key or a bound below it, how exact it is, and the version of the cluster it was made for."""
+Entry: TypeAlias = tuple[Preference, Stage, int]
+"""A preference or a bound below it, how exact it is, and the version of the cluster it was made for."""
 
 _NO_LEFT = -(1 << 62)
 
@@ -70,21 +67,21 @@ class Candidate:
     """A cluster that can take one more replica, and how."""
 
     cluster: str
-    solution: Solution
+    solution: Assignment
 
 
 class Ranking:
     """All clusters that may take a replica, best first, kept up to date while replicas are put down.
 
     A cluster enters with a bound that costs next to nothing, and is only solved when no other bound is below its own:
-    the order is exactly that of the keys, and most of a large fleet is never looked into.
+    the order is exactly that of the preferences, and most of a large fleet is never looked into.
     """
 
     def __init__(self, board: Board, clusters: Iterable[str]) -> None:
         self._board = board
         self._queues: dict[Domain, _Queue] = {}
         self._versions: dict[str, int] = {}
-        eligible = [name for name in clusters if board.barred(name) is None and board.lots(name)]
+        eligible = [name for name in clusters if board.barred(name) is None and board.serving(name)]
         board.table.compare_prices()
         self._domains = countable_domains(board, eligible)
         for name in eligible:
@@ -92,7 +89,7 @@ class Ranking:
             if domain is not None and board.counted_out(name) is None:
                 floor = board.floor(name)
                 if floor is not None:
-                    bound = key(board, name, (*floor, _NO_LEFT))
+                    bound = preference.of(board, name, (*floor, _NO_LEFT))
                     self._queue(domain).begin((bound, Stage.FLOOR, 0))
         for queue in self._queues.values():
             queue.settle()
@@ -116,7 +113,7 @@ class Ranking:
             return
         solution = board.solve(name)
         if solution is not None:
-            entry = (key(board, name, solution.key), Stage.EXACT, self._versions[name])
+            entry = (preference.of(board, name, solution.key), Stage.EXACT, self._versions[name])
             self._queue(domain).push(entry)
 
     def _queue(self, domain: Domain) -> _Queue:
@@ -128,7 +125,7 @@ class Ranking:
     def _first(self, queue: _Queue) -> Candidate | None:
         while (entry := queue.pop()) is not None:
             bound, stage, version = entry
-            name = bound[-1]
+            name = bound.name
             if version != self._versions.get(name, 0):
                 continue
             if stage is Stage.EXACT:
@@ -143,28 +140,17 @@ class Ranking:
                     queue.push(closer)
         return None
 
-    def _closer(self, bound: Key, stage: Stage, version: int) -> Entry | None:
+    def _closer(self, bound: Preference, stage: Stage, version: int) -> Entry | None:
         """Return the entry one stage more exact, None when its cluster takes nothing."""
-        board, name = self._board, bound[-1]
+        board, name = self._board, bound.name
         if stage is Stage.FLOOR:
             left = board.left(name)
-            return None if left is None else ((*bound[:5], left, name), Stage.LEFT, version)
+            return None if left is None else (bound._replace(devices_left=left), Stage.LEFT, version)
         solution = board.solve(name)
-        return None if solution is None else (key(board, name, solution.key), Stage.EXACT, version)
+        return None if solution is None else (preference.of(board, name, solution.key), Stage.EXACT, version)
 
     def _spread_key(self, domain: Domain) -> tuple[tuple[int, ...], Domain]:
-        counts = tuple(counter[value] for counter, value in zip(self._board.replicas_in, domain, strict=True))
-        return (counts, domain)
-
-
-def key(board: Board, name: str, goodness: tuple[Price, int, int]) -> Key:
-    """Return where the cluster stands within its spread domain, smaller is better."""
-    own = board.replicas_on.get(name, 0)
-    cache = board.intent.cache
-    absent = cache is not None and name not in cache.ready_clusters
-    cluster = board.clusters[name]
-    disliked = filters.disliked(cluster, board.intent) if cluster.taints else 0
-    return (own if board.intent.strategy is Strategy.SPREAD else -own, absent, disliked, *goodness, name)
+        return (self._board.counts_in(domain), domain)
 
 
 def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[str], ...]:
@@ -178,7 +164,7 @@ def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[
         return ()
     for name in eligible:
         domain = board.domain(name)
-        if domain is not None and board.lots(name):
+        if domain is not None and board.serving(name):
             for values, value in zip(found, domain, strict=True):
                 values.add(value)
     return tuple(frozenset(values) for values in found)

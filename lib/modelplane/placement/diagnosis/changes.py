@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from modelplane.devices import nearness
 from modelplane.devices.model import Device, NodeClass
-from modelplane.placement import shortage
-from modelplane.placement.model import (
+from modelplane.placement.decision import Change, ChangeKind
+from modelplane.placement.diagnosis import shortage
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.snapshot import (
     Cluster,
     Demand,
     Effect,
@@ -18,7 +20,6 @@ from modelplane.placement.model import (
     Toleration,
     TolerationOperator,
 )
-from modelplane.placement.plan import Change, ChangeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,10 @@ class World:
     demand: Demand
     intent: Intent
     pardoned: bool = False
+
+    def board(self, board: Board) -> Board:
+        """Return the board of this world's cluster, with everything that `board` has put down there."""
+        return board.varied(self.cluster, self.demand, self.intent, pardoned=self.pardoned)
 
 
 def applied(world: World, changes: tuple[Change, ...]) -> World:

@@ -11,8 +11,8 @@ from math import factorial
 
 from modelplane.devices import partitions
 from modelplane.devices.partitions import Rules, Undecided
-from modelplane.placement import load
-from modelplane.placement.load import Answer, Item, Vector
+from modelplane.placement.packing import load
+from modelplane.placement.packing.load import Answer, Item, Vector
 
 ORDERS = 24
 """Orders in which pods may have come that are looked at where several dimensions decide."""

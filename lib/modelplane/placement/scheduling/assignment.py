@@ -14,11 +14,12 @@ from typing import TypeAlias
 from modelplane.devices import matching
 from modelplane.devices.matching import Match, MissKind, Option
 from modelplane.devices.model import NodeClass
-from modelplane.placement import dimensions, ledger, load
-from modelplane.placement.dimensions import Dimensions
-from modelplane.placement.ledger import Ledger, Trial
-from modelplane.placement.load import Answer
-from modelplane.placement.model import Accounting, Demand, PodShape, Pool, RoleDemand
+from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.capacity.dimensions import Dimensions
+from modelplane.placement.capacity.ledger import Ledger, Trial
+from modelplane.placement.packing import load
+from modelplane.placement.packing.load import Answer
+from modelplane.placement.snapshot import Accounting, Demand, PodShape, Pool, RoleDemand
 
 Price: TypeAlias = tuple[int, Decimal]
 """(0, amount) when known in the reference currency, else (1, 0): a known price is preferred to an unknown one."""
@@ -27,7 +28,7 @@ FREE: Price = (0, Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class RoleAssignment:
     """One role on one pool of the cluster: the pool's position in name order, the devices used, and one pod's shape."""
 
     pool: int
@@ -36,13 +37,13 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
-    """A seat per role, the ledgers of all pools with the replica on them, and how good it is (smaller is better).
+class Assignment:
+    """A pool and an option per role, the ledgers of all pools with the replica on them, and how good it is.
 
-    `key` is (price of the nodes newly opened, nodes newly opened, devices left free in the pools used).
+    `key` is (price of the nodes newly opened, nodes newly opened, devices left free in the pools used); less is better.
     """
 
-    seats: tuple[Seat, ...]
+    roles: tuple[RoleAssignment, ...]
     ledgers: tuple[Ledger, ...]
     key: tuple[Price, int, int]
 
@@ -62,9 +63,9 @@ class Table:
         self.kinds: list[int] = []
         """Per class number, the first that matches as it does: with equal ledgers the two answer alike."""
         self._alike: dict[tuple[Match, ...], int] = {}
-        self._solutions: dict[tuple[tuple[int, Ledger], ...], Solution | None] = {}
+        self._solutions: dict[tuple[tuple[int, Ledger], ...], Assignment | None] = {}
         self._dimensions: dict[tuple[int, Accounting], Dimensions] = {}
-        self._guests: dict[tuple[int, int, Accounting], tuple[_Guest, ...]] = {}
+        self._role_pods: dict[tuple[int, int, Accounting], tuple[_RolePod, ...]] = {}
 
     @property
     def demand(self) -> Demand:
@@ -163,41 +164,41 @@ class Table:
         return ((unknown, amount), opened)
 
     def _pool_floor(self, number: int, pool: Pool, index: int, accounting: Accounting) -> tuple[Price, int]:
-        guests = self._guests.get((number, index, accounting)) or self._guests_of(number, index, accounting)
-        for guest in guests:
+        role_pods = self._role_pods.get((number, index, accounting)) or self._role_pods_of(number, index, accounting)
+        for role_pod in role_pods:
             for entry in pool.allocations:
-                if guest.stands_beside(entry.shape):
+                if role_pod.stands_beside(entry.shape):
                     return (FREE, 0)
-        return guests[0].floor if len(guests) == 1 else min(guest.floor for guest in guests)
+        return role_pods[0].floor if len(role_pods) == 1 else min(role_pod.floor for role_pod in role_pods)
 
-    def _guests_of(self, number: int, index: int, accounting: Accounting) -> tuple[_Guest, ...]:
+    def _role_pods_of(self, number: int, index: int, accounting: Accounting) -> tuple[_RolePod, ...]:
         role = self._demand.roles[index]
         what = self.dimensions(number, accounting)
         shapes = (shape_of(role, option) for option in self._matches[number][index].options)
-        found = tuple(_Guest(what, role, shape, self._price(number)) for shape in shapes)
-        self._guests[number, index, accounting] = found
+        found = tuple(_RolePod(what, role, shape, self._price(number)) for shape in shapes)
+        self._role_pods[number, index, accounting] = found
         return found
 
-    def solve(self, pools: tuple[tuple[int, Ledger], ...]) -> Solution | None:
+    def solve(self, pools: tuple[tuple[int, Ledger], ...]) -> Assignment | None:
         """Return the best way to put one replica on pools given as (class number, ledger), None when there is none."""
         if pools not in self._solutions:
             self._solutions[pools] = self._search(pools)
         return self._solutions[pools]
 
-    def _search(self, pools: tuple[tuple[int, Ledger], ...]) -> Solution | None:
+    def _search(self, pools: tuple[tuple[int, Ledger], ...]) -> Assignment | None:
         before = tuple(state for _, state in pools)
-        best: Solution | None = None
+        best: Assignment | None = None
         order: tuple[object, ...] = ()
-        for seats, after in self._seatings(pools, before, 0):
-            key = self._key(pools, seats, after)
-            rank = (key, tuple(seat.pool for seat in seats))
+        for chosen, after in self._assignments(pools, before, 0):
+            key = self._key(pools, chosen, after)
+            rank = (key, tuple(assigned.pool for assigned in chosen))
             if best is None or rank < order:
-                best, order = Solution(seats, after, key), rank
+                best, order = Assignment(chosen, after, key), rank
         return best
 
-    def _seatings(
+    def _assignments(
         self, pools: tuple[tuple[int, Ledger], ...], states: tuple[Ledger, ...], position: int
-    ) -> Iterator[tuple[tuple[Seat, ...], tuple[Ledger, ...]]]:
+    ) -> Iterator[tuple[tuple[RoleAssignment, ...], tuple[Ledger, ...]]]:
         if position == len(self._demand.roles):
             yield (), states
             return
@@ -209,14 +210,14 @@ class Table:
                 if ledger.fits_more(states[index], shape, after) is not Answer.FITS:
                     continue
                 rest = (*states[:index], after, *states[index + 1 :])
-                for seats, final in self._seatings(pools, rest, position + 1):
-                    yield (Seat(index, option, shape), *seats), final
+                for chosen, final in self._assignments(pools, rest, position + 1):
+                    yield (RoleAssignment(index, option, shape), *chosen), final
 
     def _key(
-        self, pools: tuple[tuple[int, Ledger], ...], seats: tuple[Seat, ...], after: tuple[Ledger, ...]
+        self, pools: tuple[tuple[int, Ledger], ...], chosen: tuple[RoleAssignment, ...], after: tuple[Ledger, ...]
     ) -> tuple[Price, int, int]:
         unknown, amount, opened, left = 0, Decimal(0), 0, 0
-        for index in sorted({seat.pool for seat in seats}):
+        for index in sorted({assigned.pool for assigned in chosen}):
             number, before = pools[index]
             more = after[index].opened - before.opened
             opened += max(0, more)
@@ -234,7 +235,7 @@ class Table:
         return (0, Decimal(node_class.cost_per_node_hour))
 
 
-class _Guest:
+class _RolePod:
     """A pod of one role on the nodes of one class: whom it can stand beside, and what it costs to stand alone."""
 
     __slots__ = ("_beside", "_vector", "_what", "floor")

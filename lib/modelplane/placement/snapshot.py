@@ -1,6 +1,6 @@
 """The snapshot a placement is decided from: fleet, demand, intent and the replicas that already exist.
 
-Everything is a value. Nothing here decides; `plan.py` holds what a decision looks like.
+Everything is a value. Nothing here decides; `decision.py` holds the outcome.
 """
 
 from __future__ import annotations
@@ -310,6 +310,16 @@ class Current:
 
     replicas: tuple[CurrentReplica, ...] = ()
     taken_names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The four inputs of one decision."""
+
+    fleet: Fleet
+    demand: Demand
+    intent: Intent
+    current: Current
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from modelplane import names
-from modelplane.placement import filters, ledger, solver
-from modelplane.placement.changes import World
-from modelplane.placement.filters import Refusal
-from modelplane.placement.ledger import Ledger, Trial
-from modelplane.placement.model import (
+from modelplane.placement.capacity import ledger
+from modelplane.placement.capacity.ledger import Ledger, Trial
+from modelplane.placement.decision import Admission, Reason
+from modelplane.placement.scheduling import assignment, filters
+from modelplane.placement.scheduling.assignment import Assignment, Price, Table
+from modelplane.placement.scheduling.filters import Refusal
+from modelplane.placement.snapshot import (
     Accounting,
     Cluster,
     CurrentReplica,
@@ -26,18 +28,16 @@ from modelplane.placement.model import (
     Intent,
     Pool,
 )
-from modelplane.placement.plan import Admission, Reason
-from modelplane.placement.solver import Price, Solution, Table
 
 Domain: TypeAlias = tuple[str, ...]
 """The values of the spread constraints' labels on a cluster."""
 
 
-Lot: TypeAlias = tuple[Pool, int]
+ServingPool: TypeAlias = tuple[Pool, int]
 """One pool whose class serves some role, and the class's number in the table."""
 
 
-class Look(NamedTuple):
+class PoolEstimate(NamedTuple):
     """What can be said of one ledger without packing. It holds the ledger, so that no other takes its identity.
 
     `trials` has the role on it, per role and option; `roles` are those that sums leave room for.
@@ -64,16 +64,16 @@ class Board:
         self.refused_on: dict[str, str] = {}
         """Clusters that refuse a replica of this deployment as things stand, and why."""
         self._refused_pools: dict[str, frozenset[str]] = {}
-        self._lots: dict[str, tuple[Lot, ...]] = {}
+        self._serving: dict[str, tuple[ServingPool, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
         self._unsolved: set[str] = set()
-        """Clusters that have no seats left: nothing that is put down later opens any."""
+        """Clusters that have no place left: nothing that is put down later opens any."""
         self._extra: dict[str, list[Holding]] = {}
         self._states: dict[tuple[object, ...], Ledger] = {}
         self._seen: dict[Ledger, Ledger] = {}
         """One object of all equal ledgers that were published, so that they are told apart by identity."""
-        self._looks: dict[tuple[int, int], Look] = {}
-        self._looks_on: dict[str, list[Look]] = {}
+        self._estimates: dict[tuple[int, int], PoolEstimate] = {}
+        self._estimates_on: dict[str, list[PoolEstimate]] = {}
         self._most_free: dict[str, int] = {}
         self._roles = frozenset(range(len(demand.roles)))
         self._wanted = sum(role.pods * sum(request.count for request in role.requests) for role in demand.roles)
@@ -98,22 +98,22 @@ class Board:
             self._barred[name] = filters.refusal(self.clusters[name], self.intent)
         return self._barred[name]
 
-    def lots(self, name: str) -> tuple[Lot, ...]:
+    def serving(self, name: str) -> tuple[ServingPool, ...]:
         """Return the cluster's pools whose class is known and serves some role, by pool name."""
-        found = self._lots.get(name)
+        found = self._serving.get(name)
         if found is None:
-            lots = self.table.serving(self.clusters[name].pools)
-            if len(lots) > 1:
-                lots.sort(key=lambda lot: lot[0].name)
-            found = self._lots[name] = tuple(lots)
+            serving = self.table.serving(self.clusters[name].pools)
+            if len(serving) > 1:
+                serving.sort(key=lambda one: one[0].name)
+            found = self._serving[name] = tuple(serving)
         return found
 
     def ledgers(self, name: str) -> tuple[Ledger, ...]:
-        """Return the ledgers of `lots`, with own replicas that the cluster has not published yet on them."""
+        """Return the ledgers of `serving`, with own replicas that the cluster has not published yet on them."""
         found = self._ledgers.get(name)
         if found is None:
-            accounting, lots = self.clusters[name].accounting, self.lots(name)
-            states = [self._state(pool, number, accounting) for pool, number in lots]
+            accounting, serving = self.clusters[name].accounting, self.serving(name)
+            states = [self._state(pool, number, accounting) for pool, number in serving]
             if name in self._extra or name in self._refused_pools:
                 self._change(name, states)
             found = self._ledgers[name] = tuple(states)
@@ -121,7 +121,7 @@ class Board:
 
     def _change(self, name: str, states: list[Ledger]) -> None:
         """Put on published ledgers what the cluster has not published, and close those it refuses."""
-        for index, (pool, _) in enumerate(self.lots(name)):
+        for index, (pool, _) in enumerate(self.serving(name)):
             for holding in self._extra.get(name, ()):
                 if pool.name == holding.pool:
                     states[index] = ledger.with_holding(states[index], holding)
@@ -170,20 +170,20 @@ class Board:
         See `Table.floor`.
         """
         if name in self._extra:
-            return (solver.FREE, 0) if self.lots(name) else None
-        return self.table.floor(self.lots(name), self.clusters[name].accounting)
+            return (assignment.FREE, 0) if self.serving(name) else None
+        return self.table.floor(self.serving(name), self.clusters[name].accounting)
 
     def left(self, name: str) -> int | None:
         """Return a number of devices left free that no solution on the cluster goes below.
 
         None when sums alone show that there is no solution. Cost: no packing.
         """
-        looks = self.looks(name)
-        if len(looks) == 1:
-            roles, least, most = looks[0].roles, looks[0].free, looks[0].free
+        estimates = self.estimates(name)
+        if len(estimates) == 1:
+            roles, least, most = estimates[0].roles, estimates[0].free, estimates[0].free
         else:
-            roles = frozenset[int]().union(*[look.roles for look in looks])
-            free = [look.free for look in looks]
+            roles = frozenset[int]().union(*[estimate.roles for estimate in estimates])
+            free = [estimate.free for estimate in estimates]
             least, most = min(free, default=0), max(free, default=0)
         if roles == self._roles:
             return least - self._wanted
@@ -196,42 +196,42 @@ class Board:
         """Return the devices that nothing holds in that pool of the cluster which has most of them."""
         found = self._most_free.get(name)
         if found is None:
-            found = self._most_free[name] = max([look.free for look in self.looks(name)], default=0)
+            found = self._most_free[name] = max([estimate.free for estimate in self.estimates(name)], default=0)
         return found
 
-    def looks(self, name: str) -> list[Look]:
+    def estimates(self, name: str) -> list[PoolEstimate]:
         """Return what can be said of each of `ledgers` without packing. Cost: sums, once per different ledger."""
-        found = self._looks_on.get(name)
+        found = self._estimates_on.get(name)
         if found is None:
-            kinds, known = self.table.kinds, self._looks
-            found = self._looks_on[name] = [
-                known.get((kinds[number], id(state))) or self._look(number, state)
-                for (_, number), state in zip(self.lots(name), self.ledgers(name), strict=True)
+            kinds, known = self.table.kinds, self._estimates
+            found = self._estimates_on[name] = [
+                known.get((kinds[number], id(state))) or self._estimate(number, state)
+                for (_, number), state in zip(self.serving(name), self.ledgers(name), strict=True)
             ]
         return found
 
-    def _look(self, number: int, state: Ledger) -> Look:
+    def _estimate(self, number: int, state: Ledger) -> PoolEstimate:
         trials = self.table.trials(number, state)
         roles = frozenset([index for index, row in enumerate(trials) if not all(one.excluded for one in row)])
-        found = Look(state, trials, roles, state.free_devices)
-        self._looks[self.table.kinds[number], id(state)] = found
+        found = PoolEstimate(state, trials, roles, state.free_devices)
+        self._estimates[self.table.kinds[number], id(state)] = found
         return found
 
-    def solve(self, name: str) -> Solution | None:
-        """Return the best seats for one more replica on the cluster, None when there are none."""
+    def solve(self, name: str) -> Assignment | None:
+        """Return the best assignment for one more replica on the cluster, None when there are none."""
         if name in self._unsolved:
             return None
-        rows = zip(self.lots(name), self.ledgers(name), strict=True)
+        rows = zip(self.serving(name), self.ledgers(name), strict=True)
         found = self.table.solve(tuple([(number, state) for (_, number), state in rows]))
         if found is None:
             self._unsolved.add(name)
         return found
 
-    def solve_without(self, replica: CurrentReplica, pools: frozenset[str] | None = None) -> Solution | None:
-        """Return the best seats on the replica's cluster as if its own were free; only on `pools` when given."""
+    def solve_without(self, replica: CurrentReplica, pools: frozenset[str] | None = None) -> Assignment | None:
+        """Return the best assignment on the replica's cluster as if its own were free; only on `pools` when given."""
         states = []
         name = replica.cluster
-        for (pool, number), state in zip(self.lots(name), self.ledgers(name), strict=True):
+        for (pool, number), state in zip(self.serving(name), self.ledgers(name), strict=True):
             held = [holding for holding in replica.holdings if holding.pool == pool.name]
             free = ledger.released(state, held)
             usable = pools is None or pool.name in pools
@@ -240,7 +240,7 @@ class Board:
 
     def counted_out(self, name: str) -> Refusal | None:
         """Return why counts forbid one more replica on the cluster, None when they do not."""
-        if name in self.refused_on and all(self.is_refused(name, pool.name) for pool, _ in self.lots(name)):
+        if name in self.refused_on and all(self.is_refused(name, pool.name) for pool, _ in self.serving(name)):
             return self.refusal(name)
         limit = self.intent.max_replicas_per_cluster
         if limit and self.objects_on[name] >= limit:
@@ -248,16 +248,16 @@ class Board:
             return Refusal(Reason.REPLICA_LIMIT, detail, "replica limit reached")
         return None
 
-    def varied(self, world: World) -> Board:
-        """Return a board with one cluster as the `world` has it, and everything put down there so far.
+    def varied(self, cluster: Cluster, demand: Demand, intent: Intent, *, pardoned: bool) -> Board:
+        """Return a board of one cluster as it is given, and everything put down there so far.
 
-        The others are left out.
+        `pardoned`: its refusals are set aside.
         """
-        name = world.cluster.name
-        board = Board(Fleet((world.cluster,)), world.demand, world.intent)
+        name = cluster.name
+        board = Board(Fleet((cluster,)), demand, intent)
         board.replicas_on, board.objects_on = Counter(self.replicas_on), Counter(self.objects_on)
         board.replicas_in = tuple(Counter(counter) for counter in self.replicas_in)
-        if not world.pardoned:
+        if not pardoned:
             board.refused_on, board._refused_pools = dict(self.refused_on), dict(self._refused_pools)
         board.occupy(name, self._extra.get(name, ()))
         return board
@@ -290,28 +290,33 @@ class Board:
 
     def _forget(self, name: str) -> None:
         self._ledgers.pop(name, None)
-        self._looks_on.pop(name, None)
+        self._estimates_on.pop(name, None)
         self._most_free.pop(name, None)
 
-    def take(self, name: str, solution: Solution) -> None:
+    def take(self, name: str, solution: Assignment) -> None:
         """Put a new replica down."""
-        rows = zip(self.table.demand.roles, solution.seats, strict=True)
-        self.occupy(
-            name,
-            [
-                Holding(role.role, self.lots(name)[seat.pool][0].name, role.pods, seat.shape, role.nodes_per_worker)
-                for role, seat in rows
-            ],
-        )
+        self.occupy(name, self.holdings(name, solution))
         self._ledgers[name] = solution.ledgers
         self.objects_on[name] += 1
         self.count(name, 1)
+
+    def holdings(self, name: str, solution: Assignment) -> list[Holding]:
+        """Return what a replica takes of the cluster's pools when it is assigned so."""
+        pools = [pool.name for pool, _ in self.serving(name)]
+        return [
+            Holding(role.role, pools[one.pool], role.pods, one.shape, role.nodes_per_worker)
+            for role, one in zip(self.table.demand.roles, solution.roles, strict=True)
+        ]
 
     def count(self, name: str, more: int) -> None:
         """Count a replica that stays (or, negative, one that leaves) for ranking and spread."""
         self.replicas_on[name] += more
         for counter, value in zip(self.replicas_in, self.domain(name) or (), strict=False):
             counter[value] += more
+
+    def counts_in(self, domain: Domain) -> tuple[int, ...]:
+        """Return, per spread constraint, the own replicas that stand under the domain's value."""
+        return tuple([counter[value] for counter, value in zip(self.replicas_in, domain, strict=True)])
 
     def domain(self, name: str) -> Domain | None:
         """Return the cluster's values of the spread labels, None when it lacks one of them or is gone."""

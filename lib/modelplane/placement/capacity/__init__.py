@@ -1,0 +1,1 @@
+"""Capacity of one pool: what a node of a class counts, what is held, and whether more fits. It knows no deployment."""

@@ -1,0 +1,67 @@
+"""Why a deployment's replicas are where they are, and what every cluster says to one more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from modelplane.placement.decision import Closest, ClusterVerdict, Plan, ReasonCount
+from modelplane.placement.diagnosis import counterfactual, shortfall
+from modelplane.placement.diagnosis.misses import Nearness
+from modelplane.placement.diagnosis.verdicts import Diagnosis
+from modelplane.placement.scheduling import scheduler
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.snapshot import Current, Demand, Fleet, Intent
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The plan, and every cluster's verdict on one more replica after it.
+
+    `message` reads as kube-scheduler's. `closest` is what would make one more fit, None when one fits or nothing is
+    known.
+    """
+
+    plan: Plan
+    message: str
+    reasons: tuple[ReasonCount, ...]
+    verdicts: tuple[ClusterVerdict, ...]
+    closest: Closest | None
+
+
+def schedule(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Plan:
+    """Return the plan for one deployment: which replicas stay, which are new, moved or shed, and why any is missing.
+
+    Shape: independent of the order of every input; scheduling the plan's outcome again changes nothing.
+    Raises: InvalidSelector when a device selector does not compile (the author's fault).
+    """
+    return decide(fleet, demand, intent, current)[0]
+
+
+def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tuple[Plan, Board]:
+    """Return the plan and the board as the plan leaves it."""
+    plan, missing, board = scheduler.decide(fleet, demand, intent, current)
+    return (replace(plan, shortfall=shortfall.of(board, missing)) if missing else plan), board
+
+
+def explain(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Explanation:
+    """Return the plan that `schedule` makes of the same snapshot, explained.
+
+    Raises: InvalidSelector when a device selector does not compile (the author's fault).
+    """
+    plan, board = decide(fleet, demand, intent, current)
+    short = plan.shortfall
+    if short is not None:
+        # It was found on the board as the plan leaves it, so it is what would be found again.
+        closest = None if any(verdict.fits for verdict in short.verdicts) else short.closest
+        return Explanation(plan, short.message, short.reasons, short.verdicts, closest)
+    diagnosis = Diagnosis(board)
+    verdicts = diagnosis.all()
+    near = Nearness(board)
+    fits = any(verdict.fits for verdict in verdicts)
+    return Explanation(
+        plan=plan,
+        message=shortfall.message(verdicts, near),
+        reasons=shortfall.reasons(verdicts, near),
+        verdicts=verdicts,
+        closest=None if fits else counterfactual.closest(board, diagnosis, verdicts, near),
+    )

@@ -1,0 +1,156 @@
+"""Why one replica is where it is, and why nowhere else, asked of the very functions that placed it.
+
+A replica is judged by taking it away and asking where it would go: what every cluster says then, and how those that
+would take it compare, in the order in which the scheduler compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from modelplane import names
+from modelplane.placement.decision import Closest, ClusterVerdict, PlacedReplica, Plan
+from modelplane.placement.diagnosis import counterfactual, shortfall
+from modelplane.placement.diagnosis.misses import Nearness
+from modelplane.placement.diagnosis.verdicts import Diagnosis
+from modelplane.placement.scheduling import preference, scheduler
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.scheduling.preference import Preference
+from modelplane.placement.snapshot import Allocation, Cluster, CurrentReplica, Fleet, Holding, Pool, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A cluster that would take the replica too; `why` it comes after (or, `preferred`, before) the one it is on."""
+
+    cluster: str
+    why: str
+    preferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Why one replica is where it is. `fits` is None where its own cluster cannot be asked any more."""
+
+    replica: PlacedReplica
+    fits: ClusterVerdict | None
+    rivals: tuple[Rival, ...]
+    others: tuple[ClusterVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaExplanation:
+    """One replica's standing, and every cluster's verdict on it as if it were not there."""
+
+    standing: Standing
+    message: str
+    verdicts: tuple[ClusterVerdict, ...]
+    closest: Closest | None
+
+
+def explain_replica(snapshot: Snapshot, plan: Plan, placed: PlacedReplica) -> ReplicaExplanation:
+    """Return why a replica of the snapshot's plan is where it is, and what every cluster says to it."""
+    board = _board_without(snapshot, plan, placed.name)
+    diagnosis, near = Diagnosis(board), Nearness(board)
+    verdicts = diagnosis.all()
+    fits = any(verdict.fits for verdict in verdicts)
+    return ReplicaExplanation(
+        standing=_standing(board, placed, verdicts),
+        message=shortfall.message(verdicts, near),
+        verdicts=verdicts,
+        closest=None if fits else counterfactual.closest(board, diagnosis, verdicts, near),
+    )
+
+
+def standings(snapshot: Snapshot, plan: Plan) -> Iterator[Standing]:
+    """Yield why each replica is where it is; replicas that hold the same on one cluster are judged once."""
+    judged: dict[tuple[object, ...], Standing] = {}
+    for placed in plan.composed:
+        same = (
+            placed.cluster,
+            tuple((role.role, role.pool, role.shape, role.pods) for role in placed.roles),
+            placed.admission,
+        )
+        if same not in judged:
+            board = _board_without(snapshot, plan, placed.name)
+            judged[same] = _standing(board, placed, Diagnosis(board).all())
+        yield replace(judged[same], replica=placed)
+
+
+def _standing(board: Board, placed: PlacedReplica, verdicts: tuple[ClusterVerdict, ...]) -> Standing:
+    by_name = {verdict.cluster: verdict for verdict in verdicts}
+    own = by_name.get(placed.cluster)
+    fitting = [verdict.cluster for verdict in verdicts if verdict.fits]
+    rivals = tuple(_rivals(board, placed.cluster, fitting)) if own is not None and own.fits else ()
+    others = tuple(verdict for verdict in verdicts if not verdict.fits and verdict.cluster != placed.cluster)
+    return Standing(placed, own, rivals, others)
+
+
+def _rivals(board: Board, own: str, fitting: list[str]) -> Iterator[Rival]:
+    """Yield the other clusters that would take it, each with the first thing in which it differs."""
+    mine = _preference(board, own)
+    for name in fitting:
+        other = _preference(board, name)
+        if name == own or mine is None or other is None:
+            continue
+        yield Rival(name, preference.difference(board.intent, other, mine), preferred=other < mine)
+
+
+def _preference(board: Board, name: str) -> Preference | None:
+    """Return everything by which the scheduler compares the cluster, None when it takes no replica."""
+    found, domain = board.solve(name), board.domain(name)
+    if found is None or domain is None:
+        return None
+    return preference.of(board, name, found.key, board.counts_in(domain))
+
+
+# --- one replica taken away -------------------------------------------------------------------------------------------
+
+
+def _board_without(snapshot: Snapshot, plan: Plan, name: str) -> Board:
+    """Return the board as the scheduler sees it once a replica is gone and nothing has taken its place.
+
+    Of a deployment that misses some, none of those may take it either.
+    """
+    gone = next((one for one in snapshot.current.replicas if one.name == name), None)
+    others = tuple(one for one in snapshot.current.replicas if one.name != name)
+    wanted = sum(one.holds_place for one in plan.composed if one.name != name)
+    fleet = snapshot.fleet if gone is None else _fleet_without(snapshot.fleet, snapshot.intent.namespace, gone)
+    intent = replace(snapshot.intent, replicas=wanted)
+    board = scheduler.decide(fleet, snapshot.demand, intent, replace(snapshot.current, replicas=others)).board
+    for cluster in board.clusters:
+        if board.barred(cluster) is None:
+            board.serving(cluster)
+    # Before anything is solved, as the ranking does: solutions remember prices as they were compared then.
+    board.table.compare_prices()
+    return board
+
+
+def _fleet_without(fleet: Fleet, namespace: str, gone: CurrentReplica) -> Fleet:
+    key = names.qualified(namespace, gone.name)
+    return replace(fleet, clusters=tuple(_cluster_without(one, key, gone) for one in fleet.clusters))
+
+
+def _cluster_without(cluster: Cluster, key: str, gone: CurrentReplica) -> Cluster:
+    if cluster.name != gone.cluster:
+        return cluster
+    pools = cluster.pools
+    if key in cluster.admitted:
+        pools = tuple(_pool_without(pool, gone.holdings) for pool in pools)
+    refused = {name: note for name, note in cluster.refused.items() if name != key}
+    return replace(cluster, pools=pools, admitted=cluster.admitted - {key}, refused=refused)
+
+
+def _pool_without(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
+    """Return the pool without what it published for some holdings; what is not found there was not published."""
+    left: tuple[Allocation, ...] = pool.allocations
+    for holding in holdings:
+        if holding.pool != pool.name:
+            continue
+        for index, entry in enumerate(left):
+            same = (entry.shape, entry.nodes_per_worker) == (holding.shape, holding.nodes_per_worker)
+            if same and entry.pods >= holding.pods:
+                left = (*left[:index], entry._replace(pods=entry.pods - holding.pods), *left[index + 1 :])
+                break
+    return replace(pool, allocations=left)

@@ -1,0 +1,96 @@
+"""The criteria by which clusters that can take a replica are compared, the first that differs decides.
+
+A criterion is one field of `Preference`: its place among the fields is its weight, and its annotation says how a
+difference in it reads. The queue of candidates and `explain` know no criterion by name or position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_type_hints
+
+from modelplane.placement.scheduling import filters
+from modelplane.placement.scheduling.assignment import Price
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.snapshot import Intent, Strategy
+
+Difference: TypeAlias = Callable[[Intent, Any, Any], str]
+"""The words for a criterion in which another cluster (first value) differs from the chosen one (second value)."""
+
+
+def _spread(intent: Intent, theirs: tuple[int, ...], ours: tuple[int, ...]) -> str:
+    keys = ", ".join(constraint.topology_key for constraint in intent.spread)
+    return f"spread over {keys}: {_counts(theirs)} against {_counts(ours)}"
+
+
+def _own(intent: Intent, theirs: int, ours: int) -> str:
+    return f"{intent.strategy}: {abs(theirs)} of its other replicas there against {abs(ours)}"
+
+
+def _cache(_intent: Intent, _theirs: bool, _ours: bool) -> str:  # noqa: FBT001 - values of a criterion
+    return "the model cache is ready on one of the two only"
+
+
+def _taints(_intent: Intent, theirs: int, ours: int) -> str:
+    return f"{theirs} PreferNoSchedule taints against {ours}"
+
+
+def _price(_intent: Intent, theirs: Price, ours: Price) -> str:
+    def told(price: Price) -> str:
+        return "unknown" if price[0] else str(price[1])
+
+    return f"price per hour of the nodes it would open: {told(theirs)} against {told(ours)}"
+
+
+def _opened(_intent: Intent, theirs: int, ours: int) -> str:
+    return f"it would open {theirs} nodes against {ours}"
+
+
+def _left(_intent: Intent, theirs: int, ours: int) -> str:
+    return f"it would leave {theirs} devices free in its pools against {ours}: the tighter fit comes first"
+
+
+def _name(_intent: Intent, _theirs: str, _ours: str) -> str:
+    return "alike in everything else; names decide"
+
+
+# A tuple, because the candidates of a large fleet are compared a hundred thousand times in one call.
+class Preference(NamedTuple):
+    """A cluster's standing among those that can take the replica, smaller is better.
+
+    `spread_counts` is the same for all of one queue and left empty there. `own_replicas` is negative under Pack.
+    """
+
+    spread_counts: Annotated[tuple[int, ...], _spread]
+    own_replicas: Annotated[int, _own]
+    cache_absent: Annotated[bool, _cache]
+    disliked_taints: Annotated[int, _taints]
+    price: Annotated[Price, _price]
+    nodes_opened: Annotated[int, _opened]
+    devices_left: Annotated[int, _left]
+    name: Annotated[str, _name]
+
+
+def of(board: Board, name: str, goodness: tuple[Price, int, int], spread_counts: tuple[int, ...] = ()) -> Preference:
+    """Return the preference for a cluster, with the key of an assignment there or a bound below it."""
+    own = board.replicas_on.get(name, 0)
+    cache = board.intent.cache
+    absent = cache is not None and name not in cache.ready_clusters
+    cluster = board.clusters[name]
+    disliked = filters.disliked(cluster, board.intent) if cluster.taints else 0
+    own = own if board.intent.strategy is Strategy.SPREAD else -own
+    return Preference(spread_counts, own, absent, disliked, *goodness, name)
+
+
+def difference(intent: Intent, theirs: Preference, ours: Preference) -> str:
+    """Return the first difference in words, the other cluster's value first; empty where there is none."""
+    hints = get_type_hints(Preference, include_extras=True)
+    for field, one, other in zip(Preference._fields, theirs, ours, strict=True):
+        if one != other:
+            describe: Difference = hints[field].__metadata__[0]
+            return describe(intent, one, other)
+    return ""
+
+
+def _counts(value: tuple[int, ...]) -> str:
+    return ", ".join(str(one) for one in value)
