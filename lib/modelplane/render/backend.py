@@ -60,9 +60,9 @@ class Problem:
 class Observation:
     """What is seen of a rendered replica.
 
-    `workers` holds the ready workers per role, and is empty where nothing is seen of the workload. `is_ready`: the
-    technology calls the workload ready as it was last rendered. `is_routed`: the cluster's gateway has taken its route,
-    None where nothing is seen of the route.
+    `workers` holds the ready workers of each role that something is seen of. `is_ready`: the technology calls the
+    workload ready as it was last rendered. `is_routed`: the cluster's gateway has taken its route, None where nothing
+    is said of the route as it is.
     """
 
     workers: Mapping[Role, int]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names
+from modelplane.render import seen
 from modelplane.render.manifest import Lifecycle, Manifest
 
 Json: TypeAlias = Any
@@ -46,9 +47,8 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
 
 def unwrap(wrapped: Resource) -> Resource:
     """Return the bare manifest that an Object, desired or observed, puts on its cluster; empty where it has none."""
-    provider = (wrapped.get("spec") or {}).get("forProvider") or {}
-    manifest: Resource = provider.get("manifest") or {}
-    return manifest
+    manifest = seen.at(wrapped, "spec", "forProvider", "manifest")
+    return manifest if isinstance(manifest, Mapping) else {}
 
 
 def is_object(resource: Resource) -> bool:
@@ -62,17 +62,13 @@ def observed(wrapped: Resource | None) -> Resource | None:
     """Return the remote object as it was last seen, None when it was not seen (yet)."""
     if wrapped is None:
         return None
-    manifest = ((wrapped.get("status") or {}).get("atProvider") or {}).get("manifest")
+    manifest = seen.at(wrapped, "status", "atProvider", "manifest")
     return manifest if isinstance(manifest, Mapping) and manifest else None
 
 
 def condition(wrapped: Resource, kind: str) -> Resource:
     """Return a condition of the Object, empty when it has none of that type."""
-    for entry in (wrapped.get("status") or {}).get("conditions") or ():
-        if entry.get("type") == kind:
-            found: Resource = entry
-            return found
-    return {}
+    return seen.conditions(wrapped.get("status")).get(kind, {})
 
 
 def is_ready(wrapped: Resource) -> bool:

@@ -55,12 +55,11 @@ class Progress:
 def judge(replica: Replica, observation: Observation, *, before: Mapping[Role, int], has_address: bool) -> Progress:
     """Return the progress of a replica whose objects have been handed to its cluster.
 
-    `before` are the ready workers reported last: they stand while nothing is seen. `has_address`: the cluster's
-    gateway can be reached under a known address.
+    `before` are the ready workers reported last: those of a role stand while nothing is seen of it. `has_address`: the
+    cluster's gateway can be reached under a known address.
     """
-    seen = bool(observation.workers)
-    workers = dict(observation.workers) if seen else dict(before)
-    complete = seen and all(workers.get(bound.spec.role, 0) >= bound.spec.workers for bound in replica.roles)
+    workers = {**before, **observation.workers}
+    complete = all(observation.workers.get(bound.spec.role, 0) >= bound.spec.workers for bound in replica.roles)
     workload = _workload(replica, observation, complete=complete)
     serving = _serving(replica, observation, has_address=has_address)
     return Progress(_phase(observation, workload, serving), workload, serving, workers)
@@ -70,9 +69,10 @@ def _workload(replica: Replica, observation: Observation, *, complete: bool) -> 
     final = next((p for p in observation.problems if p.is_final and not p.about_route), None)
     if final is not None:
         return Judgement(Known.NO, final.reason, _messages((final,)))
-    if not observation.workers:
-        message = f"nothing is seen yet of the workload on cluster {replica.cluster}"
-        return Judgement(Known.UNKNOWN, "NotObserved", _messages(observation.problems) or message)
+    is_short = any(observation.workers.get(role, count) < count for role, count in _wanted(replica))
+    if not is_short and _unseen(replica, observation):
+        message = _messages(observation.problems) or _unseen_of(replica, observation)
+        return Judgement(Known.UNKNOWN, "NotObserved", message)
     if observation.is_ready and complete:
         return Judgement(Known.YES, "AllWorkersReady", _counts(replica, observation))
     reason = observation.problems[0].reason if observation.problems else "WorkersStarting"
@@ -81,20 +81,22 @@ def _workload(replica: Replica, observation: Observation, *, complete: bool) -> 
 
 
 def _serving(replica: Replica, observation: Observation, *, has_address: bool) -> Judgement:
-    if not observation.workers:
-        return Judgement(Known.UNKNOWN, "NotObserved", f"nothing is seen of the workload on cluster {replica.cluster}")
-    idle = [str(bound.spec.role) for bound in replica.roles if not observation.workers.get(bound.spec.role)]
+    idle = [str(role) for role, count in observation.workers.items() if not count]
     if idle:
         return Judgement(Known.NO, "NoReadyWorker", f"no worker of {' and '.join(idle)} is ready")
+    if _unseen(replica, observation):
+        return Judgement(Known.UNKNOWN, "NotObserved", _unseen_of(replica, observation))
+    routes = tuple(problem for problem in observation.problems if problem.about_route)
     if observation.is_routed is None:
-        return Judgement(Known.UNKNOWN, "RouteNotObserved", "nothing is seen of the route on the cluster's gateway")
+        reason = routes[0].reason if routes else "RouteNotObserved"
+        message = _messages(routes) or "nothing is seen of the route on the cluster's gateway"
+        return Judgement(Known.UNKNOWN, reason, message)
     if not observation.is_routed:
-        routes = tuple(problem for problem in observation.problems if problem.about_route)
         reason = routes[0].reason if routes else "RouteNotAccepted"
         return Judgement(Known.NO, reason, _messages(routes) or "the cluster's gateway has not taken the route yet")
     if not has_address:
         return Judgement(
-            Known.NO,
+            Known.UNKNOWN,
             "NoGatewayAddress",
             f"cluster {replica.cluster} has published no gateway address; see its condition ClusterReady",
         )
@@ -109,10 +111,27 @@ def _phase(observation: Observation, workload: Judgement, serving: Judgement) ->
     return Phase.STARTING
 
 
+def _wanted(replica: Replica) -> tuple[tuple[Role, int], ...]:
+    return tuple((bound.spec.role, bound.spec.workers) for bound in replica.roles)
+
+
+def _unseen(replica: Replica, observation: Observation) -> tuple[Role, ...]:
+    """Return the roles of whose workers nothing is said."""
+    return tuple(role for role, _ in _wanted(replica) if role not in observation.workers)
+
+
+def _unseen_of(replica: Replica, observation: Observation) -> str:
+    if not observation.workers:
+        return f"nothing is seen of the workload on cluster {replica.cluster}"
+    roles = " and ".join(_unseen(replica, observation))
+    return f"cluster {replica.cluster} does not say how many {roles} workers are ready"
+
+
 def _counts(replica: Replica, observation: Observation) -> str:
     return ", ".join(
-        f"{observation.workers.get(bound.spec.role, 0)} of {bound.spec.workers} {bound.spec.role} workers ready"
-        for bound in replica.roles
+        f"{observation.workers[role]} of {count} {role} workers ready"
+        for role, count in _wanted(replica)
+        if role in observation.workers
     )
 
 

@@ -131,7 +131,7 @@ THREE = world.replica(world.role(workers=3))
             None, _old_generation, "Degraded", ("False", "NotProcessed"), ("True", "Serving"), id="an older generation"
         ),
         pytest.param(
-            None, _no_parents, "Starting", ("True", "AllWorkersReady"), ("False", "RouteNotProcessed"), id="no route"
+            None, _no_parents, "Starting", ("True", "AllWorkersReady"), ("Unknown", "RouteNotProcessed"), id="no route"
         ),
         pytest.param(
             None,

@@ -7,14 +7,12 @@ may speak of an older generation, so both are looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
-
+from modelplane.render import seen
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.kserve import service
 from modelplane.workload.model import BoundRole, Replica, Role
 
-Json: TypeAlias = Any
-Object: TypeAlias = Mapping[str, Json]
+Object = seen.Object
 
 _SINGLE = {Role.DECODE: "MainWorkloadReady", Role.PREFILL: "PrefillWorkloadReady"}
 _GANG = {Role.DECODE: "WorkerWorkloadReady", Role.PREFILL: "PrefillWorkerWorkloadReady"}
@@ -24,73 +22,90 @@ _ROLL_UPS = ("PresetsCombined", "WorkloadsReady", "RouterReady")
 
 
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
-    """Return what the observed objects say of the replica."""
+    """Return what the observed objects say of the replica; what they do not say is not known, and never a no."""
     observed = objects.get(service.KEY_SERVICE)
     is_routed, route_problems = _route(objects.get(service.KEY_ROUTE))
     if observed is None:
         return Observation({}, is_ready=False, is_routed=is_routed, problems=tuple(route_problems))
-    conditions = _conditions(observed)
+    conditions = seen.conditions(observed.get("status"))
     problems = [*_stale(observed), *_service_problems(conditions), *route_problems]
     is_ready = not any(_stale(observed)) and all(
-        conditions.get(name, {}).get("status") == "True" for name in ("Ready", "PresetsCombined")
+        seen.verdict(conditions.get(name)) is True for name in ("Ready", "PresetsCombined")
     )
-    workers = {bound.spec.role: _workers(observed, conditions, bound) for bound in replica.roles}
+    counted = {bound.spec.role: _workers(observed, conditions, bound) for bound in replica.roles}
+    workers = {role: ready for role, ready in counted.items() if ready is not None}
     return Observation(workers, is_ready, is_routed, tuple(problems))
-
-
-def _conditions(observed: Object) -> dict[str, Object]:
-    return {str(entry.get("type")): entry for entry in (observed.get("status") or {}).get("conditions") or ()}
 
 
 def _stale(observed: Object) -> Iterator[Problem]:
     """Yield a problem when KServe has not looked at the object as it stands now."""
-    generation = (observed.get("metadata") or {}).get("generation")
-    seen = (observed.get("status") or {}).get("observedGeneration")
-    if generation is not None and seen != generation:
+    generation = seen.count(seen.at(observed, "metadata", "generation"))
+    looked_at = seen.count(seen.at(observed, "status", "observedGeneration"))
+    if generation is not None and looked_at != generation:
         yield Problem(
-            "NotProcessed", f"KServe has processed generation {seen or 0} of {generation}; is its controller running?"
+            "NotProcessed",
+            f"KServe has processed generation {looked_at or 0} of {generation}; is its controller running?",
         )
 
 
 def _service_problems(conditions: Mapping[str, Object]) -> Iterator[Problem]:
     for name in _ROLL_UPS:
         condition = conditions.get(name)
-        if condition is None or condition.get("status") == "True":
+        if condition is None or seen.verdict(condition) is True:
             continue
-        reason = str(condition.get("reason") or name)
-        message = str(condition.get("message") or "no message")
-        is_final = condition.get("status") == "False" and reason in _FINAL
+        reason = seen.text(condition.get("reason")) or name
+        message = seen.text(condition.get("message")) or "no message"
+        is_final = seen.verdict(condition) is False and reason in _FINAL
         yield Problem(reason, f"KServe {name}: {message}", is_final)
 
 
 def _route(route: Object | None) -> tuple[bool | None, list[Problem]]:
+    """Return whether a gateway has taken the route, None while none has said so or otherwise of the route as it is."""
     if route is None:
         return None, []
-    parents = (route.get("status") or {}).get("parents") or ()
+    parents = seen.objects(seen.at(route, "status", "parents"))
     if not parents:
         message = "no gateway controller of the cluster has looked at the route yet"
-        return False, [Problem("RouteNotProcessed", message, about_route=True)]
+        return None, [Problem("RouteNotProcessed", message, about_route=True)]
     problems: list[Problem] = []
+    is_refused = True
     for parent in parents:
-        found = {str(entry.get("type")): entry for entry in parent.get("conditions") or ()}
-        missing = [name for name in ("Accepted", "ResolvedRefs") if found.get(name, {}).get("status") != "True"]
-        if not missing:
+        found = seen.conditions(parent)
+        verdicts = {name: _current(route, found.get(name)) for name in ("Accepted", "ResolvedRefs")}
+        if all(verdicts.values()):
             return True, []
-        entry = found.get(missing[0], {})
-        text = str(entry.get("message") or "no message")
-        reason = str(entry.get("reason") or missing[0])
-        problems.append(Problem(reason, f"route of the cluster's gateway: {text}", about_route=True))
-    return False, problems
+        refused = [name for name, verdict in verdicts.items() if verdict is False]
+        is_refused = is_refused and bool(refused)
+        open_ones = refused or [name for name, verdict in verdicts.items() if verdict is None]
+        problems.append(_route_problem(found.get(open_ones[0]), open_ones[0], is_refused=bool(refused)))
+    return False if is_refused else None, problems
 
 
-def _workers(observed: Object, conditions: Mapping[str, Object], bound: BoundRole) -> int:
+def _current(route: Object, condition: Object | None) -> bool | None:
+    """Return the verdict of a condition; one about an older form of the route is none."""
+    generation = seen.count(seen.at(route, "metadata", "generation"))
+    looked_at = seen.count(seen.at(condition, "observedGeneration"))
+    if generation is not None and looked_at is not None and looked_at < generation:
+        return None
+    return seen.verdict(condition)
+
+
+def _route_problem(condition: Object | None, name: str, *, is_refused: bool) -> Problem:
+    if not is_refused:
+        message = f"no gateway controller of the cluster has said yet whether the route is {name}"
+        return Problem("RouteNotProcessed", message, about_route=True)
+    message = seen.text(seen.at(condition, "message")) or "no message"
+    reason = seen.text(seen.at(condition, "reason")) or name
+    return Problem(reason, f"route of the cluster's gateway: {message}", about_route=True)
+
+
+def _workers(observed: Object, conditions: Mapping[str, Object], bound: BoundRole) -> int | None:
     """Return the ready workers of a role, from the count where KServe publishes it, else all or none from its
-    condition.
+    condition, else None.
     """
     role = bound.spec
-    workload = ((observed.get("status") or {}).get("workloads") or {}).get(_WORKLOAD[role.role]) or {}
-    ready = workload.get("readyReplicas")
-    if isinstance(ready, int):
+    ready = seen.count(seen.at(observed, "status", "workloads", _WORKLOAD[role.role], "readyReplicas"))
+    if ready is not None:
         return min(ready, role.workers)
-    condition = (_GANG if role.topology.is_gang else _SINGLE)[role.role]
-    return role.workers if conditions.get(condition, {}).get("status") == "True" else 0
+    verdict = seen.verdict(conditions.get((_GANG if role.topology.is_gang else _SINGLE)[role.role]))
+    return None if verdict is None else role.workers * verdict
