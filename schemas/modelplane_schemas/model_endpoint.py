@@ -96,6 +96,78 @@ class Spec(Wire):
     )
 
 
+class Model1(Wire):
+    """
+    The model the endpoint serves.
+    """
+
+    name: str | None = Field(None, description="Name the endpoint knows it by.")
+
+
+class SecretRef1(Wire):
+    """
+    Secret of the same namespace that holds the credential.
+    """
+
+    name: str | None = Field(None, description="Name of the Secret.")
+    key: str | None = Field(None, description="Key inside the Secret.")
+
+
+class Auth1(Wire):
+    """
+    Credentials the gateway adds to requests.
+    """
+
+    secret_ref: SecretRef1 | None = Field(
+        None, alias="secretRef", description="Secret of the same namespace that holds the credential."
+    )
+    scheme: str | None = Field(None, description="How the credential is sent.")
+    header: str | None = Field(None, description="Header that carries the credential.")
+
+
+class CaCertificateRef1(Wire):
+    kind: str | None = Field(None, description="Kind of the object.")
+    name: str | None = Field(None, description="Name of the object.")
+
+
+class Tls1(Wire):
+    """
+    How the endpoint's certificate is checked.
+    """
+
+    ca_certificate_refs: list[CaCertificateRef1] | None = Field(
+        None, alias="caCertificateRefs", description="ConfigMaps or Secrets of the same namespace with ca.crt."
+    )
+    insecure_skip_verify: bool | None = Field(
+        None, alias="insecureSkipVerify", description="Any certificate is accepted."
+    )
+    sni: str | None = Field(None, description="Server name asked for.")
+
+
+class HealthCheck1(Wire):
+    """
+    How the gateway checks it.
+    """
+
+    path: str | None = Field(None, description="Path of the check.")
+    interval: str | None = Field(None, description="Time between checks.")
+    timeout: str | None = Field(None, description="Time one check may take.")
+
+
+class InForce(Wire):
+    """
+    The spec that the gateway's objects were made from last. It is what runs, and what a ModelService routes to, while a mistake in the spec waits to be mended.
+    """
+
+    url: str | None = Field(None, description="Where requests go.")
+    host: str | None = Field(None, description="Host header sent to the endpoint.")
+    api: list[str] | None = Field(None, description="Protocols the endpoint speaks.")
+    model: Model1 | None = Field(None, description="The model the endpoint serves.")
+    auth: Auth1 | None = Field(None, description="Credentials the gateway adds to requests.")
+    tls: Tls1 | None = Field(None, description="How the endpoint's certificate is checked.")
+    health_check: HealthCheck1 | None = Field(None, alias="healthCheck", description="How the gateway checks it.")
+
+
 class Status(Wire):
     """
     What became of it.
@@ -103,6 +175,11 @@ class Status(Wire):
 
     backend_name: str | None = Field(None, alias="backendName", description="Name of the gateway's Backend for it.")
     ready: bool | None = Field(None, description="It may receive requests.")
+    in_force: InForce | None = Field(
+        None,
+        alias="inForce",
+        description="The spec that the gateway's objects were made from last. It is what runs, and what a ModelService routes to, while a mistake in the spec waits to be mended.",
+    )
 
 
 class ModelEndpoint(Wire):

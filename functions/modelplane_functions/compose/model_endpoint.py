@@ -2,8 +2,8 @@
 
 Reads: its own Backend and credential filter, as observed children.
 Emits: an Envoy Gateway Backend, and with `auth` an HTTPRouteFilter that sets the credential.
-Reports: backendName, ready (routes may use it: it is there, and was not refused); conditions EndpointResolved and
-Reachable.
+Reports: backendName, ready (routes may use it: it is there, and was not refused), inForce (the spec that its objects
+were made from, which a service routes to while the spec cannot be read); conditions EndpointResolved and Reachable.
 
 The credential itself is never read. Envoy Gateway takes it from the Secret's key `credential`, which must hold the
 whole value of the header, for example `Bearer sk-...`.
@@ -45,7 +45,11 @@ def compose(observed: Observed) -> Outcome:
     }
     return Outcome(
         children=children,
-        status={"backendName": routing.backend_name(endpoint.name), "ready": is_ready},
+        status={
+            "backendName": routing.backend_name(endpoint.name),
+            "ready": is_ready,
+            "inForce": endpoints.in_force(observed.composite),
+        },
         conditions=(_resolved(endpoint), _reachable(verdict)),
         events=() if is_draining else _events(is_ready=is_ready, was_ready=was_ready, verdict=verdict),
         ready=_ready(exists and is_usable),

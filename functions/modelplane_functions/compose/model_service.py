@@ -13,7 +13,7 @@ expressed. What a route refers to is made before the route and removed after it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
@@ -102,15 +102,38 @@ def _group_key(selector: str) -> str:
 
 def _groups(service: Service, observed: Observed) -> tuple[tuple[Candidate, ...], ...]:
     """Return the endpoints each selector matches; one of another namespace, or one that is leaving, never."""
+    carried = _carried(observed)
     return tuple(
         tuple(
-            endpoints.candidate(resource)
+            _heard(endpoints.candidate(resource), carried)
             for resource in observed.required[_group_key(group.selector.text())]
             if _is_eligible(resource, service.namespace)
             and group.selector.matches(resource["metadata"].get("labels") or {})
         )
         for group in service.groups
     )
+
+
+def _heard(candidate: Candidate, carried: Mapping[str, str]) -> Candidate:
+    """Return the candidate; one that says nothing of itself just now is what the route that runs makes of it."""
+    if not candidate.is_silent or candidate.endpoint is None or candidate.name not in carried:
+        return candidate
+    problem = candidate.problem or "its status does not say whether it is ready; it is kept in the route that runs"
+    return replace(candidate, ready=True, backend_name=carried[candidate.name], problem=problem)
+
+
+def _carried(observed: Observed) -> dict[str, str]:
+    """Return the Backends, by endpoint, that receive requests through the route that runs."""
+    running = observed.children.get(routing.ROUTE_KEY)
+    if running is None:
+        return {}
+    in_use = _references(running)
+    shares = any(key.startswith(f"{routing.BACKEND_KEY}-") for key in observed.children)
+    told = [
+        (entry.at("endpoint").text(""), entry.at("backendName").text(""), entry.at("weight").integer(0))
+        for entry in Field(observed.status).at("backends").items()
+    ]
+    return {name: backend for name, backend, weight in told if weight and (shares or backend in in_use)}
 
 
 def _is_eligible(resource: Resource, namespace: str) -> bool:

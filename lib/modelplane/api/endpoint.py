@@ -25,6 +25,7 @@ Json: TypeAlias = Any
 # Source: Envoy Gateway v1.9.0, InjectedCredentialKey. It reads this key of the Secret and no other.
 CREDENTIAL_KEY = "credential"
 _AUTHORIZATION = "Authorization"
+_IN_FORCE = ("url", "host", "api", "model", "auth", "tls", "healthCheck")
 
 
 def decode(document: Mapping[str, Json]) -> Endpoint:
@@ -55,19 +56,47 @@ def is_draining(document: Mapping[str, Json]) -> bool:
     return Field(document).at("spec", "drain").value is True
 
 
+def in_force(document: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the part of the spec that the gateway's objects are made from, as the status keeps it."""
+    spec = Field(document).at("spec").members()
+    return {key: spec[key] for key in _IN_FORCE if spec.get(key) is not None}
+
+
 def candidate(document: Mapping[str, Json]) -> Candidate:
-    """Return the endpoint as a service sees it: one that cannot be read is a candidate with a problem, never an
-    error.
+    """Return the endpoint as a service sees it: one that cannot be read is what its status says is in force, and what
+    that cannot be read either is a candidate with a problem; never an error.
     """
     root = Field(document)
     name = root.at("metadata", "name").text()
-    is_ready = root.at("status", "ready").value is True
-    backend_name = root.at("status", "backendName").text("")
+    is_ready, backend_name, is_silent = _said(root)
     try:
-        endpoint = decode(document)
+        endpoint, problem = decode(document), ""
     except InvalidInput as error:
-        return Candidate(name, ready=False, problem=str(error))
-    return Candidate(name, ready=is_ready and bool(backend_name), backend_name=backend_name, endpoint=endpoint)
+        kept = _kept(root)
+        if kept is None:
+            return Candidate(name, ready=False, problem=str(error), is_silent=is_silent)
+        endpoint, problem = kept, f"{error}; what runs is kept as it is"
+    return Candidate(name, is_ready, backend_name, endpoint, problem, is_silent)
+
+
+def _said(root: Field) -> tuple[bool, str, bool]:
+    """Return whether the status says that the endpoint is ready, under which Backend, and whether it says neither."""
+    status = root.at("status").value
+    said: Mapping[str, Json] = status if isinstance(status, Mapping) else {}
+    ready, name = said.get("ready"), said.get("backendName")
+    backend_name = name if isinstance(name, str) else ""
+    is_silent = not isinstance(ready, bool) or (ready and not backend_name)
+    return ready is True and bool(backend_name), backend_name, is_silent
+
+
+def _kept(root: Field) -> Endpoint | None:
+    """Return the endpoint as it runs, judged by the same rules as its spec; None where nothing is in force."""
+    try:
+        if not root.at("status", "inForce").members():
+            return None
+        return decode({"metadata": root.at("metadata").value, "spec": root.at("status", "inForce").value})
+    except InvalidInput:
+        return None
 
 
 def _url(field: Field, namespace: str) -> Url:

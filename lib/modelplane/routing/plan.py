@@ -35,13 +35,17 @@ class Variant(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An endpoint that a selector matched. `endpoint` None: it cannot be read, and `problem` says why."""
+    """An endpoint that a selector matched. `endpoint` None: it cannot be read, and `problem` says why.
+
+    `is_silent`: it does not say whether it is ready, which is not the same as no.
+    """
 
     name: str
     ready: bool
     backend_name: str = ""
     endpoint: Endpoint | None = None
     problem: str = ""
+    is_silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Plan:
     """A route that the gateway can carry. `targets` empty: no endpoint is ready, and what runs is to be kept.
 
     `prefix` is the path in front of the API's own, the same for all. `notes` are sentences for people. `is_complete`:
-    every group that is to receive requests has endpoints and all are ready; `is_drained`: no group is.
+    every group that is to receive requests has endpoints, all are ready, and none has a problem; `is_drained`: no group is.
     """
 
     variant: Variant
@@ -138,7 +142,7 @@ def decide(service: Service, matched: Sequence[Sequence[Candidate]], offered: fr
         ready=sum(candidate.ready for group in groups for candidate in group),
         notes=(*_notes(service, groups, ready), *_unchecked(known, is_shared=is_shared)),
         is_complete=all(
-            gone or (bool(candidates) and all(candidate.ready for candidate in candidates))
+            gone or (bool(candidates) and all(each.ready and not each.problem for each in candidates))
             for gone, candidates in zip(drained, groups, strict=True)
         ),
         is_drained=all(drained),

@@ -33,7 +33,11 @@ def condition(outcome: Outcome, kind: str) -> Any:
 
 def test_a_new_endpoint_is_not_ready() -> None:
     outcome = compose(routing.model_endpoint("saas", status={}))
-    assert outcome.status == {"backendName": "saas", "ready": False}
+    assert outcome.status == {
+        "backendName": "saas",
+        "ready": False,
+        "inForce": {"url": "https://saas.example.com", "api": ["OpenAI"]},
+    }
     assert outcome.ready is Ready.FALSE
     assert condition(outcome, "Reachable").status is Truth.UNKNOWN
 

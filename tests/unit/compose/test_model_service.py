@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -167,6 +168,62 @@ def test_shares_follow_the_endpoints_that_are_ready(change: Callable[[Running], 
     change(running)
     running.settle()
     assert weights(running.route) == want
+
+
+@pytest.mark.parametrize("standby", [pytest.param(False, id="own-refs"), pytest.param(True, id="shared")])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda each: each["spec"].update(auth={"secretRef": {"name": "k", "key": "typo"}}), id="auth-key"),
+        pytest.param(lambda each: each["spec"].update(url="http://x.example.com/?query"), id="url"),
+        pytest.param(lambda each: each["spec"].pop("url"), id="no-url"),
+        pytest.param(lambda each: each.pop("status"), id="no-status"),
+        pytest.param(lambda each: each.update(status="x"), id="status-of-another-type"),
+        pytest.param(lambda each: each["status"].update(ready="yes"), id="ready-of-another-type"),
+        pytest.param(lambda each: each["status"].pop("ready"), id="no-ready"),
+        pytest.param(lambda each: each["status"].pop("backendName"), id="no-backend-name"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_read_or_is_silent_stays_in_the_route(
+    change: Callable[[Json], Any],
+    standby: bool,  # noqa: FBT001 - a table's column
+) -> None:
+    """The endpoint's own function keeps what runs; the service must not take it out of traffic."""
+    running = Running(standby=standby)
+    before, children = running.route, running.children
+    endpoint = running.endpoint("llama-1")
+    endpoint["status"]["inForce"] = dict(endpoint["spec"])
+    kept = copy.deepcopy(endpoint)
+    change(endpoint)
+    outcome = running.settle()
+    assert running.route == before
+    assert running.children.keys() == children.keys()
+    again = running.settle()
+    assert running.route == before
+    if "status" in endpoint and endpoint["spec"] != kept["spec"]:
+        notes = next(each.message for each in outcome.conditions if each.type == "EndpointsReady")
+        assert "llama-1: spec." in notes
+        assert "what runs is kept" in notes
+    endpoint.update(copy.deepcopy(kept))
+    running.settle()
+    assert (running.route, again.fatal) == (before, None)
+
+
+def test_an_endpoint_that_never_said_it_is_ready_receives_nothing() -> None:
+    running = Running()
+    running.store.append(routing.replica_endpoint("llama-2", "llama", status={}))
+    running.settle()
+    assert "llama-2" not in weights(running.route)
+
+
+def test_what_is_in_force_is_judged_by_the_rules_of_a_spec() -> None:
+    """Whoever writes a status gets no further than whoever writes a spec."""
+    running = Running()
+    endpoint = running.endpoint("llama-1")
+    endpoint["spec"]["auth"] = {"secretRef": {"name": "k", "key": "typo"}}
+    endpoint["status"]["inForce"] = {"url": "http://x.other.modelplane.internal"}
+    running.settle()
+    assert "llama-1" not in weights(running.route)
 
 
 def test_a_partial_result_is_not_called_healthy() -> None:
