@@ -80,7 +80,8 @@ class Plan:
     """A route that the gateway can carry. `targets` empty: no endpoint is ready, and what runs is to be kept.
 
     `prefix` is the path in front of the API's own, the same for all. `notes` are sentences for people. `is_complete`:
-    every group that is to receive requests has endpoints, all are ready, and none has a problem; `is_drained`: no group is.
+    every group that is to receive requests has endpoints, all are ready, and none has a problem; `is_drained`: no group
+    is.
     """
 
     variant: Variant

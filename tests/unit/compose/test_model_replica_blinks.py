@@ -52,7 +52,7 @@ def _is_a_count(path: tuple[str | int, ...], value: Json) -> bool:
 @pytest.mark.parametrize("key", ["workload", "route"])
 def test_a_status_that_is_absent_or_of_another_type_is_never_a_no(value: Replica, key: str) -> None:
     document, children = world.running(value)
-    paths = [path for path in _paths(_remote(children, key)["status"], ("status",))]
+    paths = list(_paths(_remote(children, key)["status"], ("status",)))
     assert len(paths) > 8
     for path in paths:
         for odd in ODD:

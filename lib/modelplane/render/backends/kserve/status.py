@@ -7,6 +7,7 @@ may speak of an older generation, so both are looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+
 from modelplane.render import seen
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.kserve import service
