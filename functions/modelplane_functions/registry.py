@@ -7,23 +7,25 @@ listens at once, and a fault in one composer stops no other kind.
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TypeAlias, cast
 
 from modelplane import names
+from modelplane.api import kinds
 from modelplane.errors import Unsupported
 from modelplane_functions.exchange import Observed, Outcome
 
 Compose: TypeAlias = Callable[[Observed], Outcome]
 
-_COMPOSERS = "modelplane_functions.compose"
+PACKAGES = ["modelplane_functions.compose"]
+"""Packages with a module per kind, named after it; the first that has the module is asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    """How one kind is composed: its module under `compose`, and the condition that says when its author must act."""
+    """The way one kind is composed: its module, and the condition that tells its author to change something."""
 
     module: str
     condition: str
@@ -33,35 +35,27 @@ class Composer:
 
         Raises: Unsupported when this build has no such module; an error inside the module is a bug and passes through.
         """
-        path = f"{_COMPOSERS}.{self.module}"
-        try:
-            module = importlib.import_module(path)
-        except ModuleNotFoundError as error:
-            if error.name != path:
-                raise
-            raise Unsupported(
-                f"this build of the function has no composer {self.module!r}; install a release that has it"
-            ) from error
-        return cast(Compose, module.compose)
+        return cast(Compose, self._module().compose)
 
     def prepare(self) -> None:
         """Load the module, and let it make what its first call would have to. Raises: as `load`."""
-        self.load()
-        prepare = getattr(sys.modules.get(f"{_COMPOSERS}.{self.module}"), "prepare", None)
+        prepare = getattr(self._module(), "prepare", None)
         if prepare is not None:
             prepare()
 
+    def _module(self) -> ModuleType:
+        for path in (f"{package}.{self.module}" for package in PACKAGES):
+            try:
+                return importlib.import_module(path)
+            except ModuleNotFoundError as error:
+                if error.name != path:
+                    raise
+        raise Unsupported(f"this build of the function has no composer {self.module!r}; install a release that has it")
 
-COMPOSERS: Mapping[str, Composer] = {
-    "InferenceClass": Composer("inference_class", "Accepted"),
-    "InferenceCluster": Composer("inference_cluster", "ClusterReady"),
-    "InferenceGateway": Composer("inference_gateway", "Accepted"),
-    "LLMInference": Composer("llm_inference", "Accepted"),
-    "ModelDeployment": Composer("model_deployment", "ReplicasScheduled"),
-    "ModelEndpoint": Composer("model_endpoint", "EndpointResolved"),
-    "ModelReplica": Composer("model_replica", "WorkloadReady"),
-    "ModelService": Composer("model_service", "Accepted"),
-}
+
+def composers() -> Mapping[str, Composer]:
+    """Return the composer of every kind by the kind's name."""
+    return {kind.name: Composer(kind.module, kind.condition) for kind in kinds.KINDS.values()}
 
 
 def composer(api_version: str, kind: str) -> Composer:
@@ -69,11 +63,12 @@ def composer(api_version: str, kind: str) -> Composer:
 
     Raises: Unsupported for a kind that is not ours; the message lists those that are.
     """
-    if api_version == names.API_VERSION and kind in COMPOSERS:
-        return COMPOSERS[kind]
+    known = composers()
+    if api_version == names.API_VERSION and kind in known:
+        return known[kind]
     asked = f"{api_version}, Kind={kind}" if kind else "a request without a composite resource"
     raise Unsupported(
-        f"this function does not compose {asked}; it composes {names.API_VERSION} {', '.join(sorted(COMPOSERS))}; "
+        f"this function does not compose {asked}; it composes {names.API_VERSION} {', '.join(sorted(known))}; "
         "name another function in the Composition's pipeline",
         reason="UnknownKind",
     )

@@ -87,9 +87,9 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
 
 def _prepare() -> None:
     """Load every composer; one that cannot be loaded stops no other, and who asks for its kind is told so again."""
-    for kind in sorted(registry.COMPOSERS):
+    for kind, composer in sorted(registry.composers().items()):
         try:
-            registry.COMPOSERS[kind].prepare()
+            composer.prepare()
         except Unsupported:
             continue  # this build has none
         except Exception as error:

@@ -26,6 +26,8 @@ LABEL_SCALE_TARGET = f"{GROUP}/scale-target"
 
 # On a ModelReplica: the name of the replica it succeeds, so that a move can be told from a surplus.
 ANNOTATION_REPLACES = f"{GROUP}/replaces"
+# On an Object: the part that what it carries plays for its replica (render.manifest.Purpose).
+ANNOTATION_PURPOSE = f"{GROUP}/purpose"
 ANNOTATION_RENDERED_FROM = f"{GROUP}/rendered-from"
 ANNOTATION_ENGINE_ARGUMENTS = f"{GROUP}/engine-arguments"
 

@@ -104,5 +104,6 @@ PROBES = {
 
 
 if __name__ == "__main__":
-    registry.COMPOSERS = {**registry.COMPOSERS, **PROBES}
+    known = registry.composers()
+    registry.composers = lambda: {**known, **PROBES}
     sys.exit(server.main(sys.argv[1:]))

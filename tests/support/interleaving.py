@@ -15,7 +15,8 @@ from functools import partial
 from typing import Any
 
 from modelplane import names
-from modelplane_cli.simulator import assumed_routing, assumed_workloads
+from modelplane.render.backends import kserve
+from modelplane_cli.simulator import assumed_routing
 from modelplane_functions.compose import inference_cluster, model_deployment, model_replica
 from modelplane_functions.exchange import Observed, Outcome, Requirement
 from tests.support import exchange, fleet
@@ -266,7 +267,7 @@ def _object_status(wrapped: Json, host: str) -> Json:
     manifest = wrapped["spec"]["forProvider"]["manifest"]
     status: Json = None
     if manifest["kind"] == "LLMInferenceService":
-        status = assumed_workloads.llm_inference_service(manifest, host, lambda *_identity: True)
+        status = kserve.assume(manifest, host, lambda *_identity: True)
     elif manifest["kind"] == "HTTPRoute":
         status = assumed_routing.http_route(manifest, lambda *_identity: True)
     seen = {**manifest, "metadata": {**manifest["metadata"], "generation": 1}}

@@ -23,7 +23,7 @@ from modelplane.api.inference_cluster import ProviderConfigRef
 from modelplane.render import objects, progress
 from modelplane.render.backend import Backend, Observation, Problem
 from modelplane.render.backends import selection
-from modelplane.render.manifest import Manifest
+from modelplane.render.manifest import Manifest, Purpose
 from modelplane.render.progress import Known, Phase, Progress
 from modelplane.workload.model import Replica
 from modelplane_functions import hold
@@ -42,9 +42,8 @@ from modelplane_functions.exchange import (
 
 CLUSTER = "cluster"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
-# What a change of would restart or unseat pods; everything else may follow the cluster at any time.
-_WORKLOAD = "workload"
-_PODS = ("claims-", "preset-", _WORKLOAD)
+# A change of these restarts or unseats pods; everything else may follow the cluster at any time.
+_PODS = frozenset({Purpose.WORKLOAD, Purpose.POD_INPUT})
 # How the managed reconciler of provider-kubernetes begins a message when it could not look at the cluster at all.
 _UNSEEN = ("connect failed", "observe failed")
 _REFUSED = ("is invalid", "denied the request", "is forbidden")
@@ -165,13 +164,15 @@ def _render(
     source = _source(replica)
     manifests = backend.render(replica, facts)
     fresh = {manifest.key: _child(observed, replica, manifest, provider, source) for manifest in manifests}
+    purposes = {manifest.key: manifest.purpose for manifest in manifests}
+    workloads = {key: child for key, child in fresh.items() if purposes[key] is Purpose.WORKLOAD}
     awaited = tuple(one.key for one in manifests if one.comes_first and fresh[one.key].ready is not Ready.TRUE)
-    if awaited and _WORKLOAD not in observed.children:
-        return _Rendering({key: child for key, child in fresh.items() if key != _WORKLOAD}, awaited=awaited)
-    if not _runs_as_rendered(observed, source, fresh[_WORKLOAD]):
+    if awaited and not workloads.keys() & observed.children.keys():
+        return _Rendering({key: child for key, child in fresh.items() if key not in workloads}, awaited=awaited)
+    if not _runs_as_rendered(observed, source, workloads):
         return _Rendering(fresh)
-    others = {key: child for key, child in fresh.items() if not key.startswith(_PODS)}
-    return _Rendering({**others, **dict(_held_pods(observed, provider))})
+    others = {key: child for key, child in fresh.items() if purposes[key] not in _PODS}
+    return _Rendering({**others, **dict(_held_pods(observed, provider, purposes))})
 
 
 def _held(observed: Observed, why: str) -> _Rendering:
@@ -184,23 +185,29 @@ def _source(replica: Replica) -> str:
     return names.digest(json.dumps(spec, sort_keys=True), digits=16)
 
 
-def _runs_as_rendered(observed: Observed, source: str, fresh: Child) -> bool:
-    """Return whether the observed workload was rendered from the replica as it stands, and would be rendered
+def _runs_as_rendered(observed: Observed, source: str, fresh: Mapping[str, Child]) -> bool:
+    """Return whether the observed workloads were rendered from the replica as it stands, and would be rendered
     otherwise now.
     """
-    running = observed.children.get(_WORKLOAD)
-    if running is None:
+    running = {key: observed.children[key] for key in fresh if key in observed.children}
+    sources = {
+        (child["metadata"].get("annotations") or {}).get(names.ANNOTATION_RENDERED_FROM) for child in running.values()
+    }
+    bare = {key: objects.unwrap(child) for key, child in running.items()}
+    if sources != {source} or not all(bare.values()):
         return False
-    annotations = running["metadata"].get("annotations") or {}
-    same_source = annotations.get(names.ANNOTATION_RENDERED_FROM) == source
-    bare = objects.unwrap(running)
-    return same_source and bool(bare) and bare != objects.unwrap(fresh.resource)
+    return any(bare.get(key) != objects.unwrap(child.resource) for key, child in fresh.items())
 
 
-def _held_pods(observed: Observed, provider: ProviderConfigRef) -> Iterator[tuple[str, Child]]:
-    """Yield everything the running pods are made of as it is, reached through the configuration of today."""
+def _held_pods(
+    observed: Observed, provider: ProviderConfigRef, purposes: Mapping[str, Purpose]
+) -> Iterator[tuple[str, Child]]:
+    """Yield everything the running pods are made of as it is, reached through the configuration of today.
+
+    An object that says nothing of its purpose was written by an older version, and is kept with the pods.
+    """
     for key, child in hold.hold(observed.children, _judge).items():
-        if key.startswith(_PODS):
+        if (purposes.get(key) or objects.purpose(child.resource) or Purpose.POD_INPUT) in _PODS:
             spec = {**(child.resource.get("spec") or {}), "providerConfigRef": provider.encode()}
             yield key, Child({**child.resource, "spec": spec}, child.ready)
 
@@ -227,8 +234,8 @@ def _child(observed: Observed, replica: Replica, manifest: Manifest, provider: P
         names.LABEL_REPLICA: replica.name,
         names.LABEL_CLUSTER: replica.cluster,
     }
-    if manifest.key == _WORKLOAD:
-        wrapped["metadata"]["annotations"] = {names.ANNOTATION_RENDERED_FROM: source}
+    if manifest.purpose is Purpose.WORKLOAD:
+        wrapped["metadata"]["annotations"][names.ANNOTATION_RENDERED_FROM] = source
     child = observed.children.get(manifest.key)
     return Child(wrapped, Ready.FALSE if child is None else _judge(child))
 
@@ -259,7 +266,8 @@ def _unapplied(observed: Observed) -> Iterator[Problem]:
         message = str(synced.get("message") or "no message")
         if synced.get("status") == "False" and not message.startswith(_UNSEEN):
             is_final = any(text in message for text in _REFUSED)
-            yield Problem("NotApplied", f"{key} could not be applied: {message}", is_final, about_route=key == "route")
+            about_route = objects.purpose(child) is Purpose.ROUTE
+            yield Problem("NotApplied", f"{key} could not be applied: {message}", is_final, about_route=about_route)
 
 
 def _unseen(observed: Observed) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """The seam between a replica and a serving technology: what each says of itself and of what it observes.
 
-A backend is a module under `render.backends` with `CAPABILITIES`, `check`, `render` and `observe`; backends know
-nothing of each other. None of them may read anything but its arguments.
+A backend is a package under `render.backends` that offers what `Backend` lists; backends know nothing of each other.
+None of them may read anything but its arguments. It owns the wiring of a gang, its own limits, how its status reads,
+and what is assumed of it where no cluster is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
@@ -71,10 +72,20 @@ class Observation:
     problems: tuple[Problem, ...] = ()
 
 
+IsThere: TypeAlias = Callable[[str, str, str, str], bool]
+"""(group, kind, namespace, name) -> whether such an object is rendered to the same cluster."""
+
+
 class Backend(Protocol):
-    """What a backend module offers."""
+    """The offer of a backend.
+
+    `KINDS` are group and kind of the objects that its own controllers report on. `SHAPES` is, by kind, the OpenAPI
+    schema of the parts of them that `observe` and `assume` read.
+    """
 
     CAPABILITIES: Capabilities
+    KINDS: frozenset[tuple[str, str]]
+    SHAPES: Mapping[str, Json]
 
     def check(self, workload: Workload) -> None:
         """Return when the workload can be rendered. Raises: InvalidInput or Unsupported where it never can."""
@@ -84,6 +95,9 @@ class Backend(Protocol):
 
     def observe(self, replica: Replica, objects: Mapping[str, Mapping[str, Json] | None]) -> Observation:
         """Return what the objects, by the keys of `render`, say of the replica; None: not seen."""
+
+    def assume(self, resource: Mapping[str, Json], gateway: str, is_there: IsThere) -> dict[str, Json]:
+        """Return the status of an object of `KINDS` if all goes well; `gateway` is its cluster's address."""
 
 
 def shape_of(role: RoleSpec) -> Shape:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.devices.model import Claim, Constraint
-from modelplane.render.manifest import Manifest
+from modelplane.render.manifest import Manifest, Purpose
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest
 
 Json: TypeAlias = Any
@@ -71,6 +71,7 @@ def of(replica: Replica, bound: BoundRole, labels: Mapping[str, str]) -> PodDevi
             },
             "spec": {"spec": {"devices": spec}},
         },
+        purpose=Purpose.POD_INPUT,
     )
     return PodDevices(template, limits)
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from modelplane.workload.site import ClusterFacts
 
-__all__ = ["EXISTS", "ClusterFacts", "Lifecycle", "Manifest", "Readiness"]
+__all__ = ["EXISTS", "ClusterFacts", "Lifecycle", "Manifest", "Purpose", "Readiness"]
 
 Json: TypeAlias = Any
 
@@ -26,6 +26,21 @@ class Lifecycle(StrEnum):
     """Created and updated, never deleted: others may live in it (a Namespace)."""
     OBSERVE = "Observe"
     """Only read."""
+
+
+class Purpose(StrEnum):
+    """The part an object plays for its replica; whoever handles objects asks for this and never for a kind."""
+
+    WORKLOAD = "workload"
+    """Runs pods. A change of it restarts them."""
+    POD_INPUT = "pod-input"
+    """Read when pods are made (a claim template, a preset). A change of it restarts or unseats pods."""
+    ROUTE = "route"
+    """Leads requests to the pods; nothing of it concerns the pods themselves."""
+    SUPPORT = "support"
+    """Stands beside the workload and may follow the cluster at any time."""
+    SHARED = "shared"
+    """Used by replicas of many deployments; nothing in it speaks of one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,7 @@ class Manifest:
 
     key: str
     resource: Mapping[str, Json]
+    purpose: Purpose = Purpose.SUPPORT
     readiness: Readiness = EXISTS
     lifecycle: Lifecycle = Lifecycle.OWN
     comes_first: bool = False

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.render import seen
-from modelplane.render.manifest import Lifecycle, Manifest
+from modelplane.render.manifest import Lifecycle, Manifest, Purpose
 
 Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
@@ -40,7 +40,11 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": names.bounded(owner, manifest.key), "namespace": namespace},
+        "metadata": {
+            "name": names.bounded(owner, manifest.key),
+            "namespace": namespace,
+            "annotations": {names.ANNOTATION_PURPOSE: str(manifest.purpose)},
+        },
         "spec": spec,
     }
 
@@ -56,6 +60,12 @@ def is_object(resource: Resource) -> bool:
     return resource.get("kind") == KIND and str(resource.get("apiVersion", "")).startswith(
         "kubernetes.m.crossplane.io/"
     )
+
+
+def purpose(wrapped: Resource) -> Purpose | None:
+    """Return the part that what the Object carries plays for its replica, None where the Object does not say it."""
+    said = ((wrapped.get("metadata") or {}).get("annotations") or {}).get(names.ANNOTATION_PURPOSE)
+    return next((one for one in Purpose if one.value == said), None)
 
 
 def observed(wrapped: Resource | None) -> Resource | None:

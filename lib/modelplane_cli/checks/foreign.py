@@ -2,7 +2,8 @@
 
 On a control plane their own definitions guarantee it. Offline a document may say anything, and a status that is a
 number is the document's mistake and nobody's bug. Only what is read is described; everything else is left alone.
-Source: provider-kubernetes v1.2 (Object), Gateway API v1.6, Envoy Gateway v1.9, KServe v0.20 (status fields).
+Source: provider-kubernetes v1.2 (Object), Gateway API v1.6, Envoy Gateway v1.9 (status fields). Of a backend's own
+kinds the backend says what it reads.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from modelplane.render.backends import selection
 from modelplane.structural import values
 from modelplane.structural.problem import Problem
 from modelplane.structural.schema import Schema, read
@@ -35,7 +37,6 @@ def _map_of(value: Json) -> Json:
 
 _CONDITIONS = _list(_map(type=_TEXT, status=_TEXT, reason=_TEXT, message=_TEXT))
 _HOLDERS = _list(_map(parentRef=_map(), ancestorRef=_map(), conditions=_CONDITIONS))
-_REPLICAS = _map(kind=_TEXT, name=_TEXT, readyReplicas=_WHOLE)
 _STATUS: Mapping[str, Json] = {
     "conditions": _CONDITIONS,
     "parents": _HOLDERS,
@@ -46,7 +47,6 @@ _STATUS: Mapping[str, Json] = {
     "observedGeneration": _WHOLE,
     "replicas": _WHOLE,
     "readyReplicas": _WHOLE,
-    "workloads": _map(primary=_REPLICAS, prefill=_REPLICAS, scheduler=_REPLICAS),
 }
 _BACKEND_REFS = _list(_map(group=_TEXT, kind=_TEXT, name=_TEXT, namespace=_TEXT))
 _SPEC: Mapping[str, Json] = {
@@ -57,11 +57,8 @@ _SPEC: Mapping[str, Json] = {
     "rules": _list(_map(backendRefs=_BACKEND_REFS)),
 }
 _METADATA = _map(name=_TEXT, namespace=_TEXT, generation=_WHOLE, labels=_map_of(_TEXT), annotations=_map_of(_TEXT))
-_POD = _map(resourceClaims=_list(_map(name=_TEXT, resourceClaimTemplateName=_TEXT)))
-_ROLE = {"replicas": _WHOLE, "parallelism": _map(), "template": _POD, "worker": _POD}
 
 _OBJECT = read(_map(metadata=_METADATA, spec=_map(**_SPEC), status=_map(**_STATUS)))
-_SERVICE_SPEC = _map(**_ROLE, prefill=_map(**_ROLE), router=_map(gateway=_map(refs=_list(_map()))))
 _MANIFEST = _map(apiVersion=_TEXT, kind=_TEXT, metadata=_METADATA, spec=_map(**_SPEC), status=_map(**_STATUS))
 _WRAPPED_SPEC = _map(
     forProvider=_map(manifest=_MANIFEST),
@@ -71,7 +68,6 @@ _WRAPPED_SPEC = _map(
 )
 _WRAPPED_STATUS = _map(conditions=_CONDITIONS, atProvider=_map(manifest=_MANIFEST))
 _WRAPPED = read(_map(metadata=_METADATA, spec=_WRAPPED_SPEC, status=_WRAPPED_STATUS))
-_SERVICE = read(_map(spec=_SERVICE_SPEC))
 _RELEASE = read(
     _map(metadata=_METADATA, spec=_map(forProvider=_map(chart=_map())), status=_map(conditions=_CONDITIONS))
 )
@@ -79,6 +75,7 @@ _SECRET = read(_map(data=_map(), stringData=_map()))
 
 # Objects of these kinds are read in their own way; all others by the parts that most kinds share.
 _SHAPES: Mapping[str, Schema] = {"Object": _WRAPPED, "Release": _RELEASE, "Secret": _SECRET}
+_SEEN = ("status", "atProvider", "manifest")
 _NOT_READ = frozenset({"ConfigMap"})
 
 
@@ -100,8 +97,16 @@ def problems(document: Mapping[str, Json]) -> Iterator[Problem]:
     if kind == "Object":
         path = ("spec", "forProvider", "manifest")
         manifest = _at(document, path)
-        if isinstance(manifest, Mapping) and manifest.get("kind") == "LLMInferenceService":
-            yield from values.problems(manifest, _SERVICE, path)
+        shape = _backend_shape(manifest.get("kind")) if isinstance(manifest, Mapping) else None
+        if shape is not None:
+            yield from values.problems(manifest, shape, path)
+            yield from values.problems(_at(document, _SEEN) or {}, shape, _SEEN)
+
+
+def _backend_shape(kind: Json) -> Schema | None:
+    """Return the shape of what a backend reads of its own kinds, None for kinds of no backend."""
+    found = next((backend.SHAPES[kind] for backend in selection.BACKENDS.values() if kind in backend.SHAPES), None)
+    return None if found is None else read(found)
 
 
 def _at(value: Json, path: tuple[str, ...]) -> Json:

@@ -7,31 +7,24 @@ A reference to what is not among the documents is a warning, since the control p
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from modelplane import names
+from modelplane.api import kinds
 from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
 from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.documents.reading import WARNING, Problem
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.pipeline import Handed
-from modelplane_cli.simulator.store import Key, Store
+from modelplane_cli.simulator.store import Store
 from modelplane_functions import registry, servicer
 from modelplane_functions.exchange import Observed, Outcome
 
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]
-
-_REFERENCES: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("InferenceCluster", ("spec", "nodePools", "*", "className"), "InferenceClass"),
-    ("ModelService", ("spec", "gatewayRef", "name"), "InferenceGateway"),
-    ("ModelDeployment", ("spec", "clusterSelector", "matchLabels", names.LABEL_CLUSTER), "InferenceCluster"),
-    ("LLMInference", ("spec", "clusterName"), "InferenceCluster"),
-)
-"""Kind, the field that names another object ("*" is every item of a list), and that object's kind."""
 
 
 def check(checked: Checked, definitions: Definitions) -> list[Problem]:
@@ -101,28 +94,14 @@ def _dangling(checked: Checked) -> Iterator[Problem]:
         if key.group == names.GROUP:
             known.setdefault(key.kind, []).append(key.name)
     for key in sorted(checked.objects):
-        for kind, steps, wanted in _REFERENCES:
+        kind = kinds.KINDS.get(key.kind) if key.group == names.GROUP else None
+        for reference in kind.references if kind else ():
             # With none of its kind at hand, whoever checks one file alone is told nothing.
-            if _is_ours(key, kind) and wanted in known:
-                for path, name in _named(checked.objects[key], steps, ()):
-                    if name not in known[wanted]:
-                        said = f"{wanted} {name} is not among the documents{_meant(name, known[wanted])}"
-                        yield checked.sources[key].problem(said, path, WARNING)
-
-
-def _is_ours(key: Key, kind: str) -> bool:
-    return key.group == names.GROUP and key.kind == kind
-
-
-def _named(value: Json, steps: tuple[str, ...], path: Path) -> Iterator[tuple[Path, str]]:
-    if not steps:
-        if isinstance(value, str) and value:
-            yield path, value
-    elif steps[0] == "*":
-        for index, item in enumerate(value if isinstance(value, list) else ()):
-            yield from _named(item, steps[1:], (*path, index))
-    elif isinstance(value, Mapping) and steps[0] in value:
-        yield from _named(value[steps[0]], steps[1:], (*path, steps[0]))
+            there = known.get(reference.kind, [])
+            for path, name in kinds.values_at(checked.objects[key], reference.path):
+                if there and isinstance(name, str) and name and name not in there:
+                    said = f"{reference.kind} {name} is not among the documents{_meant(name, there)}"
+                    yield checked.sources[key].problem(said, path, WARNING)
 
 
 def _meant(name: str, known: list[str]) -> str:

@@ -9,19 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from modelplane.api import kinds
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key
 
 Json: TypeAlias = Any
-Steps: TypeAlias = tuple[str, ...]
-
-# Kind, path to the reference ("*" is every item of a list), and what the Secret is for.
-_SECRETS: tuple[tuple[str, Steps, str], ...] = (
-    ("InferenceCluster", ("spec", "cluster", "existing", "secretRef"), "the kubeconfig of the cluster"),
-    ("InferenceGateway", ("spec", "gateway", "tls", "certificateRefs", "*"), "the certificate of the gateway"),
-    ("ModelEndpoint", ("spec", "auth", "secretRef"), "the credential of the endpoint"),
-    ("ModelService", ("spec", "auth", "apiKeys", "secretRef"), "the keys of its callers"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +41,11 @@ def missing_secrets(world: World) -> list[Missing]:
 def _missing(world: World) -> Iterator[Missing]:
     for about in world.composites():
         resource = world.store.get(about) or {}
-        for kind, steps, purpose in _SECRETS:
-            if about.kind != kind:
-                continue
-            for reference in _at(resource, steps):
+        kind = kinds.KINDS.get(about.kind)
+        for use in kind.secrets if kind else ():
+            for _, reference in kinds.values_at(resource, use.path):
                 if isinstance(reference, Mapping) and reference.get("name"):
-                    yield from _check(world, about, reference, purpose)
+                    yield from _check(world, about, reference, use.purpose)
 
 
 def _check(world: World, about: Key, reference: Mapping[str, Json], purpose: str) -> Iterator[Missing]:
@@ -71,13 +62,3 @@ def _check(world: World, about: Key, reference: Mapping[str, Json], purpose: str
 def _gateway_namespace(world: World, about: Key) -> str:
     spec = (world.store.get(about) or {}).get("spec") or {}
     return str((spec.get("gateway") or {}).get("namespace") or "")
-
-
-def _at(value: Json, steps: Steps) -> Iterator[Json]:
-    if not steps:
-        yield value
-    elif steps[0] == "*":
-        for item in value if isinstance(value, list) else ():
-            yield from _at(item, steps[1:])
-    elif isinstance(value, Mapping) and steps[0] in value:
-        yield from _at(value[steps[0]], steps[1:])

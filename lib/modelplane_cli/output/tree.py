@@ -6,11 +6,13 @@ what they are on their cluster, not as the wrapper that carries them there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.topology.shape import Topology
+from modelplane.api import kinds
+from modelplane.render import objects
+from modelplane.render.manifest import Purpose
 from modelplane_cli.output import table
 from modelplane_cli.output.outline import Mood, Node
 from modelplane_cli.simulator import assumption, conditions, verdict
@@ -19,18 +21,6 @@ from modelplane_cli.simulator.store import Key
 
 Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
-
-# As a reader asks: the front door and its model first, what it stands on last.
-_KIND_ORDER = (
-    "LLMInference",
-    "ModelService",
-    "ModelDeployment",
-    "ModelReplica",
-    "ModelEndpoint",
-    "InferenceGateway",
-    "InferenceCluster",
-    "InferenceClass",
-)
 
 
 def trees(world: World) -> list[Node]:
@@ -50,7 +40,7 @@ def _group(world: World, label: str, keys: Sequence[Key]) -> Node:
 
 
 def _order(key: Key) -> tuple[int, str, tuple[str, int]]:
-    position = _KIND_ORDER.index(key.kind) if key.kind in _KIND_ORDER else len(_KIND_ORDER)
+    position = list(kinds.KINDS).index(key.kind) if key.kind in kinds.KINDS else len(kinds.KINDS)
     return (position, key.kind, table.by_number(key.name))
 
 
@@ -58,14 +48,15 @@ def _composite(world: World, key: Key) -> Node:
     resource = world.store.get(key) or {}
     failures = verdict.of(world, key)
     state, mood = _state(resource, failures)
-    describe = _DETAILS.get(key.kind)
+    kind = kinds.KINDS.get(key.kind)
+    parts = (Node(part.label, detail=part.detail) for part in kind.parts(resource)) if kind else ()
     return Node(
         label=f"{key.kind} {key.name}",
         state=state,
-        detail=describe(resource) if describe else "",
+        detail=kind.describe(resource) if kind else "",
         mood=mood,
         remarks=[_remark(failure) for failure in failures],
-        inside=[*_pools(resource), *_children(world, key)],
+        inside=[*parts, *_children(world, key)],
     )
 
 
@@ -104,7 +95,8 @@ def _children(world: World, key: Key) -> Iterator[Node]:
     for child in sorted(composites, key=_order):
         yield _composite(world, child)
     for cluster, children in sorted(remote.items()):
-        yield Node(f"on {cluster}", inside=sorted((_remote(world, child) for child in children), key=_remote_order))
+        ordered = sorted(children, key=lambda child: _remote_order(world, child))
+        yield Node(f"on {cluster}", inside=[_remote(world, child) for child in ordered])
     for child in plain:
         yield _plain(world, child)
 
@@ -122,16 +114,14 @@ def _remote(world: World, key: Key) -> Node:
     return Node(f"{manifest.get('kind', 'Object')} {where}{name}{observed}", state, mood=mood)
 
 
-# The workload first, then what it needs; what everything shares last. A label starts with its kind.
-_REMOTE_ORDER = ("LLMInferenceService ", "ResourceClaimTemplate ", "HTTPRoute ")
-_REMOTE_LAST = ("Namespace ",)
+# The workload first, then what it needs; what everything shares last.
+_REMOTE_ORDER = (Purpose.WORKLOAD, Purpose.POD_INPUT, Purpose.ROUTE, Purpose.SUPPORT, Purpose.SHARED)
 
 
-def _remote_order(node: Node) -> tuple[int, str]:
-    for position, kind in enumerate(_REMOTE_ORDER):
-        if node.label.startswith(kind):
-            return position, node.label
-    return len(_REMOTE_ORDER) + int(node.label.startswith(_REMOTE_LAST)), node.label
+def _remote_order(world: World, key: Key) -> tuple[int, str]:
+    resource = world.store.get(key) or {}
+    purpose = objects.purpose(resource) or Purpose.SUPPORT
+    return _REMOTE_ORDER.index(purpose), _remote(world, key).label
 
 
 def _plain(world: World, key: Key) -> Node:
@@ -175,106 +165,3 @@ def _deleted(world: World) -> Iterator[Node]:
         why = f"no longer wanted by {deletion.owner}"
         lines.append(Node(f"-- {deletion.key}", "Deleted", why, Mood.BAD, inside=inside))
     yield Node("deleted", inside=lines)
-
-
-# --- details by kind --------------------------------------------------------------------------------------------------
-
-
-def _deployment(resource: Resource) -> str:
-    status, spec = resource.get("status") or {}, resource.get("spec") or {}
-    wanted = spec.get("replicas", 1)
-    counts = f"{status.get('replicas', 0)} of {wanted} placed, {status.get('readyReplicas', 0)} ready"
-    return ", ".join(part for part in (counts, str(status.get("backend") or "")) if part)
-
-
-def _replica(resource: Resource) -> str:
-    spec = resource.get("spec") or {}
-    roles = [_role("", spec)]
-    if spec.get("prefill"):
-        roles = [_role("decode ", spec), _role("prefill ", spec["prefill"])]
-    return f"{spec.get('clusterName', '?')}: {'; '.join(roles)}"
-
-
-def _role(label: str, role: Resource) -> str:
-    workers = role.get("workers") or {}
-    shape = workers.get("topology") or {}
-    topology = Topology(
-        tensor=shape.get("tensor", 1),
-        pipeline=shape.get("pipeline", 1),
-        data=shape.get("data", 1),
-        data_local=shape.get("dataLocal", 1),
-    )
-    pods = workers.get("count", 1) * topology.nodes
-    requests = [request for request in role.get("devices") or [] if request.get("claim") != "Synthetic"]
-    devices = [f"{request.get('count', 1)} {request.get('device') or request.get('name')}" for request in requests]
-    each = f" x {' + '.join(devices)}" if devices else ""
-    return f"{label}{role.get('pool', '?')}, {pods} {'pod' if pods == 1 else 'pods'}{each}"
-
-
-def _endpoint(resource: Resource) -> str:
-    return str((resource.get("spec") or {}).get("url") or "")
-
-
-def _service(resource: Resource) -> str:
-    status = resource.get("status") or {}
-    counts = status.get("endpoints") or {}
-    answering = f"{counts.get('ready', 0)} of {counts.get('matched', 0)} endpoints ready"
-    return "  ".join(part for part in (str(status.get("url") or ""), answering) if part)
-
-
-def _gateway(resource: Resource) -> str:
-    status = resource.get("status") or {}
-    where = status.get("hostname") or status.get("address") or ""
-    return f"{status.get('scheme', 'http')}://{where}" if where else ""
-
-
-def _cluster(resource: Resource) -> str:
-    status = resource.get("status") or {}
-    admitted = len(status.get("admitted") or [])
-    gateway = (status.get("gateway") or {}).get("address")
-    parts = [f"{admitted} {'replica' if admitted == 1 else 'replicas'}", f"gateway {gateway}" if gateway else ""]
-    return ", ".join(part for part in parts if part)
-
-
-def _class(resource: Resource) -> str:
-    devices = (resource.get("spec") or {}).get("devices") or []
-    return ", ".join(_device(device) for device in devices)
-
-
-def _device(device: Resource) -> str:
-    memory = ((device.get("capacity") or {}).get("memory") or {}).get("value")
-    size = f" {memory}" if memory else ""
-    return f"{device.get('count', 1)} x {device.get('name')}{size}"
-
-
-def _llm(resource: Resource) -> str:
-    spec, status = resource.get("spec") or {}, resource.get("status") or {}
-    return "  ".join(part for part in (str(spec.get("model") or ""), str(status.get("url") or "")) if part)
-
-
-_DETAILS: Mapping[str, Callable[[Resource], str]] = {
-    "ModelDeployment": _deployment,
-    "ModelReplica": _replica,
-    "ModelEndpoint": _endpoint,
-    "ModelService": _service,
-    "InferenceGateway": _gateway,
-    "InferenceCluster": _cluster,
-    "InferenceClass": _class,
-    "LLMInference": _llm,
-}
-
-
-def _pools(resource: Resource) -> Iterator[Node]:
-    """Yield a line per pool of a cluster, from the ledger it publishes."""
-    if resource.get("kind") != "InferenceCluster":
-        return
-    for pool in (resource.get("status") or {}).get("pools") or []:
-        used: dict[str, int] = {}
-        for allocation in pool.get("allocations") or []:
-            for device, count in (allocation.get("devices") or {}).items():
-                used[device] = used.get(device, 0) + count * allocation.get("pods", 0)
-        free = pool.get("free") or {}
-        counts = [f"{free[device]} of {free[device] + used.get(device, 0)} {device} free" for device in sorted(free)]
-        nodes = (pool.get("nodes") or {}).get("declared", 0)
-        size = f"{nodes} {'node' if nodes == 1 else 'nodes'} {pool.get('className', '')}"
-        yield Node(f"pool {pool.get('name')}", detail=", ".join([size, *counts]))

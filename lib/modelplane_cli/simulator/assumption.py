@@ -12,6 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from modelplane import names
+from modelplane.api import kinds
+from modelplane.render.backend import Backend
+from modelplane.render.backends import selection
 from modelplane_cli.simulator import assumed_routing, assumed_workloads
 from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
 from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of
@@ -86,6 +90,8 @@ def nothing(store: Store) -> list[Key]:
     return []
 
 
+_NOBODY = Key("", "", "", "")
+
 Identity: TypeAlias = tuple[str, str, str, str]
 """Group, kind, namespace and name of an object on a workload cluster."""
 
@@ -113,17 +119,10 @@ class Surroundings:
     def footing(self, key: Key) -> Footing:
         """Return what the status of an Object is made of: itself, what composes it, and who stands beside it."""
         resource = self.store.get(key) or {"metadata": {}}
-        owner = controller_of(resource) or {}
-        composer = Key(
-            group_of(str(owner.get("apiVersion") or "")),
-            str(owner.get("kind")),
-            # An InferenceCluster is outside namespaces, and what it composes is inside one.
-            "" if owner.get("kind") == "InferenceCluster" else key.namespace,
-            str(owner.get("name")),
-        )
         manifest = (resource.get("spec") or {}).get("forProvider", {}).get("manifest") or {}
-        beside = frozenset(self.beside(resource)) if manifest.get("kind") == "LLMInferenceService" else frozenset()
-        return self.store.version(key), self.store.version(composer), beside
+        kind = (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind"))
+        beside = frozenset(self.beside(resource)) if _backend_of(kind) is not None else frozenset()
+        return self.store.version(key), self.store.version(_owner(resource) or _NOBODY), beside
 
     def users(self, provider_config: str) -> int:
         """Return how many Objects reach their cluster through a ClusterProviderConfig."""
@@ -233,15 +232,23 @@ def _observed_manifest(resource: Object, cluster: str, store: Store) -> dict[str
 
 def cluster_of(resource: Mapping[str, Json], store: Store) -> str:
     """Return the InferenceCluster an Object stands on: of its owner, else the name of its provider config."""
-    owner = controller_of(resource) or {}
-    if owner.get("kind") == "InferenceCluster":
-        return str(owner.get("name"))
-    if owner.get("kind") == "ModelReplica":
-        key = Key("modelplane.ai", "ModelReplica", resource["metadata"].get("namespace") or "", str(owner.get("name")))
-        cluster = ((store.get(key) or {}).get("spec") or {}).get("clusterName")
+    owner = _owner(resource)
+    kind = None if owner is None else kinds.KINDS.get(owner.kind)
+    if owner is not None and kind is not None and kind.cluster_of is not None:
+        cluster = kind.cluster_of(store.get(owner) or {"metadata": {"name": owner.name}})
         if cluster:
-            return str(cluster)
+            return cluster
     return str(((resource.get("spec") or {}).get("providerConfigRef") or {}).get("name") or "default")
+
+
+def _owner(resource: Mapping[str, Json]) -> Key | None:
+    """Return the key of the composite that controls an Object, None for one that is not composed by ours."""
+    owner = controller_of(resource) or {}
+    kind = str(owner.get("kind"))
+    if group_of(str(owner.get("apiVersion") or "")) != names.GROUP or kind not in kinds.KINDS:
+        return None
+    namespace = str(resource["metadata"].get("namespace") or "") if kinds.KINDS[kind].is_namespaced else ""
+    return Key(names.GROUP, kind, namespace, str(owner.get("name")))
 
 
 def _remote_status(
@@ -253,13 +260,17 @@ def _remote_status(
         return assumed_routing.gateway(manifest, cluster_address(cluster))
     if kind == (GATEWAY_API, "HTTPRoute"):
         return assumed_routing.http_route(manifest, lambda *_identity: True)
-    if kind == (assumed_workloads.KSERVE, "LLMInferenceService"):
+    backend = _backend_of(kind)
+    if backend is not None:
         there = around.beside(resource)
-        return assumed_workloads.llm_inference_service(
-            manifest, cluster_address(cluster), lambda *identity: identity in there
-        )
+        return backend.assume(manifest, cluster_address(cluster), lambda *identity: identity in there)
     simple = _REMOTE_RULES.get(kind)
     return simple(manifest) if simple else None
+
+
+def _backend_of(kind: tuple[str, Json]) -> Backend | None:
+    """Return the backend whose controllers report on objects of a kind, None where no backend's do."""
+    return next((backend for backend in selection.BACKENDS.values() if kind in backend.KINDS), None)
 
 
 _REMOTE_RULES: Mapping[tuple[str, Json], Callable[[Mapping[str, Json]], dict[str, Json]]] = {

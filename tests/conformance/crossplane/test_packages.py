@@ -244,7 +244,7 @@ def test_every_composer_loads_in_the_image(container: functionserver.Server) -> 
     from modelplane_functions import registry  # noqa: PLC0415 - only what this test needs
 
     with grpc.insecure_channel(container.target) as channel:
-        for kind in sorted(registry.COMPOSERS):
+        for kind in sorted(registry.composers()):
             composite = {
                 "apiVersion": "modelplane.ai/v1alpha1",
                 "kind": kind,

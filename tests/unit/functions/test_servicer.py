@@ -187,7 +187,7 @@ def test_an_unknown_kind_is_told_which_are_known(request_: fnv1.RunFunctionReque
     assert [c.reason for c in response.conditions] == ["UnknownKind"]
     message = fatal(response)
     assert says in message
-    assert all(kind in message for kind in registry.COMPOSERS)
+    assert all(kind in message for kind in registry.composers())
 
 
 def test_a_composite_without_a_name_is_refused() -> None:
@@ -226,7 +226,7 @@ def test_every_composer_is_prepared_whatever_becomes_of_one(monkeypatch: pytest.
                 raise fails[self.module]
 
     kinds = {name: Noted(name, "Accepted") for name in ("a", "broken", "not_built", "z")}
-    monkeypatch.setattr(registry, "COMPOSERS", kinds)
+    monkeypatch.setattr(registry, "composers", lambda: kinds)
     runner = servicer.FunctionRunner()
     asyncio.run(runner.prepare())
     runner.close()
@@ -234,5 +234,5 @@ def test_every_composer_is_prepared_whatever_becomes_of_one(monkeypatch: pytest.
 
 
 def test_composers_of_this_build_can_be_prepared() -> None:
-    for composer in registry.COMPOSERS.values():
+    for composer in registry.composers().values():
         composer.prepare()

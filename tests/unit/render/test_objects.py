@@ -22,7 +22,11 @@ def test_a_manifest_is_wrapped_and_watched() -> None:
     assert _wrap() == {
         "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
         "kind": "Object",
-        "metadata": {"name": "llama-0-route", "namespace": "ml-team"},
+        "metadata": {
+            "name": "llama-0-route",
+            "namespace": "ml-team",
+            "annotations": {"modelplane.ai/purpose": "support"},
+        },
         "spec": {
             "forProvider": {"manifest": RESOURCE},
             "providerConfigRef": CONFIG,

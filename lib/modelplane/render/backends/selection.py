@@ -14,7 +14,8 @@ from modelplane.render.backend import Backend
 from modelplane.render.backends import kserve
 from modelplane.workload.model import Workload
 
-BACKENDS: Mapping[str, Backend] = {"KServe": kserve}
+BACKENDS: dict[str, Backend] = {"KServe": kserve}
+"""Every backend by name; the order does not matter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ would change what the author asked for.
 Source: KServe v0.20.0 (serving.kserve.io/v1alpha2), whose objects are accepted from v0.17.0 on.
 """
 
+from modelplane.render.backends.kserve.assumption import KINDS, assume
 from modelplane.render.backends.kserve.capability import CAPABILITIES, check
 from modelplane.render.backends.kserve.service import render
-from modelplane.render.backends.kserve.status import observe
+from modelplane.render.backends.kserve.status import SHAPES, observe
 
-__all__ = ["CAPABILITIES", "check", "observe", "render"]
+__all__ = ["CAPABILITIES", "KINDS", "SHAPES", "assume", "check", "observe", "render"]

@@ -16,7 +16,7 @@ from modelplane.render import claims, engines, pods
 from modelplane.render.backend import Shape, shape_of
 from modelplane.render.backends.kserve import launching, templating
 from modelplane.render.engines import Member
-from modelplane.render.manifest import Lifecycle, Manifest, Readiness
+from modelplane.render.manifest import Lifecycle, Manifest, Purpose, Readiness
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import BoundRole, EngineType, Replica, Role
 from modelplane.workload.site import ClusterFacts
@@ -100,6 +100,7 @@ def _namespace(replica: Replica) -> Manifest:
             "kind": "Namespace",
             "metadata": {"name": replica.namespace, "labels": {names.LABEL_NAMESPACE: replica.namespace}},
         },
+        purpose=Purpose.SHARED,
         lifecycle=Lifecycle.KEEP,
     )
 
@@ -123,6 +124,7 @@ def _stand_in(replica: Replica, bound: BoundRole) -> Manifest:
             },
             "spec": {"annotations": {_MODEL_ROUTING: "true"}},
         },
+        purpose=Purpose.POD_INPUT,
         lifecycle=Lifecycle.KEEP,
         comes_first=True,
     )
@@ -154,6 +156,7 @@ def _service(rendering: _Rendering, devices: Mapping[Role, claims.PodDevices]) -
             },
             "spec": templating.literal(spec),
         },
+        purpose=Purpose.WORKLOAD,
         readiness=Readiness(_SERVICE_READY),
     )
 
@@ -360,6 +363,7 @@ def _route(rendering: _Rendering) -> Manifest:
                 "rules": rules,
             },
         },
+        purpose=Purpose.ROUTE,
         readiness=Readiness(_ROUTE_READY),
     )
 

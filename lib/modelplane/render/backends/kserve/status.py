@@ -22,6 +22,27 @@ _FINAL = frozenset({"ConfigNotFound", "CombineBaseError", "InvalidRenderedConfig
 _ROLL_UPS = ("PresetsCombined", "WorkloadsReady", "RouterReady")
 
 
+_ANY = {"x-kubernetes-preserve-unknown-fields": True}
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
+
+
+def _map(**properties: Json) -> Json:
+    return {"type": "object", "properties": properties, **_ANY}
+
+
+_CLAIMS = {"type": "array", "items": _map(name=_TEXT, resourceClaimTemplateName=_TEXT)}
+_POD = _map(resourceClaims=_CLAIMS)
+_ROLE = {"replicas": _COUNT, "parallelism": _map(), "template": _POD, "worker": _POD}
+_REPLICAS = _map(kind=_TEXT, name=_TEXT, readyReplicas=_COUNT)
+_REFS = {"type": "array", "items": _map()}
+SHAPES: Mapping[str, Json] = {
+    "LLMInferenceService": _map(
+        spec=_map(**_ROLE, prefill=_map(**_ROLE), router=_map(gateway=_map(refs=_REFS))),
+        status=_map(workloads=_map(primary=_REPLICAS, prefill=_REPLICAS, scheduler=_REPLICAS)),
+    )
+}
+
+
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
     """Return what the observed objects say of the replica; what they do not say is not known, and never a no."""
     observed = objects.get(service.KEY_SERVICE)

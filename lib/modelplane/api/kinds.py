@@ -1,0 +1,140 @@
+"""The kinds of this API, each described once: what the server, the tree and the checks have to know of a kind.
+
+A kind is added by its definition under apis/, a module here for its wire form, a composer, and one entry of `KINDS`.
+What may never happen here: a fact about one kind that another module repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from modelplane import names
+from modelplane.api import summary
+
+Json: TypeAlias = Any
+Resource: TypeAlias = Mapping[str, Json]
+Steps: TypeAlias = tuple[str, ...]
+"""A path into a document; "*" stands for every item of a list."""
+Path: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A field that names another object of this API by its kind."""
+
+    path: Steps
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecretUse:
+    """A field that refers to a Secret, and the purpose of that Secret in words."""
+
+    path: Steps
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of this API.
+
+    `condition` tells its author that something must be changed. `describe` gives one line about an object for a person,
+    `parts` lines of their own below it. `cluster_of` is the cluster on which the objects stand that it composes, None
+    for kinds that compose nothing there.
+    """
+
+    name: str
+    condition: str
+    describe: Callable[[Resource], str]
+    parts: Callable[[Resource], Iterator[summary.Part]] = summary.no_parts
+    references: tuple[Reference, ...] = ()
+    secrets: tuple[SecretUse, ...] = ()
+    cluster_of: Callable[[Resource], str | None] | None = None
+    is_namespaced: bool = True
+
+    @property
+    def module(self) -> str:
+        """Return the name of the module that composes the kind: LLMInference -> llm_inference."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", self.name).lower()
+
+
+def _own_name(resource: Resource) -> str | None:
+    return str(resource["metadata"]["name"])
+
+
+def _named_cluster(resource: Resource) -> str | None:
+    name = (resource.get("spec") or {}).get("clusterName")
+    return str(name) if name else None
+
+
+# In the order in which a reader asks: the front door and its model first, what it stands on last.
+_ALL = (
+    Kind(
+        "LLMInference",
+        "Accepted",
+        summary.llm_inference,
+        references=(Reference(("spec", "clusterName"), "InferenceCluster"),),
+    ),
+    Kind(
+        "ModelService",
+        "Accepted",
+        summary.model_service,
+        references=(Reference(("spec", "gatewayRef", "name"), "InferenceGateway"),),
+        secrets=(SecretUse(("spec", "auth", "apiKeys", "secretRef"), "the keys of its callers"),),
+    ),
+    Kind(
+        "ModelDeployment",
+        "ReplicasScheduled",
+        summary.model_deployment,
+        references=(Reference(("spec", "clusterSelector", "matchLabels", names.LABEL_CLUSTER), "InferenceCluster"),),
+    ),
+    Kind("ModelReplica", "WorkloadReady", summary.model_replica, cluster_of=_named_cluster),
+    Kind(
+        "ModelEndpoint",
+        "EndpointResolved",
+        summary.model_endpoint,
+        secrets=(SecretUse(("spec", "auth", "secretRef"), "the credential of the endpoint"),),
+    ),
+    Kind(
+        "InferenceGateway",
+        "Accepted",
+        summary.inference_gateway,
+        secrets=(SecretUse(("spec", "gateway", "tls", "certificateRefs", "*"), "the certificate of the gateway"),),
+        is_namespaced=False,
+    ),
+    Kind(
+        "InferenceCluster",
+        "ClusterReady",
+        summary.inference_cluster,
+        parts=summary.pools,
+        references=(Reference(("spec", "nodePools", "*", "className"), "InferenceClass"),),
+        secrets=(SecretUse(("spec", "cluster", "existing", "secretRef"), "the kubeconfig of the cluster"),),
+        cluster_of=_own_name,
+        is_namespaced=False,
+    ),
+    Kind("InferenceClass", "Accepted", summary.inference_class, is_namespaced=False),
+)
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
+"""Every kind by name, in the order in which a reader asks for them."""
+
+
+def find(api_version: str, kind: str) -> Kind | None:
+    """Return the kind of an object, None for one that is not of this API."""
+    return KINDS.get(kind) if api_version == names.API_VERSION else None
+
+
+def values_at(
+    value: Json, steps: Steps, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """Yield each value that `steps` lead to, with its path; nothing where a step leads nowhere."""
+    if not steps:
+        yield path, value
+    elif steps[0] == "*":
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            yield from values_at(item, steps[1:], (*path, index))
+    elif isinstance(value, Mapping) and steps[0] in value:
+        yield from values_at(value[steps[0]], steps[1:], (*path, steps[0]))

@@ -1,0 +1,120 @@
+"""One line about an object of this API, for a person: what it is, how far it is, where it is reached.
+
+Shape: plain JSON documents, also of a bad dump, so that every field may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from modelplane.topology.shape import Topology
+
+Json: TypeAlias = Any
+Resource: TypeAlias = Mapping[str, Json]
+
+
+class Part(NamedTuple):
+    """A line of its own below an object: what it is about, and what is to say of it."""
+
+    label: str
+    detail: str
+
+
+def no_parts(resource: Resource) -> Iterator[Part]:
+    """Yield nothing."""
+    return iter(())
+
+
+def model_deployment(resource: Resource) -> str:
+    """Return how many of the replicas wanted are placed and ready."""
+    status, spec = resource.get("status") or {}, resource.get("spec") or {}
+    wanted = spec.get("replicas", 1)
+    counts = f"{status.get('replicas', 0)} of {wanted} placed, {status.get('readyReplicas', 0)} ready"
+    return ", ".join(part for part in (counts, str(status.get("backend") or "")) if part)
+
+
+def model_replica(resource: Resource) -> str:
+    """Return the cluster and, per role, the pool, pods and devices."""
+    spec = resource.get("spec") or {}
+    roles = [_role("", spec)]
+    if spec.get("prefill"):
+        roles = [_role("decode ", spec), _role("prefill ", spec["prefill"])]
+    return f"{spec.get('clusterName', '?')}: {'; '.join(roles)}"
+
+
+def _role(label: str, role: Resource) -> str:
+    workers = role.get("workers") or {}
+    shape = workers.get("topology") or {}
+    topology = Topology(
+        tensor=shape.get("tensor", 1),
+        pipeline=shape.get("pipeline", 1),
+        data=shape.get("data", 1),
+        data_local=shape.get("dataLocal", 1),
+    )
+    pods = workers.get("count", 1) * topology.nodes
+    requests = [request for request in role.get("devices") or [] if request.get("claim") != "Synthetic"]
+    devices = [f"{request.get('count', 1)} {request.get('device') or request.get('name')}" for request in requests]
+    each = f" x {' + '.join(devices)}" if devices else ""
+    return f"{label}{role.get('pool', '?')}, {pods} {'pod' if pods == 1 else 'pods'}{each}"
+
+
+def model_endpoint(resource: Resource) -> str:
+    """Return the URL."""
+    return str((resource.get("spec") or {}).get("url") or "")
+
+
+def model_service(resource: Resource) -> str:
+    """Return the URL and how many endpoints answer."""
+    status = resource.get("status") or {}
+    counts = status.get("endpoints") or {}
+    answering = f"{counts.get('ready', 0)} of {counts.get('matched', 0)} endpoints ready"
+    return "  ".join(part for part in (str(status.get("url") or ""), answering) if part)
+
+
+def inference_gateway(resource: Resource) -> str:
+    """Return where the gateway is reached."""
+    status = resource.get("status") or {}
+    where = status.get("hostname") or status.get("address") or ""
+    return f"{status.get('scheme', 'http')}://{where}" if where else ""
+
+
+def inference_cluster(resource: Resource) -> str:
+    """Return how many replicas stand on the cluster, and its gateway."""
+    status = resource.get("status") or {}
+    admitted = len(status.get("admitted") or [])
+    gateway = (status.get("gateway") or {}).get("address")
+    parts = [f"{admitted} {'replica' if admitted == 1 else 'replicas'}", f"gateway {gateway}" if gateway else ""]
+    return ", ".join(part for part in parts if part)
+
+
+def inference_class(resource: Resource) -> str:
+    """Return the devices of one node."""
+    devices = (resource.get("spec") or {}).get("devices") or []
+    return ", ".join(_device(device) for device in devices)
+
+
+def _device(device: Resource) -> str:
+    memory = ((device.get("capacity") or {}).get("memory") or {}).get("value")
+    size = f" {memory}" if memory else ""
+    return f"{device.get('count', 1)} x {device.get('name')}{size}"
+
+
+def llm_inference(resource: Resource) -> str:
+    """Return the model and its URL."""
+    spec, status = resource.get("spec") or {}, resource.get("status") or {}
+    return "  ".join(part for part in (str(spec.get("model") or ""), str(status.get("url") or "")) if part)
+
+
+def pools(resource: Resource) -> Iterator[Part]:
+    """Yield a line per pool of a cluster, from the ledger it publishes."""
+    for pool in (resource.get("status") or {}).get("pools") or []:
+        used: dict[str, int] = {}
+        for allocation in pool.get("allocations") or []:
+            for device, count in (allocation.get("devices") or {}).items():
+                used[device] = used.get(device, 0) + count * allocation.get("pods", 0)
+        free = pool.get("free") or {}
+        counts = [f"{free[device]} of {free[device] + used.get(device, 0)} {device} free" for device in sorted(free)]
+        nodes = (pool.get("nodes") or {}).get("declared", 0)
+        size = f"{nodes} {'node' if nodes == 1 else 'nodes'} {pool.get('className', '')}"
+        yield Part(f"pool {pool.get('name')}", ", ".join([size, *counts]))
