@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelplane_cli.__main__ import COMMANDS
-from modelplane_functions.registry import COMPOSERS
+from modelplane_functions import registry
 from tests.support.lint import reach
 from tests.support.lint.code import Module, Symbol
 
@@ -36,7 +36,7 @@ def entries(known: Mapping[str, Module]) -> list[str]:
     """Return the entry points; modules that are loaded by name are asked for the functions their loader calls."""
     found = [*PROGRAMS, "modelplane_cli.__main__.main", *(door for door in FRONT_DOORS if door in known)]
     found += [f"modelplane_cli.commands.{name}.main" for name in COMMANDS]
-    for composer in COMPOSERS.values():
+    for composer in registry.composers().values():
         module = f"modelplane_functions.compose.{composer.module}"
         found.append(f"{module}.compose")
         found += [f"{module}.prepare"] if module in known and f"{module}.prepare" in known[module].symbols else []

@@ -7,12 +7,14 @@ may speak of an older generation, so both are looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 from modelplane.render import seen
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.kserve import service
 from modelplane.workload.model import BoundRole, Replica, Role
 
+Json: TypeAlias = Any
 Object = seen.Object
 
 _SINGLE = {Role.DECODE: "MainWorkloadReady", Role.PREFILL: "PrefillWorkloadReady"}
