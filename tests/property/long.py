@@ -1,8 +1,9 @@
-"""The laws in the long run: `hatch run laws`, which is `python -m tests.property.long`.
+"""The laws in the long run: `hatch run laws`, which is `python -m tests.property.long [--seed NUMBER]`.
 
 Each law about placing is asked of `--fleets` random fleets of its own (so 15 laws come to more than 10,000), laws that
-draw something else in proportion, and selectors are `--bad-inputs` texts that nobody should have to think of. What a
-law found is printed by hypothesis as an example that can be repeated; the last line counts what was asked.
+draw something else in proportion, and selectors are `--bad-inputs` texts that nobody should have to think of. Each
+run asks other questions: its seed is printed first and last, and `--seed` asks the same again. What a law found is
+printed by hypothesis, made as small as can be; the last line counts what was asked.
 
 Left to other runs: laws over the examples, of which there is a fixed number (`hatch run test`), and interleavings,
 which have a long run of their own (`hatch run slow`).
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import secrets
 import sys
 import time
 from collections import Counter
@@ -29,6 +31,7 @@ from hypothesis import settings
 
 FOLDER = Path(__file__).parent
 FLEETS, BAD_INPUTS = 700, 100_000
+SEED = "MODELPLANE_SEED"
 _LAWS = (
     "test_placement_laws.py",
     "test_placement_keys.py",
@@ -77,7 +80,8 @@ class Progress:
             f"\nlaws: {self._laws['fleets']} laws over {self._asked['fleets']} random fleets, "
             f"{self._laws['cases']} over {self._asked['cases']} other random cases, "
             f"{os.environ['MODELPLANE_BAD_INPUTS']} bad inputs; "
-            f"{len(self._failed)} broken, {time.monotonic() - self._begun:.0f} s"
+            f"{len(self._failed)} broken, {time.monotonic() - self._begun:.0f} s; "
+            f"`hatch run laws --seed {os.environ[SEED]}` asks the same again"
         )
 
 
@@ -98,7 +102,9 @@ def _passing(statistics: str) -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Raise the number of cases of laws that name none, and watch where reports come together."""
-    settings.register_profile("long", max_examples=int(os.environ["MODELPLANE_EXAMPLES"]), deadline=None)
+    settings.register_profile(
+        "long", settings.get_profile("fixed"), derandomize=False, max_examples=int(os.environ["MODELPLANE_EXAMPLES"])
+    )
     settings.load_profile("long")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(), "progress of laws")
@@ -109,10 +115,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.property.long", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--fleets", type=int, default=FLEETS, help="random fleets for each law about placing")
     parser.add_argument("--bad-inputs", type=int, default=BAD_INPUTS, help="texts no selector should be")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(10**8), help="what decides the random questions")
     options = parser.parse_args()
+    print(f"laws: seed {options.seed}", flush=True)
+    os.environ[SEED] = str(options.seed)
     os.environ["MODELPLANE_EXAMPLES"] = str(options.fleets)
     os.environ["MODELPLANE_BAD_INPUTS"] = str(options.bad_inputs)
-    plugin = ["-p", "tests.property.long", "-n", str(min(8, os.cpu_count() or 1)), "--dist", "worksteal"]
+    plugin = [
+        "-p",
+        "tests.property.long",
+        f"--hypothesis-seed={options.seed}",
+        "-n",
+        str(min(8, os.cpu_count() or 1)),
+        "--dist",
+        "worksteal",
+    ]
     files = [str(FOLDER / name) for name in _LAWS]
     return int(pytest.main([*plugin, "-q", "-q", "-p", "no:warnings", "--show-capture=no", "-m", "not slow", *files]))
 
