@@ -1,0 +1,184 @@
+"""The suites that take long: what each runs, what it depends on, and what it needs built.
+
+A suite's paths are beginnings of file names in the repository; a change below one of them touches the suite. Its
+minutes are those of a quiet machine of two cores with all programs built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+GROUPS: Final = 3
+"""As many days pass until the turn of each suite has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite that runs by choice. MODELPLANE_SKIP may name it, or its `parts`; with all of them it is left out.
+
+    `group` is the day of its turn, `limit_minutes` where it is stopped. `{seed}` in the command is the day's.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    paths: tuple[str, ...]
+    group: int
+    minutes: float
+    limit_minutes: float
+    programs: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+ALWAYS: Final = (
+    ("lint", ("hatch", "run", "lint"), 10),
+    ("generated files", ("hatch", "run", "python", "-m", "tests.support.ci.generated"), 5),
+    ("tests", ("hatch", "run", "test"), 30),
+)
+"""What runs whatever was changed: a name, a command, the minutes after which it is stopped."""
+
+EVERYTHING: Final = ("pyproject.toml",)
+"""What touches every suite."""
+
+_CELL: Final = ("lib/kubecel/", "lib/modelplane/units.py", "lib/modelplane/errors.py")
+_DEVICES: Final = (*_CELL, "lib/modelplane/devices/", "tests/support/allocator/", "tests/support/selectors.py")
+_DECIDING: Final = (*_DEVICES, "lib/modelplane/placement/", "lib/modelplane/topology/", "lib/modelplane/workload/")
+_RENDERING: Final = (
+    "lib/modelplane/render/",
+    "lib/modelplane/topology/",
+    "lib/modelplane/workload/",
+    "lib/modelplane/names.py",
+    "lib/modelplane/errors.py",
+)
+_WIRE: Final = ("apis/", "schemas/", "lib/modelplane/api/", "lib/modelplane/structural/")
+_FUNCTIONS: Final = ("functions/modelplane_functions/", "lib/modelplane/routing/", *_WIRE, *_RENDERING, *_DECIDING)
+_REAL: Final = (
+    "tests/conformance/tools/",
+    "tests/support/controlplane.py",
+    "tests/support/installation.py",
+    "tests/support/kubeapi.py",
+    "tests/support/live.py",
+)
+_EXAMPLES_OF_REPLICAS: Final = ("tests/support/kserve_examples.py", "tests/support/replicas.py")
+_BAD_INPUT: Final = "tests/support/bad_input.py"
+_SERVER: Final = ("etcd", "kube-apiserver")
+_CROSSPLANE: Final = ("crossplane",)
+_FLEET: Final = (
+    *_SERVER, "kubectl", "kube-controller-manager", "kube-scheduler",
+    "kwok", "lws", "provider-kubernetes", "llmisvc", *_CROSSPLANE,
+)  # fmt: skip
+
+
+def _conformance(folder: str) -> tuple[str, ...]:
+    return ("hatch", "run", "pytest", "-n", "0", f"tests/conformance/{folder}")
+
+
+SUITES: Final = (
+    Suite(
+        "laws",
+        ("hatch", "run", "laws", "--seed", "{seed}"),
+        (*_DECIDING, "lib/modelplane/routing/", "tests/property/", "tests/support/laws.py", _BAD_INPUT),
+        group=0, minutes=3, limit_minutes=20,
+    ),
+    Suite(
+        "slow",
+        ("hatch", "run", "slow"),
+        ("lib/", "functions/", "tests/property/", "tests/unit/", "tests/support/interleaving.py"),
+        group=1, minutes=6, limit_minutes=25,
+    ),
+    Suite(
+        "oracle-fuzz",
+        (
+            "hatch", "run", "oracle-fuzz", "--seed", "{seed}",
+            "--expressions", "4000", "--quantities", "20000", "--versions", "20000", "--allocations", "1000",
+        ),
+        (*_DEVICES, "tests/conformance/oracle/"),
+        group=2, minutes=5, limit_minutes=20,
+    ),
+    Suite(
+        "kserve",
+        _conformance("kserve"),
+        (*_RENDERING, *_EXAMPLES_OF_REPLICAS, "tests/conformance/kserve/"),
+        group=0, minutes=0.5, limit_minutes=15,
+    ),
+    Suite(
+        "crd",
+        _conformance("crd"),
+        (*_WIRE, *_CELL, "tests/conformance/crd/"),
+        group=1, minutes=1, limit_minutes=15,
+    ),
+    Suite(
+        "allocator",
+        _conformance("allocator"),
+        (*_DEVICES, "tests/conformance/allocator/"),
+        group=2, minutes=1, limit_minutes=15,
+    ),
+    Suite(
+        "oracle",
+        _conformance("oracle"),
+        (*_DEVICES, "tests/conformance/oracle/"),
+        group=0, minutes=2, limit_minutes=20,
+    ),
+    Suite(
+        "routing",
+        _conformance("routing"),
+        (
+            *_FUNCTIONS, *_REAL, "tests/conformance/routing/", "tests/support/routing.py",
+            "tests/support/certificates.py", "tests/support/exchange.py",
+        ),
+        group=1, minutes=2, limit_minutes=20, programs=("egctl",),
+    ),
+    Suite(
+        "kubernetes",
+        _conformance("kubernetes"),
+        (*_WIRE, *_CELL, *_REAL, "examples/", "tests/conformance/kubernetes/", "tests/conformance/crd/"),
+        group=2, minutes=2, limit_minutes=20, programs=(*_SERVER, *_CROSSPLANE),
+    ),
+    Suite(
+        "manifests",
+        _conformance("manifests"),
+        (
+            *_FUNCTIONS, *_REAL, "examples/", "tests/conformance/manifests/", "tests/conformance/scheduler/",
+            "tests/support/rendered.py", "lib/modelplane_cli/simulator/",
+        ),
+        group=0, minutes=2, limit_minutes=20, programs=(*_SERVER, *_CROSSPLANE),
+    ),
+    Suite(
+        "crossplane",
+        _conformance("crossplane"),
+        (
+            *_FUNCTIONS, *_REAL, "functions/package/", "crossplane.yaml", "examples/", "lib/modelplane_cli/",
+            "tests/conformance/crossplane/", "tests/support/crossplane.py", "tests/support/functionserver.py",
+            "tests/support/gobinaries.py", "tests/support/requests.py",
+        ),
+        group=1, minutes=5, limit_minutes=25, programs=("crossplane", "crossplane-cli"),
+        parts=("crossplane-core", "packages"),
+    ),
+    Suite(
+        "scheduler",
+        _conformance("scheduler"),
+        (
+            *_DECIDING, *_RENDERING, *_WIRE, *_REAL, "examples/", "lib/modelplane_cli/planning/",
+            "lib/modelplane_cli/simulator/", "tests/conformance/scheduler/", "tests/support/rendered.py",
+        ),
+        group=2, minutes=5, limit_minutes=25, programs=(*_SERVER, "kube-scheduler", "kube-controller-manager"),
+    ),
+    Suite(
+        "workloads",
+        ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_workloads.py"),
+        (*_FUNCTIONS, *_REAL, "examples/", "tests/e2e/"),
+        group=1, minutes=5, limit_minutes=25, programs=_FLEET,
+    ),
+    Suite(
+        "e2e",
+        ("hatch", "run", "e2e", "test"),
+        (*_FUNCTIONS, *_REAL, "examples/quickstart/", "tests/e2e/", "tests/support/crossplane.py"),
+        group=0, minutes=10, limit_minutes=30, programs=(*_FLEET, "envoy-gateway"),
+    ),
+)  # fmt: skip
+
+
+def seed(day: date) -> int:
+    """Return the seed of random questions of a day: 20260102 on the second of January."""
+    return day.year * 10000 + day.month * 100 + day.day
