@@ -19,7 +19,7 @@ Document = dict[str, Any]
 EXAMPLES = workshop.REPOSITORY / "examples"
 SERVICE = ("serving.kserve.io/v1alpha2", "LLMInferenceService")
 READY_SECONDS = 180
-SKIPPED = {"classes", "render"}  # no replicas; not a world
+SKIPPED = {"classes", "rbac", "render"}  # no replicas; no world, twice
 # Clusters that have room to spare and nothing to run.
 IDLE = {("autoscaling", "gke-us")}
 

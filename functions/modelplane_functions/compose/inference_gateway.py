@@ -98,7 +98,12 @@ def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> di
 
 def _kept_installation(observed: Observed) -> dict[str, Child]:
     """Return an installation made earlier: to switch `install` off is to manage it elsewhere, never to uninstall it."""
-    made = (rendering.PROVIDER_CONFIG_KEY, rendering.RELEASE_KEY, rendering.USAGE_KEY)
+    made = (
+        rendering.PROVIDER_CONFIG_KEY,
+        rendering.FORMER_PROVIDER_CONFIG_KEY,
+        rendering.RELEASE_KEY,
+        rendering.USAGE_KEY,
+    )
     kept = {key: child for key, child in observed.children.items() if key in made}
     return {key: Child(child.resource, _ready(key, kept[key])) for key, child in hold.hold(kept).items()}
 

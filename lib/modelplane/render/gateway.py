@@ -19,7 +19,10 @@ CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
 CHART_REPOSITORY = "oci://docker.io/envoyproxy"
 CHART_NAMESPACE = "envoy-gateway-system"
 
-PROVIDER_CONFIG_KEY = "provider-config"
+PROVIDER_CONFIG_KEY = "helm-provider-config"
+# A ClusterProviderConfig stood under this key once. A key never changes its kind: Crossplane would forget the old object
+# instead of removing it.
+FORMER_PROVIDER_CONFIG_KEY = "provider-config"
 RELEASE_KEY = "envoy-gateway"
 CLASS_KEY = "gateway-class"
 PROXY_KEY = "envoy-proxy"
@@ -35,15 +38,19 @@ def class_name(gateway: Gateway) -> str:
 
 
 def installation(gateway: Gateway) -> tuple[Manifest, ...]:
-    """Return what installs Envoy Gateway: provider-helm's way into its own cluster, and the Release."""
+    """Return what installs Envoy Gateway: provider-helm's way into its own cluster, and the Release.
+
+    The way is a ProviderConfig of our own namespace: provider-helm is an administrator, and a cluster-wide one would lend
+    that to whoever may create a Release in any namespace.
+    """
     config = names.bounded(gateway.name, "control-plane")
     return (
         Manifest(
             PROVIDER_CONFIG_KEY,
             {
                 "apiVersion": _HELM,
-                "kind": "ClusterProviderConfig",
-                "metadata": {"name": config},
+                "kind": "ProviderConfig",
+                "metadata": {"name": config, "namespace": names.SYSTEM_NAMESPACE},
                 "spec": {"credentials": {"source": "InjectedIdentity"}},
             },
         ),
@@ -60,7 +67,7 @@ def installation(gateway: Gateway) -> tuple[Manifest, ...]:
                         "wait": True,
                         "values": {"config": {"envoyGateway": {"extensionApis": {"enableBackend": True}}}},
                     },
-                    "providerConfigRef": {"kind": "ClusterProviderConfig", "name": config},
+                    "providerConfigRef": {"kind": "ProviderConfig", "name": config},
                 },
             },
         ),

@@ -15,11 +15,12 @@ SECONDS = 300
 """For the whole list of a large fleet over a slow line."""
 
 # What our functions compose and observe, beside our own kinds. Secrets are not among them.
-_COMPOSED = frozenset(
+COMPOSED = frozenset(
     {
         "objects.kubernetes.m.crossplane.io",
         "clusterproviderconfigs.kubernetes.m.crossplane.io",
         "releases.helm.m.crossplane.io",
+        "providerconfigs.helm.m.crossplane.io",
         "clusterusages.protection.crossplane.io",
         "usages.protection.crossplane.io",
         "gatewayclasses.gateway.networking.k8s.io",
@@ -44,7 +45,7 @@ def text(context: str) -> str:
     ours = sorted(name for name in served if name.partition(".")[2] == names.GROUP)
     if not ours:
         raise InvalidInput(f"--context {context}: it serves no kind of {names.GROUP}; install the Configuration first")
-    wanted = [*ours, *sorted(_COMPOSED.intersection(served))]
+    wanted = [*ours, *sorted(COMPOSED.intersection(served))]
     return _kubectl(context, "get", ",".join(wanted), "--all-namespaces", "-o", "json")
 
 

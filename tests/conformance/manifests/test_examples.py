@@ -10,8 +10,8 @@ from tests.conformance.manifests.judge import refusal
 from tests.support import controlplane, rendered
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-# Not a world but the arguments of one `crossplane composition render`, objects given twice included.
-NO_WORLD = {"render"}
+# Permissions, and not a world but the arguments of one `crossplane composition render`, objects given twice included.
+NO_WORLD = {"rbac", "render"}
 # Kinds whose definitions are not installed on the plane; what is said in them is checked with the scale contract.
 FOREIGN = "keda.sh/"
 FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in NO_WORLD)

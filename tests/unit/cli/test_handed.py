@@ -17,7 +17,9 @@ from tests.bench import files
 from tests.support import rendering
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in ("classes", "render"))
+FOLDERS = sorted(
+    path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in ("classes", "rbac", "render")
+)
 
 
 def agree(path: Path) -> None:

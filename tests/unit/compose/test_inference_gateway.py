@@ -13,7 +13,7 @@ from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
 from tests.support import routing
 
 Json = Any
-INSTALLATION = {"provider-config", "envoy-gateway"}
+INSTALLATION = {"helm-provider-config", "envoy-gateway"}
 FRONT_DOOR = {"gateway-class", "envoy-proxy", "gateway", "client-policy"}
 
 
@@ -124,6 +124,25 @@ def type_is_changed(running: Running) -> None:
 
 def install_is_switched_off(running: Running) -> None:
     running.document["spec"]["envoyGateway"] = {"install": False}
+
+
+def test_provider_helm_acts_as_itself_for_our_own_namespace_alone() -> None:
+    """An administrator's way into the cluster: cluster-wide it would serve whoever may create a Release anywhere."""
+    children = compose(routing.inference_gateway(address="")).children
+    config, release = children["helm-provider-config"].resource, children["envoy-gateway"].resource
+    assert config["kind"] == "ProviderConfig"
+    assert config["metadata"]["namespace"] == release["metadata"]["namespace"] == "modelplane-system"
+    named = {"kind": config["kind"], "name": config["metadata"]["name"]}
+    assert release["spec"]["providerConfigRef"] == named
+
+
+def test_the_cluster_wide_way_of_an_earlier_release_goes_unless_the_installation_is_kept_as_it_is() -> None:
+    running = Running()
+    former = {"kind": "ClusterProviderConfig", "metadata": {"name": "default-control-plane"}}
+    running.children["provider-config"] = {"apiVersion": "helm.m.crossplane.io/v1beta1", **former}
+    assert "provider-config" not in running.compose().children
+    install_is_switched_off(running)
+    assert {"provider-config", "envoy-gateway"} <= running.compose().children.keys()
 
 
 @pytest.mark.parametrize(

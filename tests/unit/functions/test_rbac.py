@@ -1,29 +1,47 @@
-"""examples/rbac.yaml allows Crossplane everything that the composers compose."""
+"""The permissions we ship allow what is composed and rendered, and nothing more; no person may write what is composed."""
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from modelplane.api import catalogue
+from modelplane_cli.world import live
+from modelplane_cli.world.offline import World
+from tests.support import permissions, rendered, rendering
+
 REPOSITORY = Path(__file__).resolve().parents[3]
-DOCUMENTS = list(yaml.safe_load_all((REPOSITORY / "examples" / "rbac.yaml").read_text()))
+SHIPPED = permissions.documents(permissions.CONTROL_PLANE)
+OURS = "modelplane.ai"
 # Granted by Crossplane itself: its own kinds, ours, and those of its providers.
 GRANTED = re.compile(r"(^|\.)(crossplane\.io|modelplane\.ai)$")
-WANTED = {"get", "list", "watch", "create", "update", "patch", "delete"}
+READ = frozenset({"get", "list", "watch"})
+WRITE = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+COMPOSE = READ | {"create", "update", "patch", "delete"}
+# The verbs that provider-kubernetes needs for each management policy of an Object; empty is all of them.
+POLICIES = {"Observe": READ, "Create": {"create", "patch"}, "Update": {"patch"}, "Delete": {"delete"}}
 
 
-def composed_kinds() -> set[tuple[str, str]]:
-    """Return (group, kind) of every object in a golden outcome that a composer composes."""
+@functools.cache
+def examples() -> tuple[World, ...]:
+    """Return all examples, settled."""
+    return tuple(rendered.folder(REPOSITORY / "examples" / name) for name in rendering.EXAMPLES)
+
+
+@functools.cache
+def composed() -> frozenset[tuple[str, str]]:
+    """Return group and plural of every object that a composer composes, in a golden outcome or of an example."""
     found: set[tuple[str, str]] = set()
 
     def walk(value: Any) -> None:
         if isinstance(value, dict):
             if isinstance(value.get("resource"), dict) and "kind" in value["resource"]:
-                resource = value["resource"]
-                found.add((str(resource["apiVersion"]).rpartition("/")[0], str(resource["kind"])))
+                found.add(identity(value["resource"]))
                 return
             for one in value.values():
                 walk(one)
@@ -34,37 +52,166 @@ def composed_kinds() -> set[tuple[str, str]]:
     for path in sorted((REPOSITORY / "tests" / "golden").rglob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text()):
             walk(document)
-    return found
+    for settled in examples():
+        found |= {identity(one) for one in settled.objects() if one["metadata"].get("ownerReferences")}
+    return frozenset((group, plural(kind)) for group, kind in found)
 
 
-def allowed() -> dict[tuple[str, str], set[str]]:
-    (role,) = [one for one in DOCUMENTS if one["kind"] == "ClusterRole"]
-    assert role["metadata"]["labels"] == {"rbac.crossplane.io/aggregate-to-crossplane": "true"}
-    return {
-        (group, plural): set(rule["verbs"])
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for plural in rule["resources"]
-    }
+@functools.cache
+def remote() -> dict[tuple[str, str], frozenset[str]]:
+    """Return what is done to every kind on a workload cluster: the verbs of the Objects of all examples."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for settled in examples():
+        for one in settled.objects():
+            if identity(one) != ("kubernetes.m.crossplane.io", "Object"):
+                continue
+            group, kind = identity(one["spec"]["forProvider"]["manifest"])
+            verbs = found.setdefault((group, plural(kind)), set())
+            for policy in one["spec"].get("managementPolicies", POLICIES):
+                verbs |= POLICIES[policy]
+    return {key: frozenset(verbs) for key, verbs in found.items()}
+
+
+def identity(document: dict[str, Any]) -> tuple[str, str]:
+    group, _, _ = str(document["apiVersion"]).rpartition("/")
+    return group, str(document["kind"])
 
 
 def plural(kind: str) -> str:
-    """Return the resource name of a kind, as the Gateway API and Envoy Gateway form it."""
+    """Return the resource name of a kind, as all of these projects form it."""
     lower = kind.lower()
-    return lower + "es" if lower.endswith("s") else re.sub("([^aeiou])y$", r"\1ie", lower) + "s"
+    return re.sub("([^aeiou])y$", r"\1ie", lower + "e" if re.search("(s|sh|ch|x)$", lower) else lower) + "s"
 
 
-def test_every_composed_kind_is_allowed() -> None:
-    composed = {(group, kind) for group, kind in composed_kinds() if not GRANTED.search(group)}
-    assert ("gateway.networking.k8s.io", "HTTPRoute") in composed, (
-        "the golden outcomes hold no route: nothing is proved"
-    )
-    missing = {one for one in composed if not allowed().get((one[0], plural(one[1])), set()) >= WANTED}
-    assert missing == set()
+def scoped(scope: str) -> frozenset[str]:
+    """Return the plurals of our kinds of a scope."""
+    definitions = [catalogue.definition(kind)["spec"] for kind in catalogue.kinds()]
+    return frozenset(str(one["names"]["plural"]) for one in definitions if one["scope"] == scope)
 
 
-def test_nothing_is_allowed_that_is_not_composed() -> None:
-    """Least privilege: a kind that nobody composes any more leaves the role as well."""
-    used = {(group, plural(kind)) for group, kind in composed_kinds()}
-    listed = {entry for entry in allowed() if entry[0] != "modelplane.ai"}
-    assert listed - used == set()
+def role(name: str) -> permissions.Allowed:
+    return permissions.allowed([permissions.of_kind(SHIPPED, "ClusterRole")[name]])
+
+
+def person(name: str) -> permissions.Allowed:
+    return permissions.allowed(permissions.aggregated(SHIPPED, name))
+
+
+def writable(allowed: permissions.Allowed) -> frozenset[tuple[str, str]]:
+    return frozenset(key for key, verbs in allowed.items() if verbs - READ)
+
+
+# --- Crossplane -------------------------------------------------------------------------------------------------------
+
+
+def test_crossplane_may_write_every_composed_kind_and_no_other() -> None:
+    shipped = role("modelplane-composed-kinds")
+    foreign = {one for one in composed() if not GRANTED.search(one[0])}
+    assert ("gateway.envoyproxy.io", "securitypolicies") in foreign, "nothing is proved: no outcome holds one"
+    wanted = {one: COMPOSE for one in foreign}
+    assert shipped == wanted | {(OURS, "composed"): frozenset({"create", "update", "delete"})}
+
+
+def test_crossplanes_role_has_its_label() -> None:
+    labels = permissions.of_kind(SHIPPED, "ClusterRole")["modelplane-composed-kinds"]["metadata"]["labels"]
+    assert labels == {"rbac.crossplane.io/aggregate-to-crossplane": "true"}
+
+
+def test_an_administrator_is_made_only_where_envoy_gateway_is_installed() -> None:
+    assert permissions.of_kind(SHIPPED, "ClusterRoleBinding") == {}
+    optional = permissions.of_kind(permissions.documents(permissions.ENVOY_GATEWAY), "ClusterRoleBinding")
+    assert [one["roleRef"]["name"] for one in optional.values()] == ["cluster-admin"]
+
+
+def test_no_role_allows_a_wildcard() -> None:
+    roles = [*SHIPPED, *permissions.documents(permissions.WORKLOAD)]
+    allowed = permissions.allowed(one for one in roles if one["kind"] in {"ClusterRole", "Role"})
+    assert [key for key, verbs in allowed.items() if "*" in {*verbs, key[0], key[1].split("/")[0]}] == []
+
+
+# --- people -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", permissions.PERSONS)
+def test_nobody_writes_what_is_composed(name: str) -> None:
+    """These may be composed or not: admission.yaml tells one from the other."""
+    both = {(OURS, one) for one in ("modeldeployments", "modelendpoints", "modelservices")}
+    assert writable(person(name)) & composed() <= both
+    assert [
+        key for key in writable(person(name)) if key[1].endswith(("/status", "/finalizers")) or key[0] != OURS
+    ] == []
+
+
+def test_a_tenant_writes_the_namespaced_kinds_but_the_replica() -> None:
+    wanted = {(OURS, one) for one in scoped("Namespaced") - {"modelreplicas"}}
+    assert writable(person("modelplane-tenant")) == wanted | {(OURS, "modeldeployments/scale")}
+    assert all(person("modelplane-tenant")[one] == READ | WRITE for one in wanted)
+
+
+def test_a_tenant_sees_its_namespace_and_nothing_else() -> None:
+    wanted = {(OURS, one): READ for one in scoped("Namespaced")} | {
+        (OURS, "modeldeployments/scale"): frozenset({"get"})
+    }
+    assert person("modelplane-viewer") == wanted
+    assert person("modelplane-tenant").keys() == wanted.keys()
+
+
+def test_the_platform_writes_the_hardware_too() -> None:
+    hardware = {(OURS, one) for one in scoped("Cluster")}
+    assert writable(person("modelplane-platform")) == writable(person("modelplane-tenant")) | hardware
+
+
+def test_who_sees_the_fleet_may_read_all_that_the_command_reads_and_no_secret() -> None:
+    sees = person("modelplane-fleet-viewer")
+    assert writable(sees) == frozenset()
+    command = {(group, name) for name, _, group in (one.partition(".") for one in live.COMPOSED)}
+    ours = {(OURS, one) for one in scoped("Namespaced") | scoped("Cluster")} | {(OURS, "modeldeployments/scale")}
+    context = {("", "events"), ("", "namespaces"), ("kubernetes.m.crossplane.io", "providerconfigusages")}
+    assert sees.keys() == command | ours | context
+
+
+def test_the_command_reads_all_that_is_composed() -> None:
+    command = {(group, name) for name, _, group in (one.partition(".") for one in live.COMPOSED)}
+    assert command == {one for one in composed() if one[0] != OURS}
+
+
+def test_kubernetes_own_roles_get_to_see_and_not_to_write() -> None:
+    prefix = "rbac.authorization.k8s.io/aggregate-to-"
+    given = {
+        (name, label.removeprefix(prefix))
+        for name, one in permissions.of_kind(SHIPPED, "ClusterRole").items()
+        for label in one["metadata"].get("labels", {})
+        if label.startswith(prefix)
+    }
+    assert given == {("modelplane:models:view", "view")}
+
+
+# --- policies ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_policy_about_composed_objects_names_every_composed_kind_and_no_other() -> None:
+    policy = permissions.of_kind(SHIPPED, "ValidatingAdmissionPolicy")["modelplane-composed"]
+    judged = list(permissions.matched(policy))
+    assert all(operations == {"CREATE", "UPDATE", "DELETE"} for _, _, operations in judged)
+    assert {(group, resource) for group, resource, _ in judged} == composed()
+
+
+def test_every_policy_is_bound_and_denies() -> None:
+    found = [*SHIPPED, *permissions.documents(permissions.ENVOY_GATEWAY)]
+    policies = permissions.of_kind(found, "ValidatingAdmissionPolicy")
+    bindings = permissions.of_kind(found, "ValidatingAdmissionPolicyBinding").values()
+    assert {one["spec"]["policyName"] for one in bindings} == policies.keys() != set()
+    assert all(one["spec"]["validationActions"] == ["Deny"] for one in bindings)
+    with_parameter = {name for name, one in policies.items() if "paramKind" in one["spec"]}
+    assert {name for name, one in policies.items() if one["spec"]["failurePolicy"] != "Fail"} == with_parameter
+
+
+# --- the workload cluster ---------------------------------------------------------------------------------------------
+
+
+def test_a_workload_cluster_grants_what_is_done_there_and_nothing_more() -> None:
+    found = permissions.documents(permissions.WORKLOAD)
+    (bound,) = permissions.of_kind(found, "ClusterRoleBinding").values()
+    roles = permissions.of_kind(found, "ClusterRole")
+    assert list(roles) == [bound["roleRef"]["name"]]
+    assert permissions.allowed(roles.values()) == remote()

@@ -13,7 +13,9 @@ from modelplane_functions.remembered import Fetched, Memory, recall
 from tests.support import rendered
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in ("classes", "render"))
+FOLDERS = sorted(
+    path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in ("classes", "rbac", "render")
+)
 
 
 @pytest.mark.parametrize("example", FOLDERS)
