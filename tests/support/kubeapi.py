@@ -5,6 +5,7 @@ Documents are plain JSON. Paths are found by discovery, so a definition that was
 
 from __future__ import annotations
 
+import copy
 import http.client
 import json
 import ssl
@@ -58,6 +59,13 @@ class Api:
         self._tls = ssl.create_default_context(cafile=str(authority))
         self._local = threading.local()
         self._resources: dict[tuple[str, str], Resource] = {}
+
+    def impersonating(self, user: str) -> Api:
+        """Return the same server as another user sees it; a service account has its groups too."""
+        other = copy.copy(self)
+        other._headers = {**self._headers, "Impersonate-User": user}
+        other._local = threading.local()
+        return other
 
     # --- requests ----------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ PERSONS = ("modelplane-tenant", "modelplane-viewer", "modelplane-fleet-viewer", 
 
 
 def documents(*paths: Path) -> list[Document]:
-    """Return the documents of files, and of the files (not the folders) of folders, as `kubectl apply -f` reads them."""
+    """Return the documents of files, and of the files that a folder itself holds, as `kubectl apply -f` reads them."""
     files = [file for path in paths for file in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
     return [one for file in files for one in yaml.safe_load_all(file.read_text()) if one]
 
@@ -57,4 +57,5 @@ def matched(policy: Document) -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 def _selects(selector: Mapping[str, str], role: Document) -> bool:
-    return selector.items() <= role["metadata"].get("labels", {}).items()
+    labels: Mapping[str, str] = role["metadata"].get("labels", {})
+    return selector.items() <= labels.items()

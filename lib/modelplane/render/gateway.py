@@ -20,8 +20,8 @@ CHART_REPOSITORY = "oci://docker.io/envoyproxy"
 CHART_NAMESPACE = "envoy-gateway-system"
 
 PROVIDER_CONFIG_KEY = "helm-provider-config"
-# A ClusterProviderConfig stood under this key once. A key never changes its kind: Crossplane would forget the old object
-# instead of removing it.
+# A ClusterProviderConfig stood under this key once. A key never changes its kind: Crossplane would forget the old
+# object instead of removing it.
 FORMER_PROVIDER_CONFIG_KEY = "provider-config"
 RELEASE_KEY = "envoy-gateway"
 CLASS_KEY = "gateway-class"
@@ -40,8 +40,8 @@ def class_name(gateway: Gateway) -> str:
 def installation(gateway: Gateway) -> tuple[Manifest, ...]:
     """Return what installs Envoy Gateway: provider-helm's way into its own cluster, and the Release.
 
-    The way is a ProviderConfig of our own namespace: provider-helm is an administrator, and a cluster-wide one would lend
-    that to whoever may create a Release in any namespace.
+    The way is a ProviderConfig of our own namespace: provider-helm is an administrator, and a cluster-wide one would
+    lend that to whoever may create a Release in any namespace.
     """
     config = names.bounded(gateway.name, "control-plane")
     return (

@@ -1,4 +1,4 @@
-"""The permissions we ship allow what is composed and rendered, and nothing more; no person may write what is composed."""
+"""The permissions we ship allow what is composed and rendered and nothing more; nobody may write what is composed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from modelplane.api import catalogue
-from modelplane_cli.world import live
-from modelplane_cli.world.offline import World
+from modelplane_cli.documents import live
+from modelplane_cli.simulator.offline import World
 from tests.support import permissions, rendered, rendering
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -108,7 +108,7 @@ def test_crossplane_may_write_every_composed_kind_and_no_other() -> None:
     shipped = role("modelplane-composed-kinds")
     foreign = {one for one in composed() if not GRANTED.search(one[0])}
     assert ("gateway.envoyproxy.io", "securitypolicies") in foreign, "nothing is proved: no outcome holds one"
-    wanted = {one: COMPOSE for one in foreign}
+    wanted = dict.fromkeys(foreign, COMPOSE)
     assert shipped == wanted | {(OURS, "composed"): frozenset({"create", "update", "delete"})}
 
 

@@ -1,0 +1,114 @@
+"""Each person's verbs on every kind, as the API server's own authorizer says them."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelplane.api import catalogue
+from tests.conformance.permissions import people
+from tests.conformance.permissions.people import Person
+from tests.support import controlplane
+
+OURS = "modelplane.ai"
+MODELS = {f"{one}.{OURS}" for one in ("llminferences", "modeldeployments", "modelendpoints", "modelservices")}
+REPLICAS = f"modelreplicas.{OURS}"
+HARDWARE = {f"{one}.{OURS}" for one in ("inferenceclasses", "inferenceclusters", "inferencegateways")}
+STATUSES = {one.replace(".", "/status.", 1) for one in MODELS | HARDWARE | {REPLICAS}}
+SCALE = f"modeldeployments/scale.{OURS}"
+COMPOSED = {
+    *(f"{one}.kubernetes.m.crossplane.io" for one in ("objects", "clusterproviderconfigs")),
+    *(f"{one}.helm.m.crossplane.io" for one in ("releases", "providerconfigs")),
+    *(f"{one}.protection.crossplane.io" for one in ("clusterusages", "usages")),
+    *(f"{one}.gateway.networking.k8s.io" for one in ("gatewayclasses", "gateways", "httproutes")),
+    *(
+        f"{one}.gateway.envoyproxy.io"
+        for one in (
+            "backends",
+            "backendtrafficpolicies",
+            "clienttrafficpolicies",
+            "envoyproxies",
+            "httproutefilters",
+            "securitypolicies",
+        )
+    ),
+}
+SECRETS, PERMISSION = "secrets.", f"composed.{OURS}"
+ALL = MODELS | HARDWARE | STATUSES | COMPOSED | {REPLICAS, SCALE, SECRETS, PERMISSION}
+READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete", "deletecollection")
+
+# What each may read, and what each may write, among ALL; the rest it may not.
+READS = {
+    people.TENANT: MODELS | {REPLICAS},
+    people.VIEWER: MODELS | {REPLICAS},
+    people.KUBERNETES_VIEWER: MODELS | {REPLICAS},
+    people.KUBERNETES_EDITOR: MODELS | {REPLICAS, SECRETS},
+    people.FLEET_VIEWER: MODELS | HARDWARE | COMPOSED | {REPLICAS},
+    people.PLATFORM: MODELS | HARDWARE | COMPOSED | {REPLICAS},
+}
+WRITES = {
+    people.TENANT: MODELS,
+    people.VIEWER: set(),
+    people.KUBERNETES_VIEWER: set(),
+    people.KUBERNETES_EDITOR: {SECRETS},
+    people.FLEET_VIEWER: set(),
+    people.PLATFORM: MODELS | HARDWARE,
+}
+SCALES = {people.TENANT, people.PLATFORM}
+
+
+def test_the_table_names_every_kind_of_ours() -> None:
+    plurals = {f"{catalogue.definition(kind)['spec']['names']['plural']}.{OURS}" for kind in catalogue.kinds()}
+    assert plurals == MODELS | HARDWARE | {REPLICAS}
+
+
+@pytest.mark.parametrize("person", READS, ids=lambda person: person.name)
+def test_what_a_person_may_read_and_write(plane: controlplane.Plane, person: Person) -> None:
+    wrong = []
+    for resource in sorted(ALL - {SCALE}):
+        for verbs, allowed in ((READ, READS[person]), (WRITE, WRITES[person])):
+            for verb in verbs:
+                said = people.may(plane, person, verb, resource, people.TEAM)
+                if said != (resource in allowed):
+                    wrong.append(f"{person.name} {'may' if said else 'may not'} {verb} {resource}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("person", READS, ids=lambda person: person.name)
+def test_who_scales(plane: controlplane.Plane, person: Person) -> None:
+    for verb in ("update", "patch"):
+        assert people.may(plane, person, verb, SCALE, people.TEAM) == (person in SCALES)
+    assert people.may(plane, person, "get", SCALE, people.TEAM)
+
+
+@pytest.mark.parametrize("person", [one for one in READS if not one.everywhere], ids=lambda person: person.name)
+def test_nobody_sees_or_writes_another_namespace(plane: controlplane.Plane, person: Person) -> None:
+    for resource in sorted(MODELS | {REPLICAS, SCALE, SECRETS}):
+        for verb in (*READ, *WRITE):
+            for namespace in (people.OTHER, people.SYSTEM, None):
+                assert not people.may(plane, person, verb, resource, namespace), (verb, resource, namespace)
+
+
+def test_who_may_write_what_is_composed(plane: controlplane.Plane) -> None:
+    """The permission that the policies ask for: Crossplane's, and of controllers for what they do everywhere."""
+    held = {
+        (person.name, verb)
+        for person in (*people.BOUND, people.GARBAGE_COLLECTOR, people.NAMESPACE_CONTROLLER)
+        for verb in ("create", "update", "delete")
+        if people.may(plane, person, verb, PERMISSION, None)
+    }
+    everything = {("crossplane", verb) for verb in ("create", "update", "delete")}
+    cleaning = {(people.GARBAGE_COLLECTOR.name, "update"), (people.GARBAGE_COLLECTOR.name, "delete")}
+    assert held == everything | cleaning | {(people.NAMESPACE_CONTROLLER.name, "delete")}
+
+
+def test_crossplane_may_do_what_composing_takes(plane: controlplane.Plane) -> None:
+    """Reading and writing of everything composed, and blocking the deletion of an owner."""
+    owners = {one.replace(".", "/finalizers.", 1) for one in MODELS | HARDWARE | {REPLICAS}}
+    missing = [
+        (verb, resource)
+        for resource in sorted(MODELS | HARDWARE | STATUSES | COMPOSED | {REPLICAS})
+        for verb in (*READ, "create", "update", "patch", "delete")
+        if not people.may(plane, people.CROSSPLANE, verb, resource, people.TEAM)
+    ]
+    missing += [("update", one) for one in owners if not people.may(plane, people.CROSSPLANE, "update", one, None)]
+    assert missing == []
