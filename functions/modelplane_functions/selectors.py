@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from modelplane.api import workload
 from modelplane.api.fields import Field
 from modelplane.devices import selector
 from modelplane.devices.hints import mistakes
 from modelplane.errors import InvalidInput, InvalidSelector
-from modelplane.workload.model import Role, Workload
 from modelplane_functions.exchange import Resource
 
 _USUAL_DRIVER = "gpu.nvidia.com"
@@ -19,24 +19,17 @@ def prepare() -> None:
     selector.compile(f'device.driver == "{_USUAL_DRIVER}"')
 
 
-def check(workload: Workload, spec: Resource, *, classes: Iterable[Resource]) -> None:
-    """Compile every selector of the workload that `spec` says; examples in a refusal are of devices in `classes`.
+def check(spec: Resource, *, classes: Iterable[Resource]) -> None:
+    """Compile every selector of a deployment's spec; examples in a refusal are of devices in `classes`.
 
     Raises: InvalidSelector with the path of the selector and a hint (the author's fault).
     """
-    for role in workload.roles:
-        prefix: tuple[str, ...] = ("spec", "prefill") if role.role is Role.PREFILL else ("spec",)
-        short = Field(spec).at(*prefix[1:], "nodeSelector", "cel").is_set
-        for position, request in enumerate(role.requests):
-            for number, text in enumerate(request.selectors):
-                try:
-                    selector.compile(text)
-                except InvalidSelector as error:
-                    error.hint = mistakes.hint(text, error, _driver(classes))
-                    tail: tuple[str | int, ...] = (
-                        ("cel",) if short else ("devices", position, "selectors", number, "cel")
-                    )
-                    raise error.under(*prefix, "nodeSelector", *tail) from None
+    driver = _driver(classes)
+    for field in workload.selectors(spec):
+        try:
+            mistakes.compile(field.text(), driver)
+        except InvalidSelector as error:
+            raise error.under(*field.path) from None
 
 
 def _driver(classes: Iterable[Resource]) -> str:

@@ -18,11 +18,14 @@ class InvalidExpression(KubecelError):
     """An expression that does not compile.
 
     `line` and `column` count from 1 and are None where the fault has no place; `offending` is the text at fault. The
-    message already shows the place with a caret.
+    message already shows the place with a caret; `diagnosis` is Kubernetes' own sentence in it.
     """
 
-    def __init__(self, message: str, *, place: tuple[int, int] | None = None, offending: str = "") -> None:
-        super().__init__(message)
+    def __init__(
+        self, diagnosis: str, *, message: str = "", place: tuple[int, int] | None = None, offending: str = ""
+    ) -> None:
+        super().__init__(message or diagnosis)
+        self.diagnosis = diagnosis
         self.line: int | None = place[0] if place else None
         self.column: int | None = place[1] if place else None
         self.offending = offending

@@ -288,10 +288,9 @@ def verdict(text: str, device: Device, profile: selector.Profile = selector.V1_3
     """
     advice.selector_advice(text, device)
     try:
-        compiled = selector.compile(text, profile, admit=False)
+        compiled = mistakes.compile(text, device.driver, profile, admit=False)
     except InvalidSelector as error:
         assert error.message
-        mistakes.hint(text, error, device.driver)
         str(error).encode("utf-8", "backslashreplace")
         return "refused"
     counted, cost = compiled.measure(device)

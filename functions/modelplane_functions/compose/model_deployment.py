@@ -136,7 +136,7 @@ def read(observed: Observed) -> Facts:
     Raises: InvalidInput or Unsupported for what its author must change.
     """
     workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
-    selectors.check(workload, observed.spec, classes=observed.required[CLASSES])
+    selectors.check(observed.spec, classes=observed.required[CLASSES])
     classes, faults = _classes(observed)
     clusters = _clusters(observed, classes)
     current = replicas.current(observed, workload, observed.required[NAMESAKES])

@@ -1,1 +1,39 @@
-"""The types of an expression: what is declared, and what fits."""
+"""The types of an expression: the vocabulary to declare variables with, and what fits where."""
+
+from kubecel.check.typesystem import (
+    ANY,
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    QUANTITY,
+    SEMVER,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    list_of,
+    map_of,
+    object_type,
+)
+
+__all__ = [
+    "ANY",
+    "BOOL",
+    "BYTES",
+    "DOUBLE",
+    "DURATION",
+    "DYN",
+    "INT",
+    "QUANTITY",
+    "SEMVER",
+    "STRING",
+    "TIMESTAMP",
+    "UINT",
+    "Type",
+    "list_of",
+    "map_of",
+    "object_type",
+]

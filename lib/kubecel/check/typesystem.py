@@ -56,13 +56,18 @@ TYPE: Final = _simple("type")
 ADDRESS: Final = _simple("opaque", "net.IP")
 NETWORK: Final = _simple("opaque", "net.CIDR")
 QUANTITY: Final = _simple("struct", "kubernetes.Quantity")
-DEVICE: Final = _simple("struct", "kubernetes.DRADevice")
+SEMVER: Final = _simple("struct", "kubernetes.Semver")
 
 _DYNAMIC: Final = frozenset({"dyn", "any"})
 _DYNAMIC_OR_ERROR: Final = frozenset({"dyn", "any", "error"})
 _NULLABLE: Final = frozenset({"opaque", "struct", "any", "duration", "timestamp", "null"})
 _CONTAINERS: Final = frozenset({"opaque", "list", "map"})
 _EXACT: Final = frozenset({"bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "struct"})
+
+
+def object_type(name: str) -> Type:
+    """Return the type of objects with declared fields."""
+    return Type("struct", name)
 
 
 def list_of(element: Type) -> Type:

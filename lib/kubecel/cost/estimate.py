@@ -18,6 +18,7 @@ from kubecel.check.typesystem import Type
 from kubecel.cost import estimate_calls
 from kubecel.cost.costs import LIST_BASE, MAP_BASE
 from kubecel.cost.ranges import FREE, ONE, UNKNOWN, Call, Operand, Path, Range
+from kubecel.cost.shapes import Shape
 from kubecel.syntax.tree import ACCUMULATOR, Fold, Ident, ListNode, Literal, MapNode, Node, Select
 from kubecel.syntax.tree import Call as CallNode
 
@@ -29,60 +30,20 @@ _INDEXING: Final = {"index_list": "@items", "index_map": "@values"}
 _CHARGED_TARGETS: Final = frozenset({"map", "struct", "param"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What is known of a declared type: its largest size, its fields, its keys and elements."""
+class Sizes:
+    """The sizes that are declared for variables and what they hold."""
 
-    size: int
-    fields: Mapping[str, _Shape] | None = None
-    key: _Shape | None = None
-    element: _Shape | None = None
-    any_field: bool = False
+    def __init__(self, shapes: Mapping[str, Shape]) -> None:
+        self._shapes = shapes
+        # Every node of every expression is asked about, and few paths are ever named.
+        self.at: Callable[[Path], Range | None] = functools.lru_cache(maxsize=1024)(self._at)
 
-
-_UNSIZED: Final = 0
-_MAX_ATTRIBUTES: Final = 32
-_IDENTIFIER: Final = _Shape(32)
-_DOMAIN: Final = _Shape(63)
-
-
-def _device(attribute_size: int) -> _Shape:
-    attribute = _Shape(attribute_size)
-    inner = _Shape(_MAX_ATTRIBUTES, {}, _IDENTIFIER, attribute, any_field=True)
-    capacity = _Shape(_MAX_ATTRIBUTES, {}, _IDENTIFIER, _Shape(_UNSIZED))
-    fields = {
-        "driver": _Shape(63),
-        "allowMultipleAllocations": _Shape(1),
-        "attributes": _Shape(_MAX_ATTRIBUTES, {}, _DOMAIN, inner),
-        "capacity": _Shape(_MAX_ATTRIBUTES, {}, _DOMAIN, capacity),
-    }
-    return _Shape(_UNSIZED, fields)
-
-
-_DEVICE: Final = _device(64)
-
-
-@functools.lru_cache(maxsize=1024)
-def _declared_size(path: Path) -> Range | None:
-    """Return the size of what `path` leads to from the variable `device`, None where nothing is declared."""
-    if not path or path[0] != "device":
-        return None
-    shape = _DEVICE
-    for name in path[1:]:
-        following = _follow(shape, name)
-        if following is None:
-            return None
-        shape = following
-    return Range(0, shape.size)
-
-
-def _follow(shape: _Shape, name: str) -> _Shape | None:
-    if name in ("@items", "@values"):
-        return shape.element
-    if name == "@keys":
-        return shape.key
-    found = (shape.fields or {}).get(name)
-    return shape.element if found is None and shape.any_field else found
+    def _at(self, path: Path) -> Range | None:
+        """Return the size of what `path` leads to, None where nothing is declared."""
+        shape = self._shapes.get(path[0]) if path else None
+        for name in path[1:]:
+            shape = shape.follow(name) if shape is not None else None
+        return None if shape is None else Range(0, shape.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +67,15 @@ class _Local:
     entries: _Entries | None = None
 
 
-def estimate(checked: Checked, minor: int = 36) -> Range:
+def estimate(checked: Checked, sizes: Sizes, minor: int) -> Range:
     """Return the least and the most the expression may cost in Kubernetes 1.`minor`."""
-    return _Estimator(checked, minor).cost(checked.root)
+    return _Estimator(checked, sizes, minor).cost(checked.root)
 
 
 class _Estimator:
-    def __init__(self, checked: Checked, minor: int) -> None:
+    def __init__(self, checked: Checked, sizes: Sizes, minor: int) -> None:
         self._minor = minor
+        self._declared_size = sizes.at
         self._types = checked.types
         self._overloads = checked.overloads
         self._has_folds = checked.has_folds
@@ -175,7 +137,7 @@ class _Estimator:
             return known
         if type(node) in _WRITTEN:
             return _written_size(node)
-        declared = _declared_size(path) if path else None
+        declared = self._declared_size(path) if path else None
         if declared is not None:
             self._sizes[node.id] = declared
             return declared
@@ -278,12 +240,12 @@ class _Estimator:
     def _operand(self, node: Node) -> Operand:
         type_ = self._types.get(node.id, typesystem.DYN)
         if type(node) is Literal:
-            return Operand(type_, _written_size(node), (), node.value, True, _declared_size)  # noqa: FBT003 - a literal
+            return Operand(type_, _written_size(node), (), node.value, True, self._declared_size)  # noqa: FBT003 - a literal
         path = self._path(node)
         size = self._size_at(node, path)
         if path and path[0] in _ACCUMULATORS:
             path = ()
-        return Operand(type_, size, path, None, False, _declared_size)  # noqa: FBT003 - no literal
+        return Operand(type_, size, path, None, False, self._declared_size)  # noqa: FBT003 - no literal
 
     # --- literals and comprehensions
 

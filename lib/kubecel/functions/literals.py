@@ -16,31 +16,6 @@ from kubecel.syntax.tree import Call, ListNode, Literal
 from kubecel.values.errors import Err
 
 _LOOKED_AT: Final = frozenset({"duration", "timestamp", "matches", "format"})
-ESCAPED_KEYWORDS: Final = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
 
 
 def validate(checked: Checked, functions: Functions) -> None:

@@ -98,6 +98,18 @@ def _element(items: list[Value], key: Value, *, lenient: bool) -> Value:
     return ABSENT if lenient else Err(f"index out of bounds: {key}")
 
 
+def variable(name: str) -> Run:
+    """Return the way to a declared variable; one that an evaluation was not given is an error."""
+
+    def variable(frame: Frame) -> Value:
+        try:
+            return frame.root[name]
+        except KeyError:
+            return Err(f"no such attribute(s): {name}")
+
+    return variable
+
+
 Take = Callable[[Value], Value]
 """What becomes of the value of an optional when a chain of fields is followed into it, or a name leads to it."""
 

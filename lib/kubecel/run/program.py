@@ -31,7 +31,7 @@ from kubecel.values.errors import Err, no_such_overload
 from kubecel.values.runtime import Optional, Value
 
 
-def program(step: Step, *, tracked: bool, minor: int = 36) -> Run:
+def program(step: Step, *, tracked: bool, minor: int) -> Run:
     """Return the function that evaluates a plan; a tracked one counts into the tracker of its frame."""
     return _Emitter(costs.charging(minor), tracked=tracked, wary=minor >= _WARY_FROM).run(step, None)
 
@@ -144,7 +144,7 @@ class _Emitter:
             if not names.result and name == node.iter_var2:
                 return access.hop(lambda frame: frame.second, hops)
             names, hops = names.outer, hops + 1
-        return lambda frame: frame.root[name]
+        return access.variable(name)
 
     def _qualifier(self, qualifier: Qualifier, names: _Names | None) -> Callable[[Frame, Value, bool], Value]:
         """Return a function of frame, object and whether absence is allowed: a value, an error, or ABSENT."""

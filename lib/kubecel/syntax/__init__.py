@@ -1,1 +1,5 @@
-"""The text of an expression as a tree: tokens, grammar, macros, and where a fault stands."""
+"""The text of an expression as a tree: its nodes, and what makes them of tokens, grammar and macros."""
+
+from kubecel.syntax.tree import Call, Fold, Ident, ListNode, Literal, MapNode, Message, Node, Select, walk
+
+__all__ = ["Call", "Fold", "Ident", "ListNode", "Literal", "MapNode", "Message", "Node", "Select", "walk"]

@@ -26,7 +26,7 @@ def located(expression: str, error: CompileError) -> InvalidExpression:
     caret = column if shown is source else min(column, 101)
     offending = _word(expression, error.offset)
     message = f"line {line}, column {column}: {error.message}\n | {shown}\n | {'.' * (caret - 1)}^"
-    return InvalidExpression(message, place=(line, column), offending=offending)
+    return InvalidExpression(error.message, message=message, place=(line, column), offending=offending)
 
 
 def _word(expression: str, offset: int) -> str:

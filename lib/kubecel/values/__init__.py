@@ -1,1 +1,5 @@
-"""The values that an expression takes and gives, and the errors among them."""
+"""The values that an expression takes and gives, where Python has none of the kind."""
+
+from kubecel.values.runtime import Domains, Duration, Named, Optional, QuantityBox, Timestamp, Uint, Value, type_name
+
+__all__ = ["Domains", "Duration", "Named", "Optional", "QuantityBox", "Timestamp", "Uint", "Value", "type_name"]

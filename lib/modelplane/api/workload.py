@@ -6,7 +6,7 @@ fields.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from modelplane.api import template as templates
@@ -44,6 +44,17 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Work
         roles=tuple(roles),
         model_cache=root.at("modelCacheRef", "name").optional(),
     )
+
+
+def selectors(spec: Mapping[str, Json]) -> Iterator[Field]:
+    """Yield the fields of a deployment's spec that hold a device selector, as they stand in the document."""
+    root = Field(spec, ("spec",))
+    for parent in (root, root.at("prefill")):
+        field = parent.at("nodeSelector")
+        if field.at("cel").is_set:
+            yield field.at("cel")
+        for request in field.at("devices").items():
+            yield from (entry.at("cel") for entry in request.at("selectors").items())
 
 
 def decode_model(field: Field, *, default_name: str) -> Model | None:

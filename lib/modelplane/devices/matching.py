@@ -238,7 +238,7 @@ class _Claim:
         for position, constraint in enumerate(self._constraints):
             if constraint.requests and request.name not in constraint.requests:
                 continue
-            value = attribute(kind, constraint.match_attribute)
+            value = kind.attribute(constraint.match_attribute)
             if value is None or values[position] not in (None, value):
                 return None
             values[position] = value
@@ -264,15 +264,6 @@ def rivals(selectors: tuple[str, ...], device: Device, node_class: NodeClass) ->
         and (other.claim, other.device_class) == (Claim.DRA, device.device_class)
         and answer(selectors, other).outcome is Outcome.MATCH
     )
-
-
-def attribute(device: Device, name: str) -> Attribute | None:
-    """Return the attribute by its full name; one written without a domain belongs to the driver's."""
-    plain = name.removeprefix(f"{device.driver}/")
-    for key, value in device.attributes:
-        if key in (name, plain):
-            return value
-    return None
 
 
 def _unmatched(request: Request, groups: tuple[Group, ...], kinds: tuple[Device, ...]) -> Miss:

@@ -80,6 +80,25 @@ class Device:
     allow_multiple_allocations: bool = False
     draws: tuple[Draw, ...] = ()
 
+    def attribute(self, name: str) -> Attribute | None:
+        """Return the attribute of a qualified name, None where it is not published.
+
+        A name that is published as asked goes before one without a domain, which belongs to the driver's domain.
+        """
+        domain, slash, plain = name.partition("/")
+        own = None
+        for key, value in self.attributes:
+            if key == name:
+                return value
+            if key == plain:
+                own = value
+        return own if slash and domain == self.driver else None
+
+    def qualified(self, name: str) -> tuple[str, str]:
+        """Return domain and identifier of a published name."""
+        domain, slash, identifier = name.partition("/")
+        return (domain, identifier) if slash else (self.driver, name)
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -12,7 +12,7 @@ Known divergences, none of which has been seen in a selector:
 - maps of the device as two keys of one map abort, where Kubernetes tells them apart by where they are in memory;
 - timestamps as keys of a map that say one instant as `Z` and as `+00:00` are one key here;
 - a constant map with bytes for a key ends Kubernetes' own code with a panic, and is refused when it is written here;
-- one evaluation may make `errors.PARTS_MAX` parts of lists and texts, then it aborts; Kubernetes has no such bound;
+- an evaluation that makes some four million parts of lists and texts aborts; Kubernetes has no such bound;
 - a cost that depends on the order in which Go walks through a map is one of those possible.
 """
 
@@ -21,17 +21,11 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
-from kubecel.check import checker, signatures, typesystem
-from kubecel.cost import costs, estimate
-from kubecel.errors import InvalidExpression
-from kubecel.functions import library, literals
-from kubecel.run import access, plan, program
-from kubecel.syntax import depth, errors, expansion, parser, tree
-from kubecel.syntax.errors import CompileError
-from kubecel.values import runtime
-from kubecel.values.errors import Abort, Err
+from kubecel.environment import COST_LIMIT, Program, with_room
+from kubecel.errors import EvaluationError, InvalidExpression
+from kubecel.values import Value, type_name
 from modelplane.devices import selector_device, selector_language
 from modelplane.devices.model import Device
 from modelplane.devices.selector_language import PROFILES, V1_34, V1_35, V1_36, V1_37, Profile
@@ -53,7 +47,7 @@ __all__ = [
 ]
 
 MAX_BYTES: Final = 10 * 1024
-MAX_COST: Final = costs.LIMIT
+MAX_COST: Final = COST_LIMIT
 _CERTAINLY_CHEAP: Final = MAX_COST // 10
 _PREPARED_LIMIT: Final = 4096
 
@@ -95,16 +89,20 @@ class Selector:
     expression, empty when it would.
     """
 
-    __slots__ = ("_counted", "_run", "estimated_cost", "expression", "profile", "refusal")
+    __slots__ = ("_attempt", "_is_counted", "_program", "estimated_cost", "profile", "refusal")
 
-    def __init__(self, expression: str, profile: Profile, run: access.Run, admission: tuple[int, str]) -> None:
-        self.expression = expression
+    def __init__(self, program: Program, profile: Profile) -> None:
+        self._program = program
+        self._attempt = program.attempt
         self.profile = profile
-        self._run = run
-        # Few selectors are ever counted: that program is made for the first evaluation that wants it, and from the
-        # text, since thousands of plans kept for it would make every garbage collection dearer than the rest.
-        self._counted: access.Run | None = None
-        self.estimated_cost, self.refusal = admission
+        self.estimated_cost = program.estimate().maximum
+        self.refusal = _refusal(program, profile, self.estimated_cost)
+        self._is_counted = self.estimated_cost > _CERTAINLY_CHEAP
+
+    @property
+    def expression(self) -> str:
+        """The text of the selector."""
+        return self._program.expression
 
     @property
     def api_server_accepts(self) -> bool:
@@ -116,34 +114,29 @@ class Selector:
 
         Cost: some microseconds; selectors whose worst case is near the run-time limit are counted as they run.
         """
-        if self.estimated_cost > _CERTAINLY_CHEAP:
-            return self.measure(device)[0]
         prepared = _prepared(device)
-        if prepared.is_odd:
+        if self._is_counted or prepared.is_odd:
             return self.measure(device)[0]
         try:
-            return _verdict(self._run(access.Frame(prepared.variables())))
-        except Abort as error:
-            return Verdict(Outcome.ABORT, str(error))
+            value = self._attempt(prepared.variables())
+        except EvaluationError as error:
+            return Verdict(Outcome.ABORT, error.message)
         except RecursionError:
-            return depth.with_room(lambda: self.evaluate(device))
+            return with_room(lambda: self.evaluate(device))
+        return MATCH if value is True else _verdict(value)
 
     def measure(self, device: Device) -> tuple[Verdict, int]:
         """Return the verdict on one device and what the evaluation cost."""
         prepared = _prepared(device)
         if prepared.fault:
             return Verdict(Outcome.ABORT, prepared.fault), 0
-        tracker = costs.Tracker(MAX_COST)
         try:
-            if self._counted is None:
-                _, step = _planned(self.expression, self.profile, self.profile.minor)
-                self._counted = program.program(step, tracked=True, minor=self.profile.minor)
-            verdict = _verdict(self._counted(access.Frame(prepared.variables(), tracker)))
-        except Abort as error:
-            verdict = Verdict(Outcome.ABORT, str(error))
+            measured = self._program.measure(prepared.variables())
         except RecursionError:
-            return depth.with_room(lambda: self.measure(device))
-        return verdict, tracker.cost
+            return with_room(lambda: self.measure(device))
+        if measured.error is not None:
+            return Verdict(Outcome.ABORT, measured.error), measured.cost
+        return _verdict(measured.value), measured.cost
 
 
 def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) -> Selector:  # noqa: A001 - the verb of the domain
@@ -165,69 +158,48 @@ def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) ->
 
 @functools.lru_cache(maxsize=4096)
 def _compiled(expression: str, profile: Profile) -> Selector:
-    try:
-        return _built(expression, profile)
-    except RecursionError:
-        return depth.with_room(lambda: _built(expression, profile))
+    return Selector(selector_language.environment(profile).compile(expression), profile)
 
 
-def _built(expression: str, profile: Profile) -> Selector:
-    try:
-        checked, step = _planned(expression, profile, profile.minor)
-        cost = estimate.estimate(checked, profile.minor).maximum
-    except CompileError as error:
-        raise errors.located(expression, error) from error
-    run = program.program(step, tracked=False, minor=profile.minor)
-    return Selector(expression, profile, run, (cost, _refusal(expression, checked, profile, cost)))
-
-
-def _refusal(expression: str, checked: checker.Checked, profile: Profile, cost: int) -> str:
+def _refusal(program: Program, profile: Profile, cost: int) -> str:
     """Return why the API server would not admit the expression, empty when it would."""
+    expression = program.expression
     size = len(expression) if expression.isascii() else len(expression.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         return f"it is {size} bytes long, {MAX_BYTES} are allowed"
     if cost > MAX_COST:
         return f"too complex, exceeds cost limit: its worst case costs {cost}, {MAX_COST} is the limit"
+    unknown = _unknown_before(program, profile)
+    return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {unknown}" if unknown else ""
+
+
+def _unknown_before(program: Program, profile: Profile) -> str:
+    """Return what the environment of the version before refuses in the expression, empty where it takes it."""
     if profile.minor >= selector_language.DYNAMIC_FROM and not profile.list_attributes:
         try:
-            _planned(expression, profile, profile.admission_minor)
-        except CompileError as error:
-            return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {error.message}"
+            selector_language.admission(profile).check(program.expression)
+        except InvalidExpression as error:
+            return error.diagnosis
         return ""
     functions, fields = _not_yet(profile)
-    if checked.functions.isdisjoint(functions) and not any(name in expression for name in fields):
-        return ""
-    for node in tree.walk(checked.root):
-        unknown = ""
-        if isinstance(node, tree.Call):
-            unknown = node.function if node.function in functions else ""
-        elif isinstance(node, tree.Select) and checked.types[node.operand.id] == typesystem.DEVICE:
-            unknown = node.field if node.field in fields else ""
-        if unknown:
-            return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: not {unknown!r}"
+    if not functions.isdisjoint(program.calls):
+        return f"not {min(functions.intersection(program.calls))!r}"
+    # Looking for the names in the text first is far cheaper than a walk through the tree.
+    if any(name in program.expression for name in fields):
+        read = (field for field in program.fields_of(selector_language.DEVICE) if field in fields)
+        return next((f"not {field!r}" for field in read), "")
     return ""
 
 
 @functools.cache
 def _not_yet(profile: Profile) -> tuple[frozenset[str], frozenset[str]]:
     """Return the functions and the fields of a device that this version runs and does not admit in new objects."""
-    before = profile.admission_minor
-    functions = frozenset(signatures.functions(profile.minor)) - frozenset(signatures.functions(before))
+    now, before = selector_language.environment(profile), selector_language.admission(profile)
+    functions = now.functions - before.functions
     if profile.list_attributes:
         functions -= {"includes"}  # what a gate adds may be used from the moment it is on
-    return functions, frozenset(selector_language.fields(profile, profile.minor)) - frozenset(
-        selector_language.fields(profile, before)
-    )
-
-
-def _planned(expression: str, profile: Profile, minor: int) -> tuple[checker.Checked, plan.Step]:
-    root = parser.parse(expression, expansion.macros(minor))
-    checked = checker.check(root, selector_language.declarations(profile, minor))
-    literals.validate(checked, library.functions(minor))
-    allowed = (typesystem.BOOL, selector_language.attribute(profile, minor))
-    if checked.result not in allowed:
-        raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", root.offset)
-    return checked, plan.plan(checked, library.functions(minor))
+    fields = frozenset(selector_language.fields(profile, profile.minor))
+    return functions, fields - frozenset(selector_language.fields(profile, profile.admission_minor))
 
 
 # --- devices
@@ -248,12 +220,9 @@ def _prepared(device: Device) -> selector_device.Prepared:
     return prepared
 
 
-def _verdict(result: Any) -> Verdict:
+def _verdict(result: Value) -> Verdict:
     if result is True:
         return MATCH
     if result is False:
         return NO_MATCH
-    if isinstance(result, Err):
-        return Verdict(Outcome.ABORT, result.message)
-    name = runtime.type_name(result)
-    return Verdict(Outcome.ABORT, f"CEL result of type {name} could not be converted to bool")
+    return Verdict(Outcome.ABORT, f"CEL result of type {type_name(result)} could not be converted to bool")

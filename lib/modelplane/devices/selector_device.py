@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kubecel.values.runtime import Domains, Named, QuantityBox, Value
+from kubecel.values import Domains, Named, QuantityBox, Value
 from modelplane import units
 from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.errors import InvalidQuantity
@@ -39,11 +39,11 @@ class Prepared:
 
     def _read(self, device: Device) -> None:
         for name, attribute in device.attributes:
-            domain, identifier = qualified(name, device.driver)
+            domain, identifier = device.qualified(name)
             self._attributes.setdefault(domain, Named())[identifier] = _value(name, attribute)
         capacity: dict[str, list[tuple[str, Quantity]]] = {}
         for name, text in device.capacity:
-            domain, identifier = qualified(name, device.driver)
+            domain, identifier = device.qualified(name)
             try:
                 capacity.setdefault(domain, []).append((identifier, units.quantity(text)))
             except InvalidQuantity as error:
@@ -78,12 +78,6 @@ def _is_oversized(device: Device) -> bool:
         or any(len(name) > _NAME_MAX for name, _ in entries)
         or any(len(text) > _TEXT_MAX for text in texts)
     )
-
-
-def qualified(name: str, driver: str) -> tuple[str, str]:
-    """Return domain and identifier of a qualified name; without a domain it is the driver's."""
-    domain, slash, identifier = name.partition("/")
-    return (domain, identifier) if slash else (driver, name)
 
 
 def _value(name: str, attribute: Attribute) -> Value:

@@ -1,7 +1,7 @@
-"""What a version of Kubernetes lets a selector use.
+"""The environment of a device selector, by the version of Kubernetes and its feature gates.
 
-Source: pkg/cel/environment/base.go of k8s.io/apiserver and cel/compile.go of k8s.io/dynamic-resource-allocation,
-v0.34.0 to v0.37.2.
+Source: pkg/cel/environment/base.go of k8s.io/apiserver; cel/compile.go and the sizes of
+k8s.io/dynamic-resource-allocation; v0.34.0 to v0.37.2.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from kubecel.check import checker, signatures, typesystem
+from kubecel import check
+from kubecel.check import Type
+from kubecel.environment import Environment, Results, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,35 +41,73 @@ V1_37: Final = Profile(37)
 PROFILES: Final[Mapping[str, Profile]] = {"1.34": V1_34, "1.35": V1_35, "1.36": V1_36, "1.37": V1_37}
 
 
-# from here on stored expressions are run as if attributes could be lists, whatever the gate says
+# From here on stored expressions are run as if attributes could be lists, whatever the gate says.
 DYNAMIC_FROM: Final = 37
+DEVICE: Final = check.object_type("kubernetes.DRADevice")
+
+_ATTRIBUTES_MAX: Final = 32
+_IDENTIFIER: Final = Shape(32)
+_DOMAIN: Final = Shape(63)
+_UNSIZED: Final = 0
 
 
-def attribute(profile: Profile, minor: int) -> typesystem.Type:
+def _map(value: Shape) -> Shape:
+    """Return the shape of attributes or capacity: by domain, then by name."""
+    inner = Shape(_ATTRIBUTES_MAX, {}, _IDENTIFIER, value, any_field=True)
+    return Shape(_ATTRIBUTES_MAX, {}, _DOMAIN, inner)
+
+
+_SHAPE: Final = Shape(
+    _UNSIZED,
+    {
+        "driver": Shape(63),
+        "allowMultipleAllocations": Shape(1),
+        "attributes": _map(Shape(64)),
+        "capacity": _map(Shape(_UNSIZED)),
+    },
+)
+
+
+@functools.cache
+def environment(profile: Profile) -> Environment:
+    """Return the environment in which a stored selector runs."""
+    return _environment(profile, profile.minor)
+
+
+@functools.cache
+def admission(profile: Profile) -> Environment:
+    """Return the environment in which a new selector must compile."""
+    return _environment(profile, profile.admission_minor)
+
+
+def _environment(profile: Profile, minor: int) -> Environment:
+    value = _attribute(profile, minor)
+    # A new expression may use what a gate adds only while the gate is on.
+    is_withheld = minor < min(profile.minor, DYNAMIC_FROM) and not profile.list_attributes
+    return Environment(
+        f"1.{minor}",
+        variables={"device": DEVICE},
+        objects={DEVICE.name: fields(profile, minor)},
+        shapes={"device": _SHAPE},
+        results=Results((check.BOOL, value), "bool or the unknown type"),
+        withheld=frozenset({"includes"}) if is_withheld else frozenset(),
+    )
+
+
+def _attribute(profile: Profile, minor: int) -> Type:
     """Return the type of an attribute's value."""
-    return typesystem.DYN if profile.list_attributes or minor >= DYNAMIC_FROM else typesystem.ANY
+    return check.DYN if profile.list_attributes or minor >= DYNAMIC_FROM else check.ANY
 
 
 @functools.cache
-def declarations(profile: Profile, minor: int) -> checker.Declarations:
-    """Return what the environment of Kubernetes 1.`minor` declares to a selector."""
-    functions = signatures.functions(minor)
-    if minor < min(profile.minor, DYNAMIC_FROM) and not profile.list_attributes:
-        # a new expression may use what a gate adds only while the gate is on
-        functions = {name: overloads for name, overloads in functions.items() if name != "includes"}
-    of_device = {typesystem.DEVICE.name: fields(profile, minor)}
-    return checker.Declarations(functions, {"device": typesystem.DEVICE}, of_device)
-
-
-@functools.cache
-def fields(profile: Profile, minor: int) -> Mapping[str, typesystem.Type]:
+def fields(profile: Profile, minor: int) -> Mapping[str, Type]:
     """Return the fields of `device`."""
-    value = attribute(profile, minor)
+    value = _attribute(profile, minor)
     found = {
-        "driver": typesystem.STRING,
-        "attributes": typesystem.map_of(typesystem.STRING, typesystem.map_of(typesystem.STRING, value)),
-        "capacity": typesystem.map_of(typesystem.STRING, typesystem.map_of(typesystem.STRING, typesystem.QUANTITY)),
+        "driver": check.STRING,
+        "attributes": check.map_of(check.STRING, check.map_of(check.STRING, value)),
+        "capacity": check.map_of(check.STRING, check.map_of(check.STRING, check.QUANTITY)),
     }
     if profile.consumable_capacity or minor == profile.minor:
-        found["allowMultipleAllocations"] = typesystem.BOOL
+        found["allowMultipleAllocations"] = check.BOOL
     return found

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.api import inference_class
-from modelplane.api.fields import Field, Path
+from modelplane.api import inference_class, workload
 from modelplane.devices import published
 from modelplane.devices.hints import advice
 from modelplane.devices.model import Device
@@ -60,17 +59,8 @@ def _nominal(devices: tuple[Device, ...], document: Document) -> Iterator[Proble
 
 
 def _selectors(resource: Mapping[str, Json], devices: list[Device], document: Document) -> Iterator[Problem]:
-    for path, expression in _expressions(Field(resource)):
-        for device in devices:
-            for remark in advice.selector_advice(expression, device):
-                yield document.problem(remark.message, path, WARNING)
-
-
-def _expressions(root: Field) -> Iterator[tuple[Path, str]]:
-    for selector in (root.at("spec", "nodeSelector"), root.at("spec", "prefill", "nodeSelector")):
-        fields = [selector.at("cel")]
-        for request in selector.at("devices").items():
-            fields += [entry.at("cel") for entry in request.at("selectors").items()]
-        for field in fields:
-            if field.is_set:
-                yield field.path, field.text()
+    for field in workload.selectors(resource.get("spec") or {}):
+        if field.is_set:
+            for device in devices:
+                for remark in advice.selector_advice(field.text(), device):
+                    yield document.problem(remark.message, field.path, WARNING)

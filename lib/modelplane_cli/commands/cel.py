@@ -120,10 +120,9 @@ def main(arguments: Sequence[str]) -> int:
 def _advice(expression: str, devices: Sequence[Device], profile: selector.Profile) -> list[str]:
     """Return what to write instead, or what is probably not meant, looked at beside each device; each remark once."""
     try:
-        compiled = selector.compile(expression, profile, admit=False)
+        compiled = mistakes.compile(expression, devices[0].driver, profile, admit=False)
     except InvalidSelector as error:
-        hint = mistakes.hint(expression, error, devices[0].driver)
-        return [hint] if hint else []
+        return [error.hint] if error.hint else []
     remarks = [remark.message for device in devices for remark in advice.selector_advice(expression, device)]
     if any(compiled.evaluate(device).cause.startswith("CEL result of type ") for device in devices):
         remarks.append("a selector is true or false of a device; compare the value with something")

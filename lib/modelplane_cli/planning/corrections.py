@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import inference_class, inference_cluster
+from modelplane.api import inference_class, inference_cluster, workload
 from modelplane.placement.decision import Closest
 from modelplane_cli.planning import amendments
 from modelplane_cli.planning.amendments import Amendment, Documents, Operation, patched
@@ -212,27 +212,19 @@ def _attributes(store: Store, deployment: Deployment) -> Iterator[Correction]:
     """
     known = _members(store)
     spec = (store.get(deployment.key) or {}).get("spec") or {}
-    for above, role in ((("spec",), spec), (("spec", "prefill"), spec.get("prefill") or {})):
-        for path, text in _selectors(role.get("nodeSelector") or {}):
-            for found in _MEMBER.finditer(text):
-                near = _near(found[1], known)
-                if near is not None:
-                    made = text[: found.start(1)] + near + text[found.end(1) :]
-                    yield Correction(
-                        deployment.key,
-                        (*above, "nodeSelector", *path),
-                        made,
-                        miss=f"no device has {found[1]}",
-                        words=f"the selector were {made}",
-                    )
-
-
-def _selectors(selector: Json) -> Iterator[tuple[Path, str]]:
-    if isinstance(selector.get("cel"), str):
-        yield ("cel",), selector["cel"]
-    for number, device in enumerate(selector.get("devices") or ()):
-        for position, one in enumerate(device.get("selectors") or ()):
-            yield ("devices", number, "selectors", position, "cel"), str(one.get("cel"))
+    for field in workload.selectors(spec):
+        text = field.text("")
+        for found in _MEMBER.finditer(text):
+            near = _near(found[1], known)
+            if near is not None:
+                made = text[: found.start(1)] + near + text[found.end(1) :]
+                yield Correction(
+                    deployment.key,
+                    field.path,
+                    made,
+                    miss=f"no device has {found[1]}",
+                    words=f"the selector were {made}",
+                )
 
 
 def _members(store: Store) -> set[str]:

@@ -20,18 +20,6 @@ Names: TypeAlias = tuple[str, str]
 """A request and, where it has alternatives, the one being tried."""
 
 
-def attribute(device: Device, name: str) -> Attribute | None:
-    """Return the attribute of a full name; one written without a domain belongs to the driver's."""
-    domain, slash, plain = name.partition("/")
-    own = None
-    for key, value in device.attributes:
-        if key == name:
-            return value
-        if key == plain:
-            own = value
-    return own if slash and domain == device.driver else None
-
-
 class _Kept:
     """What every constraint has: its attribute, its requests, and how many devices it has admitted."""
 
@@ -58,7 +46,7 @@ class Match(_Kept):
         """Return whether the device agrees with those admitted."""
         if not self._concerns(names):
             return True
-        value = attribute(device, self._attribute)
+        value = device.attribute(self._attribute)
         if value is None or (self._devices and not _same(value, self._value)):
             return False
         self._value = value
@@ -87,7 +75,7 @@ class Distinct(_Kept):
         """Return whether the device differs from what is remembered."""
         if not self._concerns(names):
             return True
-        value = attribute(device, self._attribute)
+        value = device.attribute(self._attribute)
         if value is None or (self._devices and any(_same(value, last) for last in self._last.values())):
             return False
         self._last[names[0]] = value
@@ -112,7 +100,7 @@ class DistinctDevices(_Kept):
         """Return whether the device differs from those admitted."""
         if not self._concerns(names):
             return True
-        value = attribute(device, self._attribute)
+        value = device.attribute(self._attribute)
         if value is None or any(_same(value, one) for one in self._values):
             return False
         self._values.append(value)
@@ -129,7 +117,7 @@ class Unchecked(_Kept):
 
     def admit(self, names: Names, device: Device) -> bool:
         """Return whether the device has the attribute."""
-        return not self._concerns(names) or attribute(device, self._attribute) is not None
+        return not self._concerns(names) or device.attribute(self._attribute) is not None
 
     def dismiss(self, names: Names) -> None:
         """Put the last device back."""

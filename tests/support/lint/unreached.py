@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 ROOTS = ("lib", "functions", "functions/package")
 KEPT = Path(__file__).with_name("unreached.toml")
 PROGRAMS = ("modelplane_cli.__main__", "modelplane_functions.__main__", "build")
-FRONT_DOORS = ("kubecel",)
+FRONT_DOORS = ("kubecel", "kubecel.environment", "kubecel.rules", "kubecel.check", "kubecel.syntax", "kubecel.values")
 
 
 @dataclass(frozen=True, slots=True)

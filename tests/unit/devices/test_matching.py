@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from modelplane.devices import matching, nearness
@@ -176,8 +178,15 @@ def test_match_attribute(reason: str, left: Device, right: Device, want: bool) -
 
 def test_a_full_name_finds_the_attribute_of_the_drivers_own_domain() -> None:
     device = rooted(gpu(8), "x", name="fabric")
-    assert matching.attribute(device, f"{GPU}/fabric") == Attribute(AttributeKind.STRING, "x")
-    assert matching.attribute(device, "dra.net/fabric") is None
+    assert device.attribute(f"{GPU}/fabric") == Attribute(AttributeKind.STRING, "x")
+    assert device.attribute("dra.net/fabric") is None
+
+
+def test_an_attribute_published_by_its_full_name_goes_before_one_of_the_drivers_own_domain() -> None:
+    own, full = Attribute(AttributeKind.STRING, "own"), Attribute(AttributeKind.STRING, "full")
+    device = replace(gpu(8), attributes=(("fabric", own), (f"{GPU}/fabric", full)))
+    assert device.attribute(f"{GPU}/fabric") == full
+    assert device.attribute("fabric") == own
 
 
 def test_the_search_goes_back_for_a_pair_that_agrees() -> None:

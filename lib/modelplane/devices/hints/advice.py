@@ -14,17 +14,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from kubecel.syntax import expansion, parser, tree
-from kubecel.syntax.errors import CompileError
-from kubecel.syntax.tree import Call, Ident, Literal, Node, Select
+from kubecel import syntax
+from kubecel.environment import Environment
+from kubecel.errors import InvalidExpression
+from kubecel.syntax import Call, Ident, Literal, Node, Select
 from modelplane import units
-from modelplane.devices import selector_device
 from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.errors import InvalidQuantity
 
 # a device that offers at least this share of what is asked is taken for the one that was meant
 _NEARLY: Final = (9, 10)
 _CLOSE: Final = 0.75
+_LANGUAGE: Final = Environment()
 _AT_LEAST: Final = frozenset({("_>=_", 0), ("_>_", 0), ("_>_", -1), ("_==_", 0), ("_==_", 1)})
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
@@ -57,7 +58,7 @@ def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
     if root is None:
         return ()
     names = {advice: None for field in _fields(root, device) for advice in _misspelt(field, device)}
-    kinds = {advice: None for node in tree.walk(root) for advice in _of_another_kind(node, device)}
+    kinds = {advice: None for node in syntax.walk(root) for advice in _of_another_kind(node, device)}
     sizes = {advice: None for field, wanted in _least_sizes(root, device) for advice in _nominal(field, wanted, device)}
     return (*names, *kinds, *sizes)
 
@@ -69,7 +70,7 @@ def of_names(selectors: tuple[str, ...], device: Device) -> str:
         root = _tree(expression)
         if root is not None:
             wrong = [advice for field in _fields(root, device) for advice in _misspelt(field, device)]
-            wrong += [advice for node in tree.walk(root) for advice in _of_another_kind(node, device)]
+            wrong += [advice for node in syntax.walk(root) for advice in _of_another_kind(node, device)]
             if wrong:
                 return wrong[0].message
     return ""
@@ -91,10 +92,9 @@ def _told(device: Device) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _tree(expression: str) -> Node | None:
-    macros = {**expansion.STANDARD, **expansion.OPTIONALS, **expansion.BINDINGS}
     try:
-        return parser.parse(expression, macros)
-    except (CompileError, RecursionError):
+        return _LANGUAGE.parse(expression)
+    except InvalidExpression:
         return None
 
 
@@ -102,7 +102,7 @@ def _tree(expression: str) -> Node | None:
 
 
 def _fields(root: Node, device: Device) -> Iterator[_Field]:
-    for node in tree.walk(root):
+    for node in syntax.walk(root):
         field = _field(node, device)
         if field is not None:
             yield field
@@ -148,7 +148,7 @@ def _names(device: Device, kind: str) -> dict[str, list[str]]:
     """Return the names a device has, by domain."""
     found: dict[str, list[str]] = {}
     for name, _ in device.attributes if kind == "attributes" else device.capacity:
-        domain, identifier = selector_device.qualified(name, device.driver)
+        domain, identifier = device.qualified(name)
         found.setdefault(domain, []).append(identifier)
     return found
 
@@ -186,21 +186,13 @@ def _of_another_kind(node: Node, device: Device) -> Iterator[Advice]:
         return
     if node.function in _COMPARISONS and isinstance(node.args[1], Literal):
         field = _field(node.args[0], device)
-        attribute = _attribute(field, device) if field is not None else None
+        attribute = device.attribute(f"{field.domain}/{field.name}") if field and field.map == "attributes" else None
         if field is not None and attribute is not None:
             yield from _compared(field, attribute, node)
     elif node.function in ("quantity", "semver") and node.target is None and len(node.args) == 1:
         argument = node.args[0]
         if isinstance(argument, Literal) and isinstance(argument.value, str):
             yield from _unreadable(node.function, argument.value)
-
-
-def _attribute(field: _Field, device: Device) -> Attribute | None:
-    if field.map != "attributes":
-        return None
-    wanted = (field.domain, field.name)
-    found = (one for name, one in device.attributes if selector_device.qualified(name, device.driver) == wanted)
-    return next(found, None)
 
 
 def _compared(field: _Field, attribute: Attribute, node: Call) -> Iterator[Advice]:
@@ -243,7 +235,7 @@ def _readable(function: str, text: str) -> str:
 
 def _least_sizes(root: Node, device: Device) -> Iterator[tuple[_Field, str]]:
     """Yield each capacity that is asked to be at least, or exactly, a literal quantity."""
-    for node in tree.walk(root):
+    for node in syntax.walk(root):
         if not isinstance(node, Call):
             continue
         call = node.args[0] if (node.function, _whole(node)) in _AT_LEAST else node
@@ -272,9 +264,7 @@ def _quantity(node: Node) -> str | None:
 
 def _nominal(field: _Field, wanted: str, device: Device) -> Iterator[Advice]:
     for name, published in device.capacity:
-        if selector_device.qualified(name, device.driver) != (field.domain, field.name) or not _is_nominal(
-            wanted, published
-        ):
+        if device.qualified(name) != (field.domain, field.name) or not _is_nominal(wanted, published):
             continue
         better = _works(published)
         yield Advice(

@@ -11,10 +11,12 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from kubecel.check import signatures
+from kubecel.environment import Environment
+from modelplane.devices import selector
+from modelplane.devices.selector import V1_36, Profile, Selector
 from modelplane.errors import InvalidSelector
 
-_LATEST: Final = 37
+_LANGUAGE: Final = Environment()
 _WORDS: Final = {
     "True": "true",
     "False": "false",
@@ -44,8 +46,22 @@ class _Mistake:
 _Hint: TypeAlias = Callable[[re.Match[str], _Mistake], str]
 
 
-def hint(expression: str, error: InvalidSelector, driver: str) -> str:
-    """Return what to write instead, empty where nothing is known; `driver` is that of the devices it is meant for."""
+def compile(  # noqa: A001 - the verb of the domain, as for selectors
+    expression: str, driver: str, profile: Profile = V1_36, *, admit: bool = True
+) -> Selector:
+    """Return the compiled selector; its refusal carries a hint with an example for devices of `driver`.
+
+    Raises: InvalidSelector, as `selector.compile`, with a hint where one is known.
+    """
+    try:
+        return selector.compile(expression, profile, admit=admit)
+    except InvalidSelector as error:
+        error.hint = _hint(expression, error, driver)
+        raise
+
+
+def _hint(expression: str, error: InvalidSelector, driver: str) -> str:
+    """Return what to write instead, empty where nothing is known."""
     mistake = _Mistake(expression, error, driver)
     for pattern, make in _HINTS:
         match = pattern.search(error.message.split("\n")[0])
@@ -114,7 +130,7 @@ def _reference(match: re.Match[str], mistake: _Mistake) -> str:
         key = re.match(r"[^\]]*", mistake.rest)
         return f'a domain is a text: write ["{key[0] if key else name}"]'
     if mistake.rest.startswith((".", "(")):
-        known = {function.lower(): function for function in signatures.functions(_LATEST) if function.isidentifier()}
+        known = {function.lower(): function for function in _LANGUAGE.functions if function.isidentifier()}
         for close in difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.75):
             return f"there is no function {name}; did you mean {known[close]}?"
         return ""

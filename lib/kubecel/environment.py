@@ -1,0 +1,252 @@
+"""The front door: an environment compiles expressions, a program evaluates one.
+
+    environment = Environment("1.36", variables={"memory": check.QUANTITY})
+    program = environment.compile('memory.isGreaterThan(quantity("80Gi"))')
+    program.evaluate({"memory": QuantityBox(quantity.parse("81559Mi"))})
+
+Environments and programs are immutable and may be shared; make an environment once and keep it, since the tables it
+reads are made with it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from kubecel.check import checker, signatures
+from kubecel.check.typesystem import Type
+from kubecel.cost import costs, estimate
+from kubecel.cost.ranges import Range
+from kubecel.cost.shapes import Shape
+from kubecel.errors import EvaluationError
+from kubecel.functions import library, literals
+from kubecel.run import plan, program
+from kubecel.run.access import Frame, Run
+from kubecel.syntax import depth, errors, expansion, parser, tree
+from kubecel.syntax.errors import CompileError
+from kubecel.syntax.tree import Node
+from kubecel.values.errors import Abort, Err
+from kubecel.values.runtime import Value
+
+VERSIONS: Final = ("1.33", "1.34", "1.35", "1.36", "1.37")
+LATEST: Final = VERSIONS[-1]
+COST_LIMIT: Final = costs.LIMIT
+"""The cost at which the API server refuses an expression and a cluster ends its evaluation."""
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The types that an expression may have as a whole; `said` names them in a refusal."""
+
+    types: tuple[Type, ...]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The cost of one evaluation and its value; `error` says why there is no value, and is None where there is one."""
+
+    cost: int
+    value: Value = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Environment:
+    """The functions and macros of a Kubernetes version, and the variables that are declared beside them.
+
+    `objects` are the fields of object types, by the name of the type (`check.object_type`). `shapes` bound the sizes of
+    variables for the estimate of a cost; the size of others has no bound. `results` restricts the type of the whole
+    expression. `withheld` are functions that a feature gate keeps from expressions. `field_name` returns the name that
+    a field has in the data for the name it has in an expression.
+
+    Raises: ValueError for a version that is not one of VERSIONS.
+    """
+
+    version: str = LATEST
+    variables: Mapping[str, Type] = field(default_factory=dict)
+    objects: Mapping[str, Mapping[str, Type]] = field(default_factory=dict)
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    results: Results | None = None
+    withheld: frozenset[str] = frozenset()
+    field_name: Callable[[str], str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.version not in VERSIONS:
+            raise ValueError(f"Kubernetes {self.version} is not known; the versions are {', '.join(VERSIONS)}")
+
+    @functools.cached_property
+    def minor(self) -> int:
+        """The minor version of Kubernetes."""
+        return int(self.version.partition(".")[2])
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The names of the functions, operators and methods that an expression may call."""
+        return frozenset(self._declarations.functions)
+
+    def compile(self, expression: str) -> Program:
+        """Return the expression, checked and ready to evaluate.
+
+        Raises: InvalidExpression with line, column, the offending text and a caret.
+        """
+        return self._located(expression, lambda: self._compiled(expression))
+
+    def check(self, expression: str) -> None:
+        """Return nothing when the expression compiles.
+
+        Raises: InvalidExpression, as `compile` does.
+        """
+        self._located(expression, lambda: self._planned(expression))
+
+    def parse(self, expression: str) -> Node:
+        """Return the tree of the expression with its macros expanded; types and names are not checked.
+
+        Raises: InvalidExpression with line, column, the offending text and a caret.
+        """
+        return self._located(expression, lambda: self._parsed(expression))
+
+    def _located(self, expression: str, make: Callable[[], Answer]) -> Answer:
+        try:
+            try:
+                return make()
+            except RecursionError:
+                return depth.with_room(make)
+        except CompileError as error:
+            raise errors.located(expression, error) from error
+
+    def _parsed(self, expression: str) -> Node:
+        root = parser.parse(expression, expansion.macros(self.minor))
+        if self.field_name is not None:
+            for node in tree.walk(root):
+                if isinstance(node, tree.Select):
+                    node.field = self.field_name(node.field)
+        return root
+
+    def _planned(self, expression: str) -> tuple[checker.Checked, plan.Step]:
+        checked = checker.check(self._parsed(expression), self._declarations)
+        functions = library.functions(self.minor)
+        literals.validate(checked, functions)
+        if self.results is not None and checked.result not in self.results.types:
+            raise CompileError(f"must evaluate to {self.results.said}, not {checked.result}", checked.root.offset)
+        return checked, plan.plan(checked, functions)
+
+    def _compiled(self, expression: str) -> Program:
+        checked, step = self._planned(expression)
+        return Program(self, expression, checked, program.program(step, tracked=False, minor=self.minor))
+
+    def _estimated(self, checked: checker.Checked) -> Range:
+        return estimate.estimate(checked, self._sizes, self.minor)
+
+    @functools.cached_property
+    def _declarations(self) -> checker.Declarations:
+        functions = _signatures(self.minor, self.withheld)
+        return checker.Declarations(functions, self.variables, self.objects)
+
+    @functools.cached_property
+    def _sizes(self) -> estimate.Sizes:
+        return estimate.Sizes(self.shapes)
+
+
+class Program:
+    """A compiled expression; `calls` are the names of the functions it calls."""
+
+    __slots__ = ("_checked", "_counted", "_estimate", "_run", "calls", "environment", "expression")
+
+    def __init__(self, environment: Environment, expression: str, checked: checker.Checked, run: Run) -> None:
+        self.environment = environment
+        self.expression = expression
+        self.calls: Set[str] = checked.functions
+        self._run = run
+        # The tree is kept until its cost was estimated, once: thousands of trees kept for the life of the process make
+        # every garbage collection dearer. A program that counts is made again from the text for the same reason.
+        self._checked: checker.Checked | None = checked
+        self._estimate: Range | None = None
+        self._counted: Run | None = None
+
+    def evaluate(self, variables: Mapping[str, Value]) -> Value:
+        """Return the value of the expression; bool, int, float, str, bytes, None, list and dict are Python's own.
+
+        Raises: EvaluationError where an error remains that no operator absorbs.
+        """
+        try:
+            return self.attempt(variables)
+        except RecursionError:
+            return depth.with_room(lambda: self.attempt(variables))
+
+    def attempt(self, variables: Mapping[str, Value]) -> Value:
+        """Return the value as `evaluate` does, without a second attempt.
+
+        Raises: EvaluationError; RecursionError where the stack is too short (`with_room`). Comparing a quantity may
+        change its form, so variables that hold one are made anew before a second attempt.
+        """
+        try:
+            value = self._run(Frame(variables))
+        except Abort as error:
+            raise EvaluationError(str(error)) from error
+        if type(value) is Err:
+            raise EvaluationError(value.message)
+        return value
+
+    def measure(self, variables: Mapping[str, Value], *, limit: int = COST_LIMIT) -> Measurement:
+        """Return what one evaluation costs, and its value; it ends with an error at the limit.
+
+        Raises: RecursionError, as `attempt`.
+        """
+        tracker = costs.Tracker(limit)
+        try:
+            if self._counted is None:
+                _, step = self.environment._planned(self.expression)
+                self._counted = program.program(step, tracked=True, minor=self.environment.minor)
+            value = self._counted(Frame(variables, tracker))
+        except Abort as error:
+            return Measurement(tracker.cost, error=str(error))
+        if type(value) is Err:
+            return Measurement(tracker.cost, error=value.message)
+        return Measurement(tracker.cost, value)
+
+    def estimate(self) -> Range:
+        """Return the least and the most that an evaluation may cost, as the API server computes it beforehand."""
+        if self._estimate is None:
+            checked, self._checked = self._tree(), None
+            self._estimate = self.environment._estimated(checked)
+        return self._estimate
+
+    def fields_of(self, type_: Type) -> Iterator[str]:
+        """Yield the fields of an object type that the expression reads, in the order they are written in."""
+        checked = self._tree()
+        for node in tree.walk(checked.root):
+            if isinstance(node, tree.Select) and checked.types[node.operand.id] == type_:
+                yield node.field
+
+    def _tree(self) -> checker.Checked:
+        return self._checked if self._checked is not None else self.environment._planned(self.expression)[0]
+
+
+def with_room(again: Callable[[], Answer]) -> Answer:
+    """Return what `again` returns, with room on the stack for the deepest expression that Kubernetes allows."""
+    return depth.with_room(again)
+
+
+@functools.cache
+def _signatures(minor: int, withheld: frozenset[str]) -> Mapping[str, tuple[signatures.Overload, ...]]:
+    declared = signatures.functions(minor)
+    return {name: overloads for name, overloads in declared.items() if name not in withheld} if withheld else declared
+
+
+__all__ = [
+    "COST_LIMIT",
+    "LATEST",
+    "VERSIONS",
+    "Environment",
+    "Measurement",
+    "Program",
+    "Range",
+    "Results",
+    "Shape",
+    "with_room",
+]
