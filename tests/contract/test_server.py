@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 from tests.contract.conftest import PROBES
-from tests.support import certificates, functionserver, requests
+from tests.support import certificates, functionserver, requests, waiting
 from tests.support.functionserver import Server
 
 REFUSED = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
@@ -66,17 +65,20 @@ def test_what_is_shipped_starts_and_stops(command: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
-def test_a_call_under_way_finishes(signum: int) -> None:
+def test_a_call_under_way_finishes(signum: int, tmp_path: Path) -> None:
+    begun, enough = tmp_path / "begun", tmp_path / "enough"
+    message = requests.request(composite("Busy", begun=str(begun), enough=str(enough)))
     with functionserver.running(["--insecure"], command=PROBES) as server:
         channel = grpc.insecure_channel(server.target)
         with channel, concurrent.futures.ThreadPoolExecutor(1) as pool:
-            call = pool.submit(requests.call, channel, requests.request(composite("Busy", seconds=3)))
-            time.sleep(1)  # the call is under way
-            asked = time.monotonic()
+            call = pool.submit(requests.call, channel, message)
+            waiting.until(begun.exists, "the call is under way")
             server.process.send_signal(signum)
+            waiting.until(lambda: any(str(e["msg"]).startswith("stopping") for e in server.events()), "it is stopping")
+            assert not call.done()
+            enough.touch()
             assert call.result().desired.composite.ready == fnv1.READY_TRUE
-            assert server.process.wait(timeout=30) == 0
-            assert time.monotonic() - asked > 1, "the signal arrived after the call had ended"
+            assert server.process.wait(timeout=60) == 0
         assert_turned_away(grpc.insecure_channel(server.target))
         assert [e["msg"] for e in server.events()][-1] == "stopped"
 

@@ -31,7 +31,7 @@ def request(composite: Mapping[str, Any], *, children: Mapping[str, Mapping[str,
     return message
 
 
-def call(channel: grpc.Channel, message: Any, *, timeout_seconds: float = 30) -> Any:
+def call(channel: grpc.Channel, message: Any, *, timeout_seconds: float = 120) -> Any:
     """Return the response to one call."""
     stub = grpcv1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
     return stub.RunFunction(message, timeout=timeout_seconds)
