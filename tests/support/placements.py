@@ -67,10 +67,9 @@ def pool(
     of: NodeClass | None = H200,
     used: Iterable[Allocation] = (),
     name: str = "main",
-    quota: tuple[tuple[str, int], ...] = (),
 ) -> Pool:
     counts = nodes if isinstance(nodes, NodeCounts) else NodeCounts(nodes)
-    return Pool(name, of.name if of else "missing", of, counts, tuple(used), quota)
+    return Pool(name, of.name if of else "missing", of, counts, tuple(used))
 
 
 def used(pods: int, devices: int = 8, span: int = 1, device: str = "gpu") -> Allocation:

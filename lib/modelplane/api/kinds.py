@@ -18,7 +18,6 @@ Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
 Steps: TypeAlias = tuple[str, ...]
 """A path into a document; "*" stands for every item of a list."""
-Path: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +119,6 @@ _ALL = (
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 """Every kind by name, in the order in which a reader asks for them."""
-
-
-def find(api_version: str, kind: str) -> Kind | None:
-    """Return the kind of an object, None for one that is not of this API."""
-    return KINDS.get(kind) if api_version == names.API_VERSION else None
 
 
 def values_at(

@@ -113,13 +113,12 @@ class _Book:
         state = self._ledgers.get(pool.name)
         if state is None or pool.node_class is None:
             problem = f"InferenceClass {pool.class_name} does not exist: what is free cannot be said"
-            return PoolAccount(pool.name, allocations, (), 0, 0, over_committed=False, problems=(problem,))
+            return PoolAccount(pool.name, allocations, (), 0, over_committed=False, problems=(problem,))
         return PoolAccount(
             name=pool.name,
             allocations=allocations,
             free=self._free(pool, state),
             nodes_used=state.opened,
-            growable=pool.nodes.usable - pool.nodes.present,
             over_committed=state.over_committed,
             problems=ledger.problems(replace(pool, allocations=allocations), pool.node_class),
         )

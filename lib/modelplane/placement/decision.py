@@ -267,16 +267,14 @@ class AdmissionVerdict:
 class PoolAccount:
     """The ledger of one pool after admission.
 
-    `free` is, by class device name, what no admitted replica holds on the nodes present now; `growable` the further
-    nodes a growable pool can add. `over_committed`: more was admitted than the pool holds today; nobody is moved for
-    it. `problems` are inconsistencies found.
+    `free` is, by class device name, what no admitted replica holds on the nodes present now. `over_committed`: more was
+    admitted than the pool holds today; nobody is moved for it. `problems` are inconsistencies found.
     """
 
     name: str
     allocations: tuple[Allocation, ...]
     free: tuple[tuple[str, int], ...]
     nodes_used: int
-    growable: int
     over_committed: bool
     problems: tuple[str, ...] = ()
 

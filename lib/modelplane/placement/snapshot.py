@@ -137,9 +137,7 @@ class Pool:
 
     Its InferenceClass is not there, so nothing can be said about its devices.
 
-    `allocations` are what the cluster published: counts per shape of all admitted replicas. `quota` bounds the
-    devices in use, by class device name, where a cluster scheduler limits them; it is an upper bound and never
-    counted as free.
+    `allocations` are what the cluster published: counts per shape of all admitted replicas.
     """
 
     name: str
@@ -147,7 +145,6 @@ class Pool:
     node_class: NodeClass | None
     nodes: NodeCounts
     allocations: tuple[Allocation, ...] = ()
-    quota: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from modelplane.devices.model import Claim
 from modelplane.render.manifest import Manifest
 from modelplane.workload.model import EngineType, Replica, Role, RoleSpec, Workload
 from modelplane.workload.site import ClusterFacts
@@ -37,11 +36,9 @@ class Capabilities:
 
     name: str
     shapes: frozenset[Shape]
-    claims: frozenset[Claim]
     schemes: frozenset[str]
     disaggregated: frozenset[EngineType]
     gangs: frozenset[EngineType]
-    model_cache: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,6 @@ class Backend(Protocol):
     schema of the parts of them that `observe` and `assume` read.
     """
 
-    CAPABILITIES: Capabilities
     KINDS: frozenset[tuple[str, str]]
     SHAPES: Mapping[str, Json]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from modelplane import names
 from modelplane.api import kinds
@@ -22,9 +22,6 @@ from modelplane_cli.simulator.pipeline import Handed
 from modelplane_cli.simulator.store import Store
 from modelplane_functions import registry, servicer
 from modelplane_functions.exchange import Observed, Outcome
-
-Json: TypeAlias = Any
-Path: TypeAlias = tuple[str | int, ...]
 
 
 def check(checked: Checked, definitions: Definitions) -> list[Problem]:

@@ -130,7 +130,6 @@ FULL = [
     ("a negative number of nodes", pool(-5)),
     ("fewer nodes than none are seen", pool(NodeCounts(1, -1))),
     ("a negative maximum", pool(NodeCounts(0, 0, -4))),
-    ("a negative quota", pool(1, quota=(("gpu", -8),))),
     ("negative counts beside real ones", pool(1, used=[used(1), used(-1)])),
     ("a gang of no nodes", pool(1, used=[used(1, span=0)])),
 ]

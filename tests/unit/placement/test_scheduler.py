@@ -198,14 +198,6 @@ FILLS: list[tuple[str, Fleet, Any, Any, list[str]]] = [
         ["a"] * 3,
     ),
     (
-        "a quota bounds what is in use",
-        fleet(cluster("a", pool(4, quota=(("gpu", 12),)))),
-        intent(3),
-        demand(role(4)),
-        ["a"] * 3,
-    ),
-    ("and no further", fleet(cluster("a", pool(4, quota=(("gpu", 11),)))), intent(3), demand(role(4)), ["a"] * 2),
-    (
         "nothing is added to an over-committed pool",
         fleet(cluster("a", pool(2, used=[used(3)])), cluster("b")),
         None,

@@ -18,8 +18,6 @@ WORKLOAD = Workload("ml-team", "llama", None, EngineType.VLLM, (build.role().spe
 class _Able:
     """A backend that can do everything, beside the real one."""
 
-    CAPABILITIES = kserve.CAPABILITIES
-
     def check(self, workload: Workload) -> None: ...
 
     def render(self, *_: Any) -> tuple[Any, ...]:

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from modelplane.render import claims, objects, pods
-from modelplane.render.backend import Capabilities, IsThere, Observation, Problem, Shape
-from modelplane.render.backends import kserve, selection
+from modelplane.render.backend import IsThere, Observation, Problem
+from modelplane.render.backends import selection
 from modelplane.render.manifest import Lifecycle, Manifest, Purpose, Readiness
 from modelplane.workload.model import Replica, Role, Workload
 from modelplane.workload.site import ClusterFacts
@@ -29,14 +29,6 @@ QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart"
 class Toy:
     """A technology with two workload objects per replica and a status of its own words."""
 
-    CAPABILITIES = Capabilities(
-        name=NAME,
-        shapes=frozenset({Shape.SINGLE_NODE}),
-        claims=kserve.CAPABILITIES.claims,
-        schemes=kserve.CAPABILITIES.schemes,
-        disaggregated=frozenset(),
-        gangs=frozenset(),
-    )
     KINDS = frozenset({("toys.example.org", "Toy"), ("toys.example.org", "Helper")})
     SHAPES: Mapping[str, Json] = {
         "Toy": {

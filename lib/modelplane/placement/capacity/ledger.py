@@ -24,15 +24,13 @@ from modelplane.placement.snapshot import Accounting, Allocation, Holding, PodSh
 class Ledger(NamedTuple):
     """The state of one pool: equal ledgers give equal answers, so each is decided once.
 
-    `items` are what pods hold, merged per size and gang and sorted. `quota` bounds the devices in use per dimension,
-    None where nothing does; it is empty where there is none.
+    `items` are what pods hold, merged per size and gang and sorted.
     """
 
     dimensions: Dimensions
     nodes: int
     items: tuple[Item, ...] = ()
     used: Vector = ()
-    quota: tuple[int | None, ...] = ()
 
     def __hash__(self) -> int:
         # Ledgers are looked up by the thousand; what differs between pools of a fleet is here.
@@ -45,7 +43,7 @@ class Ledger(NamedTuple):
         used = self.used
         if sized.size is not None:
             used = tuple([have + pods * more for have, more in zip(used, sized.size, strict=True)])
-        return Ledger(self.dimensions, self.nodes, _merged(self.items, item, nodes_per_worker), used, self.quota)
+        return Ledger(self.dimensions, self.nodes, _merged(self.items, item, nodes_per_worker), used)
 
     @property
     def packing(self) -> Packing:
@@ -69,16 +67,6 @@ class Ledger(NamedTuple):
         rows = zip(self.dimensions.names, self.dimensions.node, self.used, strict=True)
         nodes = self.nodes
         return sum([max(0, have * nodes - used) for name, have, used in rows if NOT_A_DEVICE not in name])
-
-    @property
-    def exceeded_quota(self) -> str | None:
-        """Return the name of a dimension whose quota is exceeded."""
-        if not self.quota:
-            return None
-        for name, used, most in zip(self.dimensions.names, self.used, self.quota, strict=True):
-            if most is not None and used > most:
-                return name
-        return None
 
     @property
     def lacks_devices(self) -> bool:
@@ -134,17 +122,14 @@ class Ledger(NamedTuple):
         keep = [index for index, name in enumerate(what.names) if name not in names]
         if what.accounting is Accounting.NODE or len(keep) == len(what.names):
             return self
-        quota = tuple([self.quota[i] for i in keep]) if self.quota else ()
         kept, node = tuple([what.names[i] for i in keep]), tuple([what.node[i] for i in keep])
         thin = dimensions.shared(kept, node, what.accounting, (), what.node_rules)
         items = tuple(Item(tuple(item.vector[i] for i in keep), item.pods, item.per_node) for item in self.items)
-        return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep), quota)
+        return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep))
 
 
 def of(pool: Pool, what: Dimensions) -> Ledger:
     """Return the ledger of a pool of nodes counted as `what`, as its cluster published it."""
-    bounds = dict(pool.quota)
-    quota = tuple([bounds.get(name) for name in what.names]) if bounds else ()
     used = [0] * len(what.names)
     items: list[Item] = []
     gangs: dict[tuple[Vector, int], int] = {}
@@ -160,7 +145,7 @@ def of(pool: Pool, what: Dimensions) -> Ledger:
             used = [have + pods * more for have, more in zip(used, size, strict=True)]
     items += [load.gang(vector, pods, span) for (vector, span), pods in gangs.items()]
     items.sort()
-    return Ledger(what, max(0, pool.nodes.usable), tuple(items), tuple(used), quota)
+    return Ledger(what, max(0, pool.nodes.usable), tuple(items), tuple(used))
 
 
 def with_holding(ledger: Ledger, holding: Holding) -> Ledger:
@@ -183,7 +168,7 @@ def released(ledger: Ledger, holdings: Iterable[Holding]) -> Ledger:
         if found.pods > holding.pods:
             rest.append(load.gang(vector, found.pods - holding.pods, span))
         used = tuple(have - holding.pods * less for have, less in zip(ledger.used, size, strict=True))
-        ledger = Ledger(ledger.dimensions, ledger.nodes, tuple(sorted(rest)), used, ledger.quota)
+        ledger = Ledger(ledger.dimensions, ledger.nodes, tuple(sorted(rest)), used)
     return ledger
 
 
@@ -193,9 +178,7 @@ def closed(ledger: Ledger) -> Ledger:
 
 
 def fits(ledger: Ledger) -> Answer:
-    """Return whether all that is held has a place, in whatever order it came, and stays within the quota."""
-    if ledger.exceeded_quota is not None:
-        return Answer.TOO_MUCH
+    """Return whether all that is held has a place, in whatever order it came."""
     if not ledger.packing.fits:
         return ledger.packing.answer
     what = ledger.dimensions
@@ -231,10 +214,8 @@ def trial(ledger: Ledger, shape: PodShape, pods: int, nodes_per_worker: int) -> 
     """Return the ledger with these pods on it, after sums were asked. Cost: no packing."""
     what = ledger.dimensions
     after = ledger.plus(shape, pods, nodes_per_worker)
-    excluded = (
-        not what.carries(shape)
-        or after.exceeded_quota is not None
-        or load.plainly_too_much(what.capacity, after.nodes, [item for item in after.items if item.pods > 0])
+    excluded = not what.carries(shape) or load.plainly_too_much(
+        what.capacity, after.nodes, [item for item in after.items if item.pods > 0]
     )
     return Trial(ledger, shape, after, excluded)
 

@@ -57,7 +57,7 @@ def missed(miss: Miss) -> Refusal:
 def short(trial: Trial, role: Pods) -> Refusal:
     """Return the first shortage that is found, from the plainest to the most intricate."""
     state, shape, after = trial.before, trial.shape, trial.after
-    found = _too_large(state, shape) or _too_few_nodes(state, role) or _quota(after)
+    found = _too_large(state, shape) or _too_few_nodes(state, role)
     if found is not None:
         return found
     answer = trial.answer
@@ -139,15 +139,6 @@ def _too_few_nodes(state: Ledger, role: Pods) -> Refusal | None:
         return None
     detail = f"a worker spans {_counted(role.nodes_per_worker, ('node', 'nodes'))}, the pool has {state.nodes}"
     return Refusal(Reason.INSUFFICIENT_NODES, detail, _NODES)
-
-
-def _quota(after: Ledger) -> Refusal | None:
-    name = after.exceeded_quota
-    if name is None:
-        return None
-    index = after.dimensions.names.index(name)
-    detail = f"the quota of {name} is {after.quota[index]}, it would be {after.used[index]}"
-    return Refusal(Reason.INSUFFICIENT_DEVICES, detail, "quota exceeded")
 
 
 def _per_node(role: Pods) -> int:

@@ -131,7 +131,7 @@ class Board:
     def _state(self, pool: Pool, number: int, accounting: Accounting) -> Ledger:
         what = self.table.dimensions(number, accounting)
         nodes = pool.nodes
-        key = (id(what), nodes.declared, nodes.observed, nodes.maximum, pool.allocations, pool.quota)
+        key = (id(what), nodes.declared, nodes.observed, nodes.maximum, pool.allocations)
         state = self._states.get(key)
         if state is None:
             state = ledger.of(pool, what)

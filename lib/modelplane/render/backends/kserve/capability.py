@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput
 from modelplane.render import engines, pods
 from modelplane.render.backend import Capabilities, Shape, shape_of
@@ -20,7 +19,6 @@ Json: TypeAlias = Any
 CAPABILITIES = Capabilities(
     name="KServe",
     shapes=frozenset({Shape.SINGLE_NODE, Shape.PIPELINE, Shape.DATA}),
-    claims=frozenset(Claim),
     schemes=frozenset({"hf", "s3", "oci", "pvc"}),
     # The routing sidecar speaks vLLM's NIXL protocol; a custom engine is taken at its author's word.
     disaggregated=frozenset({EngineType.VLLM, EngineType.CUSTOM}),
