@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from modelplane import interruption
 from modelplane.api import workload
 from modelplane.api.fields import Field
-from modelplane.devices import selector
+from modelplane.devices import selector, selector_budget
 from modelplane.devices.hints import mistakes
-from modelplane.errors import InvalidInput, InvalidSelector
+from modelplane.errors import InvalidInput, InvalidSelector, OverBudget
 from modelplane_functions.exchange import Resource
 
 _USUAL_DRIVER = "gpu.nvidia.com"
@@ -22,14 +23,36 @@ def prepare() -> None:
 def check(spec: Resource, *, classes: Iterable[Resource]) -> None:
     """Compile every selector of a deployment's spec; examples in a refusal are of devices in `classes`.
 
-    Raises: InvalidSelector with the path of the selector and a hint (the author's fault).
+    Raises: InvalidSelector with the path of the selector and a hint, OverBudget where all together would take too long
+    on the kinds of device in `classes` (the author's fault).
     """
     driver = _driver(classes)
-    for field in workload.selectors(spec):
+    written = list(workload.selectors(spec))
+    texts = [field.text() for field in written]
+    _refuse(selector_budget.over_bytes(texts))
+    for field in written:
+        interruption.checkpoint()
         try:
             mistakes.compile(field.text(), driver)
         except InvalidSelector as error:
             raise error.under(*field.path) from None
+    _refuse(selector_budget.over_cost(texts, _kinds(classes)))
+
+
+def _refuse(problem: str) -> None:
+    if problem:
+        raise OverBudget(problem, path=("spec", "nodeSelector"))
+
+
+def _kinds(classes: Iterable[Resource]) -> int:
+    """Return how many kinds of device the classes have together; one that cannot be read has none."""
+    found = 0
+    for resource in classes:
+        try:
+            found += sum(1 for _ in Field(resource).at("spec", "devices").items())
+        except InvalidInput:
+            continue  # said of the class itself
+    return found
 
 
 def _driver(classes: Iterable[Resource]) -> str:

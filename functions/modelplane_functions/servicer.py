@@ -8,28 +8,35 @@ in it.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import os
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
+import grpc
 from crossplane.function import logging
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
-from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
-from modelplane_functions import registry, wire
+from modelplane import interruption
+from modelplane.errors import InvalidInput, InvalidSelector, OverBudget, Unsupported
+from modelplane_functions import registry, turns, wire
 from modelplane_functions.exchange import Condition, Observed, Outcome, Truth
 
 # Crossplane's client receives at most this much (the default of grpc-go, which it does not change), whatever we may
 # send.
 RESPONSE_MAX_BYTES = 4 * 1024 * 1024
 
-# More threads than cores do not compute faster; a few more keep small requests moving beside a large one.
-DEFAULT_WORKERS = (os.cpu_count() or 1) + 3
+# A hundred times what any composite of a fleet of a thousand clusters sees.
+OBJECTS_MAX = 100_000
+
+# More threads than cores do not compute faster; more keep short calls of one namespace moving beside long ones of
+# others, of which each may have a quarter.
+DEFAULT_WORKERS = (os.cpu_count() or 1) + 6
+
+T = TypeVar("T")
 
 Registry = Callable[[str, str], registry.Composer]
 Decode = Callable[[fnv1.RunFunctionRequest], Observed]
@@ -39,33 +46,53 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
     """Serves RunFunction for every kind of `find`."""
 
     def __init__(self, *, find: Registry = registry.composer, workers: int = DEFAULT_WORKERS) -> None:
-        """Serve with at most `workers` composers at once; further requests wait their turn."""
+        """Serve with at most `workers` composers at once; further requests wait their turn, by namespace."""
         self._find = find
-        self._executor = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="compose")
+        self._turns = turns.Turns(workers)
 
     async def RunFunction(  # noqa: N802 - the name of the RPC
-        self, request: fnv1.RunFunctionRequest, _context: Any
+        self, request: fnv1.RunFunctionRequest, context: Any
     ) -> fnv1.RunFunctionResponse:
-        """Answer one request; the event loop stays free for others meanwhile."""
-        run = contextvars.copy_context().run
-        return await asyncio.get_running_loop().run_in_executor(self._executor, run, self._logged_answer, request)
+        """Answer one request; the event loop stays free for others meanwhile.
+
+        A call that was cancelled or whose deadline has passed is ended here by gRPC, and its computation with it.
+        """
+        about = wire.subject(request)
+        try:
+            return await self._computed(about.namespace, partial(self._logged_answer, request, about))
+        except turns.BusyError as error:
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+        except interruption.Interrupted:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "the server is stopping; ask again")
+        raise AssertionError("abort does not return")
+
+    async def _computed(self, tenant: str, compute: Callable[[], T]) -> T:
+        """Return what `compute` returns, once its turn came; stop it when nobody waits any more."""
+        call = self._turns.submit(tenant, compute)
+        try:
+            return await asyncio.wrap_future(call.result)
+        except asyncio.CancelledError:
+            self._turns.drop(call)
+            raise
 
     async def prepare(self) -> None:
         """Load every composer beside the calls that come in, so that nobody's first call waits for that."""
-        await asyncio.get_running_loop().run_in_executor(self._executor, _prepare)
+        await self._computed("", _prepare)
 
-    def close(self) -> None:
-        """Let go of the threads; a composer that still runs is not waited for."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+    def close(self, seconds: float = 0) -> bool:
+        """Stop what is still computed and wait so long for it; return whether all of it has ended."""
+        return self._turns.close(seconds)
 
-    def _logged_answer(self, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
-        about = wire.subject(request)
+    def _logged_answer(self, request: fnv1.RunFunctionRequest, about: wire.Subject) -> fnv1.RunFunctionResponse:
         log = logging.get_logger().bind(
             tag=about.tag, kind=about.kind, namespace=about.namespace, name=about.name, seen=wire.size(request)
         )
         started = time.perf_counter()
         try:
             response = answer(request, find=self._find)
+        except interruption.Interrupted:
+            log.info("given up: nobody waits for the answer", durationMs=_milliseconds_since(started))
+            raise
         except Exception as error:
             log.error(
                 "a bug: nothing is applied",
@@ -116,11 +143,22 @@ def answer(
         condition = composer.condition
         if not about.name:
             raise InvalidInput("is required", path=("metadata", "name"))
+        _check_size(request)
         observed = decode(request)
         outcome = _settled(request, observed, composer.load()(observed))
     except (InvalidInput, Unsupported) as error:
         outcome = refused(about, condition, error)
     return _within_limit(request, about, condition, wire.encode(request, outcome))
+
+
+def _check_size(request: fnv1.RunFunctionRequest) -> None:
+    """Refuse a request that shows more objects than a fleet has. Its bytes are bounded where they are received."""
+    count = wire.size(request)
+    if count > OBJECTS_MAX:
+        raise OverBudget(
+            f"{count} objects are to be looked at for it, {OBJECTS_MAX} is the limit; "
+            "let its selectors match fewer, or remove what is not used any more"
+        )
 
 
 def refused(about: wire.Subject, condition: str, error: InvalidInput | Unsupported) -> Outcome:

@@ -82,6 +82,12 @@ class InvalidQuantity(InvalidInput):
     reason = "InvalidQuantity"
 
 
+class OverBudget(InvalidInput):
+    """Input that is valid and would cost more work than one object may: the message names the number and the limit."""
+
+    reason = "OverBudget"
+
+
 class Unsupported(ModelplaneError):
     """Known, and not offered here: the message says what to use instead."""
 

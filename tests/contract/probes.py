@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from modelplane import interruption
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_functions import __main__ as server
 from modelplane_functions import registry
@@ -61,6 +62,14 @@ def compose_busy(observed: Observed) -> Outcome:
     return Outcome(status={"turns": turns}, ready=Ready.TRUE)
 
 
+def compose_long(observed: Observed) -> Outcome:
+    """Compute for `spec.seconds` as the library does, with checkpoints on the way."""
+    until = time.monotonic() + float(observed.spec["seconds"])
+    while time.monotonic() < until:
+        interruption.checkpoint()
+    return Outcome(ready=Ready.TRUE)
+
+
 def compose_large(observed: Observed) -> Outcome:
     """Answer with `spec.bytes` of text."""
     return Outcome(children={"large": _thing({"text": "x" * int(observed.spec["bytes"])})})
@@ -103,6 +112,7 @@ PROBES = {
     "Echo": Probe("compose_echo", "Accepted"),
     "Chain": Probe("compose_chain", "Accepted"),
     "Busy": Probe("compose_busy", "Accepted"),
+    "Long": Probe("compose_long", "Accepted"),
     "Large": Probe("compose_large", "Accepted"),
     "Refuse": Probe("compose_refuse", "Accepted"),
 }

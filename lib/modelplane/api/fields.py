@@ -19,6 +19,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 # Nearly all are dicts, and whether something is a Mapping takes three times as long to find out.
 _OBJECT = (dict, Mapping)
 _TEXTS = frozenset({str})
+_SHOWN_BELOW = 10**20
 
 
 @dataclass(slots=True)
@@ -118,6 +119,19 @@ class Field:
             raise self.wrong("must be an integer")
         return self.value
 
+    def count(self, default: int | None = None, *, least: int, most: int) -> int:
+        """Return an integer from `least` to `most`, the bounds of the definition, `default` when absent.
+
+        What reached us past the definition would be computed with: time and memory must not grow with a number. Raises:
+        InvalidInput, as `integer`, and for one out of bounds.
+        """
+        value = self.integer(default)
+        if value < least:
+            raise self.wrong(f"must be at least {least}, is {_shown(value)}")
+        if value > most:
+            raise self.wrong(f"must be at most {most}, is {_shown(value)}")
+        return value
+
     def flag(self, *, default: bool) -> bool:
         """Return a boolean, `default` when absent."""
         if self.value is None:
@@ -146,3 +160,8 @@ class Field:
     def wrong(self, message: str) -> InvalidInput:
         """Return the error to raise about this field."""
         return InvalidInput(message, path=self.path)
+
+
+def _shown(value: int) -> str:
+    """Return the number as text; of one that is longer than any message only how long it is."""
+    return str(value) if abs(value) < _SHOWN_BELOW else f"a number of {value.bit_length()} bits"

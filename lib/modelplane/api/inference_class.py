@@ -6,6 +6,7 @@ of its values is reported with the value's path and never guessed around.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -20,6 +21,10 @@ from modelplane.errors import InvalidQuantity
 Json: TypeAlias = Any
 
 KIND = "InferenceClass"
+_PRICE = re.compile(r"(?=.{1,32}\Z)[0-9]+(\.[0-9]+)?")
+UNITS_MAX = 64
+DEVICES_MAX = 1024
+"""Equal physical devices of a node, and devices of one kind, as the definition bounds them."""
 
 
 def decode(resource: Mapping[str, Json]) -> NodeClass:
@@ -36,7 +41,7 @@ def decode(resource: Mapping[str, Json]) -> NodeClass:
         devices=_devices(spec, counter_sets),
         cpu_millis=_floor(spec.at("node", "cpu"), power=3),
         memory_bytes=_floor(spec.at("node", "memory"), power=0),
-        cost_per_node_hour=cost.at("perNodeHour").optional(),
+        cost_per_node_hour=_price(cost.at("perNodeHour")),
         currency=cost.at("currency").text("USD"),
         counter_sets=counter_sets,
     )
@@ -61,16 +66,9 @@ def _counter_set(entry: Field) -> CounterSet:
     counters = entry.at("counters")
     return CounterSet(
         name=entry.at("name").text(),
-        count=_at_least_one(entry.at("count")),
+        count=entry.at("count").count(1, least=1, most=UNITS_MAX),
         counters=tuple((name, _amount(counters.at(name))) for name in sorted(counters.members())),
     )
-
-
-def _at_least_one(field: Field) -> int:
-    value = field.integer(1)
-    if value < 1:
-        raise field.wrong(f"must be at least 1, is {value}")
-    return value
 
 
 def _draw(entry: Field, counter_sets: tuple[CounterSet, ...], alike: int) -> Draw:
@@ -115,7 +113,7 @@ def _no_counter(counter_set: CounterSet, counter: str) -> str:
 
 def _draws(entry: Field, counter_sets: tuple[CounterSet, ...]) -> tuple[Draw, ...]:
     listed = entry.at("consumesCounters")
-    draws = tuple(_draw(one, counter_sets, _at_least_one(entry.at("count"))) for one in listed.items())
+    draws = tuple(_draw(one, counter_sets, _count(entry)) for one in listed.items())
     counts = {one.name: one.count for one in counter_sets if any(draw.counter_set == one.name for draw in draws)}
     if len(counts) < len(draws):
         raise listed.wrong("names a counter set twice; put all it takes of a set into one entry")
@@ -133,7 +131,7 @@ def _device(entry: Field, counter_sets: tuple[CounterSet, ...]) -> Device:
     return Device(
         name=entry.at("name").text(),
         driver=entry.at("driver").text(),
-        count=entry.at("count").integer(1),
+        count=_count(entry),
         claim=entry.at("claim").choice(Claim, Claim.DRA),
         device_class=entry.at("deviceClassName").text(""),
         resource_name=entry.at("resourceName").text(""),
@@ -143,6 +141,11 @@ def _device(entry: Field, counter_sets: tuple[CounterSet, ...]) -> Device:
         capacity=tuple((name, _amount(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())),
         draws=_draws(entry, counter_sets),
     )
+
+
+def _count(device: Field) -> int:
+    """Return how many devices of the kind a node has."""
+    return device.at("count").count(1, least=1, most=DEVICES_MAX)
 
 
 def _attribute(field: Field) -> Attribute:
@@ -170,6 +173,14 @@ def _amount(field: Field) -> str:
         units.quantity(text)
     except InvalidQuantity as error:
         raise error.under(*value.path) from None
+    return text
+
+
+def _price(field: Field) -> str | None:
+    """Return a plain decimal number as text, None when absent; with an exponent it could be any size."""
+    text = field.optional()
+    if text is not None and not _PRICE.fullmatch(text):
+        raise field.wrong('must be a plain decimal number of at most 32 characters, for example "88.49"')
     return text
 
 

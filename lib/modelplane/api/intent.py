@@ -24,6 +24,9 @@ from modelplane.placement.snapshot import (
 
 Json: TypeAlias = Any
 
+REPLICAS_MAX = 1000
+"""Replicas of one deployment, as the definition bounds them."""
+
 
 def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str, backends: tuple[str, ...]) -> Intent:
     """Return the intent; `backends` are those that can serve the workload.
@@ -35,15 +38,15 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str, backend
     return Intent(
         namespace=namespace,
         deployment=deployment,
-        replicas=root.at("replicas").integer(1),
+        replicas=root.at("replicas").count(1, least=0, most=REPLICAS_MAX),
         selector=decode_selector(root.at("clusterSelector")),
         tolerations=tuple(_toleration(entry) for entry in root.at("tolerations").items()),
         strategy=placement.at("strategy").choice(Strategy, Strategy.SPREAD),
         spread=tuple(
-            SpreadConstraint(entry.at("topologyKey").text(), entry.at("maxSkew").integer(1))
+            SpreadConstraint(entry.at("topologyKey").text(), entry.at("maxSkew").count(1, least=1, most=REPLICAS_MAX))
             for entry in placement.at("spread").items()
         ),
-        max_replicas_per_cluster=placement.at("maxReplicasPerCluster").integer(0),
+        max_replicas_per_cluster=placement.at("maxReplicasPerCluster").count(0, least=0, most=REPLICAS_MAX),
         priority=root.at("priority").integer(0),
         backends=backends,
     )

@@ -19,6 +19,10 @@ from modelplane.workload.model import EngineType, Model, Role, RoleSpec, Workloa
 
 Json: TypeAlias = Any
 
+WORKERS_MAX = 256
+DEVICES_MAX = 4096
+TENSOR_MAX, PIPELINE_MAX, DATA_MAX, DATA_LOCAL_MAX = 64, 64, 512, 64
+"""Numbers of one replica, as the definitions bound them."""
 ACCELERATOR = "gpu"
 """Name of the one request that the short form `nodeSelector.cel` stands for."""
 
@@ -74,7 +78,7 @@ def decode_role(parent: Field, role: Role) -> RoleSpec:
     requests, constraints = _node_selector(parent.at("nodeSelector"), topology)
     return RoleSpec(
         role=role,
-        workers=_at_least(workers.at("count"), default=1, least=1),
+        workers=workers.at("count").count(1, least=1, most=WORKERS_MAX),
         topology=topology,
         requests=requests,
         constraints=constraints,
@@ -119,10 +123,10 @@ def decode_engine(field: Field) -> EngineType:
 def _topology(field: Field) -> Topology:
     try:
         return Topology(
-            tensor=field.at("tensor").integer(1),
-            pipeline=field.at("pipeline").integer(1),
-            data=field.at("data").integer(1),
-            data_local=field.at("dataLocal").integer(1),
+            tensor=field.at("tensor").count(1, least=1, most=TENSOR_MAX),
+            pipeline=field.at("pipeline").count(1, least=1, most=PIPELINE_MAX),
+            data=field.at("data").count(1, least=1, most=DATA_MAX),
+            data_local=field.at("dataLocal").count(1, least=1, most=DATA_LOCAL_MAX),
             expert=field.at("expert").flag(default=False),
         )
     except InvalidShape as error:
@@ -151,7 +155,7 @@ def _node_selector(field: Field, topology: Topology) -> tuple[tuple[Request, ...
 def _request(entry: Field, *, default_count: int) -> Request:
     return Request(
         name=entry.at("name").text(),
-        count=_at_least(entry.at("count"), default=default_count, least=1),
+        count=entry.at("count").count(default_count, least=1, most=DEVICES_MAX),
         selectors=decode_selectors(entry.at("selectors")),
     )
 
@@ -181,10 +185,3 @@ def _check_enough_devices(root: Field, role: RoleSpec) -> None:
             f"leave count out or set it to {needed}",
             path=(*parent.path, "nodeSelector", "devices", 0, "count"),
         )
-
-
-def _at_least(field: Field, *, default: int, least: int) -> int:
-    value = field.integer(default)
-    if value < least:
-        raise field.wrong(f"must be at least {least}, is {value}")
-    return value

@@ -6,6 +6,9 @@ is reached ends the whole claim. Parts of one physical device exclude each other
 and not there is the DeviceClass of each request: it is that of the device it is bound to, and a DeviceClass is taken
 to select exactly the devices that name it.
 
+What is searched is bounded in steps, never in seconds, so that the same question has the same answer everywhere. A
+search that came to its bound without an option is `MissKind.UNDECIDED`; who asked takes it as a no and says so.
+
 Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: one request is served by
 one kind of device, where the allocator may mix kinds of one DeviceClass; such a node is refused, never over-promised.
 """
@@ -19,7 +22,8 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
-from modelplane.devices import partitions, physical, selector
+from modelplane import interruption
+from modelplane.devices import partitions, physical, selector, supply
 from modelplane.devices.hints import advice
 from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeClass, Request
 from modelplane.devices.selector import Outcome
@@ -28,6 +32,11 @@ OPTIONS_MAX = 16
 """Distinct ways of using a node's devices that are looked at; more exist only for classes with many alike kinds."""
 COMBINATIONS_MAX = 256
 """Choices of a DeviceClass per request that are looked at."""
+STEPS_MAX = 4096
+"""Choices of a kind for a request that are looked at in all combinations together; a tenth of a second, where each is
+weighed, half a second."""
+WANTED_SHOWN = 8
+"""Requests that a message lists."""
 
 Group: TypeAlias = tuple[int, ...]
 """Indexes of the kinds of one DeviceClass, in the order the allocator reaches them."""
@@ -68,6 +77,7 @@ class MissKind(StrEnum):
     SELECTOR_ERROR = "selector error"
     NO_MATCH = "no match"
     TOO_FEW = "too few"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +114,7 @@ def answer(selectors: tuple[str, ...], device: Device) -> Answer:
     Raises: InvalidSelector (the author's fault).
     """
     for expression in selectors:
+        interruption.checkpoint()
         verdict = selector.compile(expression).evaluate(device)
         if verdict.aborts:
             return Answer(Outcome.ABORT, expression, verdict.cause)
@@ -128,15 +139,31 @@ def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tup
         if all(kinds[i].count < request.count for group in serving for i in group if _serves(request, kinds[i])):
             return Match((), _too_few(request, serving, kinds))
         eligible.append(serving)
+    return _searched(node_class, requests, constraints, eligible)
+
+
+def _searched(
+    node_class: NodeClass,
+    requests: tuple[Request, ...],
+    constraints: tuple[Constraint, ...],
+    eligible: list[list[Group]],
+) -> Match:
+    """Return what the search over every choice of DeviceClasses finds, as far as its bounds let it look."""
     options: dict[tuple[tuple[str, int], ...], Option] = {}
     aborted: Miss | None = None
-    for combination in islice(product(*eligible), COMBINATIONS_MAX):
-        claim = _Claim(node_class, requests, constraints, combination)
+    steps = Steps(STEPS_MAX)
+    for number, combination in enumerate(product(*eligible)):
+        if number == COMBINATIONS_MAX or steps.is_over:
+            steps.is_over = True
+            break
+        claim = _Claim(node_class, requests, constraints, combination, steps)
         for option in islice(claim.options(), OPTIONS_MAX):
             options.setdefault(option.counted, option)
         aborted = aborted or claim.aborted
     if options:
         return Match(tuple(options.values())[:OPTIONS_MAX])
+    if aborted is None and steps.is_over:
+        return Match((), _undecided(requests))
     return Match((), aborted or _unserved(node_class, requests, constraints))
 
 
@@ -168,8 +195,29 @@ class _Aborted(Exception):
         self.miss = _failure(request, kind)
 
 
+class Steps:
+    """Steps that are left to one question; `is_over` once one was wanted and there was none."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self.is_over = False
+
+    def take(self) -> bool:
+        """Return whether there was one."""
+        interruption.checkpoint()
+        self._left -= 1
+        self.is_over |= self._left < 0
+        return not self.is_over
+
+
 class _Claim:
-    """The allocator's search for one claim whose DeviceClasses are fixed."""
+    """The allocator's search for one claim whose DeviceClasses are fixed.
+
+    From the first dead end on, a choice is followed only where the requests after it could be met if nothing but
+    numbers counted (`supply`). That changes no answer and leaves no dead ends where all requests want equally many, so
+    the search is then as long as the claim. It is not asked where a device may abort, since the allocator could come to
+    that in what would be left out.
+    """
 
     def __init__(
         self,
@@ -177,6 +225,7 @@ class _Claim:
         requests: tuple[Request, ...],
         constraints: tuple[Constraint, ...],
         groups: tuple[Group, ...],
+        steps: Steps,
     ) -> None:
         self._kinds = node_class.devices
         self._families = physical.of(node_class)
@@ -184,6 +233,9 @@ class _Claim:
         self._constraints = constraints
         self._groups = groups
         self._seen: set[tuple[int, tuple[int, ...], tuple[Attribute | None, ...]]] = set()
+        self._steps = steps
+        self._wants: tuple[supply.Want, ...] | None = None
+        self._met_dead_end = False
         self.aborted: Miss | None = None
 
     def options(self) -> Iterator[Option]:
@@ -204,10 +256,25 @@ class _Claim:
         if (position, free, shared) in self._seen:
             return
         self._seen.add((position, free, shared))
+        if self._met_dead_end and not self._can_be_met(position, free):
+            return
+        found = False
+        for index, rest, values in self._next(position, free, shared):
+            for tail in self._choose(position + 1, rest, values):
+                found = True
+                yield (index, *tail)
+        self._met_dead_end |= not found
+
+    def _next(
+        self, position: int, free: tuple[int, ...], shared: tuple[Attribute | None, ...]
+    ) -> Iterator[tuple[int, tuple[int, ...], tuple[Attribute | None, ...]]]:
+        """Yield each kind that serves a request, with what is then free and bound, in the allocator's order."""
         request = self._requests[position]
         for index in self._groups[position]:
             if not free[index]:
                 continue
+            if not self._steps.take():
+                return
             outcome = _outcome(request, self._kinds[index])
             if outcome is Outcome.ABORT:
                 raise _Aborted(request, self._kinds[index])
@@ -215,10 +282,25 @@ class _Claim:
             if outcome is Outcome.NO_MATCH or free[index] < request.count or values is None:
                 continue
             rest = (*free[:index], free[index] - request.count, *free[index + 1 :])
-            if not self._is_held(rest):
-                continue
-            for tail in self._choose(position + 1, rest, values):
-                yield (index, *tail)
+            if self._is_held(rest):
+                yield index, rest, values
+
+    def _can_be_met(self, position: int, free: tuple[int, ...]) -> bool:
+        """Return whether the requests from `position` on find enough devices, each of its own kinds, by number."""
+        if self._wants is None:
+            self._wants = self._numbers()
+        return not self._wants or supply.suffices(free, self._wants[position:])
+
+    def _numbers(self) -> tuple[supply.Want, ...]:
+        """Return what each request wants of which kinds; nothing where a device may abort."""
+        wants = []
+        for request, group in zip(self._requests, self._groups, strict=True):
+            outcomes = {index: _outcome(request, self._kinds[index]) for index in group}
+            if Outcome.ABORT in outcomes.values():
+                return ()
+            serving = tuple(index for index, outcome in outcomes.items() if outcome is Outcome.MATCH)
+            wants.append(supply.Want(request.count, serving))
+        return tuple(wants)
 
     def _is_held(self, free: tuple[int, ...]) -> bool:
         """Return whether the physical devices can be parted into what is taken; what is not decided counts as no."""
@@ -310,5 +392,18 @@ def _unserved(node_class: NodeClass, requests: tuple[Request, ...], constraints:
     if constraints and match(node_class, requests).options:
         names = ", ".join(sorted(constraint.match_attribute for constraint in constraints))
         return Miss(MissKind.NO_MATCH, "", f"no devices of one node agree on {names}")
-    wanted = ", ".join(f"{request.name} x {request.count}" for request in requests)
-    return Miss(MissKind.TOO_FEW, "", f"one node cannot serve {wanted} together")
+    return Miss(MissKind.TOO_FEW, "", f"one node cannot serve {_wanted(requests)} together")
+
+
+def _undecided(requests: tuple[Request, ...]) -> Miss:
+    """Return that the search ended at its bound."""
+    detail = (
+        f"whether one node can serve {_wanted(requests)} together was not decided in {STEPS_MAX} steps; ask for fewer "
+        "requests, or let their selectors name fewer kinds of device"
+    )
+    return Miss(MissKind.UNDECIDED, "", detail)
+
+
+def _wanted(requests: tuple[Request, ...]) -> str:
+    shown = ", ".join(f"{request.name} x {request.count}" for request in requests[:WANTED_SHOWN])
+    return shown if len(requests) <= WANTED_SHOWN else f"{shown} and {len(requests) - WANTED_SHOWN} more"

@@ -20,10 +20,13 @@ from functools import lru_cache
 from itertools import permutations
 from math import factorial
 
-from modelplane.devices.physical import MEMORY_MAX, Family, Place, Vector
+from modelplane import interruption
+from modelplane.devices.physical import Family, Place, Vector
 
 STATES_MAX = 50_000
 """Ways to part one physical device that are looked at."""
+WAYS_MAX = 5_000
+"""Ways to put devices of one kind on a physical device that are looked at; the MIG profiles of a GPU have up to 128."""
 STEPS_MAX = 20_000
 """Physical devices that are filled while one node is looked at."""
 ORDERS = 24
@@ -34,22 +37,38 @@ class Undecided(Exception):
     """The search was cut off; whoever asked must take it as a no and say so."""
 
 
-@lru_cache(maxsize=4096)
 def loads(family: Family, kinds: Vector) -> tuple[Vector, ...]:
     """Return the fullest loads of one unit, counts of the kinds (positions in the family) given.
 
-    Raises: Undecided.
+    Cost: once per distinct question and process, also where it is not decided. Raises: Undecided.
     """
+    found = _loads(family, kinds)
+    if found is None:
+        raise Undecided
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _loads(family: Family, kinds: Vector) -> tuple[Vector, ...] | None:
+    try:
+        return _fullest(_counts(family, kinds))
+    except Undecided:
+        return None
+
+
+def _counts(family: Family, kinds: Vector) -> set[Vector]:
+    """Return every load of one unit. Raises: Undecided."""
     states: dict[int, set[Vector]] = {family.empty: {()}}
     for kind in kinds:
         after: dict[int, set[Vector]] = {}
         for free, counts in states.items():
+            interruption.checkpoint()
             for left, number in _ways(free, family.places[kind], family.guards):
                 after.setdefault(left, set()).update((*count, number) for count in counts)
         states = after
         if sum(map(len, states.values())) > STATES_MAX:
             raise Undecided
-    return _fullest({count for counts in states.values() for count in counts})
+    return {count for counts in states.values() for count in counts}
 
 
 def _ways(free: int, places: tuple[Place, ...], guards: int) -> set[tuple[int, int]]:
@@ -63,8 +82,8 @@ def _ways(free: int, places: tuple[Place, ...], guards: int) -> set[tuple[int, i
                 if rest & guards != guards:
                     break
                 found.add((rest, number + times))
-        if len(found) > STATES_MAX:
-            raise Undecided
+            if len(found) > WAYS_MAX:
+                raise Undecided
     return found
 
 
@@ -77,12 +96,27 @@ def _fullest(counts: set[Vector]) -> tuple[Vector, ...]:
     return tuple(kept)
 
 
-@lru_cache(maxsize=65536)
 def holds(family: Family, wanted: Vector) -> bool:
     """Return whether a node holds so many devices of each kind of the family at once.
 
-    Cost: once per distinct question and process. Raises: Undecided.
+    Cost: once per distinct question and process, also where it is not decided. Raises: Undecided.
     """
+    found = _holds(family, wanted)
+    if found is None:
+        raise Undecided
+    return found
+
+
+@lru_cache(maxsize=65536)
+def _holds(family: Family, wanted: Vector) -> bool | None:
+    try:
+        return _is_held(family, wanted)
+    except Undecided:
+        return None
+
+
+def _is_held(family: Family, wanted: Vector) -> bool:
+    """Return what `holds` does. Raises: Undecided."""
     kinds = tuple(kind for kind, number in enumerate(wanted) if number)
     if not kinds:
         return True
@@ -108,15 +142,14 @@ class _Filling:
         most = [max(load[kind] for load in able) for kind in range(len(able[0]))]
         self._rarest = sorted(range(len(most)), key=lambda kind: (most[kind], kind))
         self._most = most
-        self._known: dict[tuple[Vector, int], bool] = {}
 
     def fits(self, wanted: Vector, units: int) -> bool:
         """Return whether `wanted` fits into `units` empty units.
 
         Raises: Undecided.
         """
-        if len(self._known) > MEMORY_MAX:
-            self._known.clear()
+        # Nothing of an earlier question is used: it would be decided or not by what was asked before.
+        self._known: dict[tuple[Vector, int], bool] = {}
         self._steps = STEPS_MAX
         return self._fits(wanted, units)
 
@@ -130,6 +163,7 @@ class _Filling:
         known = self._known.get(key)
         if known is not None:
             return known
+        interruption.checkpoint()
         self._steps -= 1
         if self._steps < 0:
             raise Undecided
@@ -167,16 +201,40 @@ def _orders(kinds: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _all_find_places(family: Family, wanted: Vector, order: tuple[int, ...]) -> bool:
-    free = [family.empty] * family.units
+    """Return whether the devices find places, kind by kind in `order`, each at the first unit that has one.
+
+    Units in the same state stand in runs, so what is kept grows with the kinds and not with the units.
+    """
+    runs = [(family.empty, family.units)]
     for kind in order:
         missing = wanted[kind]
-        for unit in range(family.units):
-            if not missing:
-                break
-            free[unit], missing = family.fill(free[unit], kind, missing)
+        after: list[tuple[int, int]] = []
+        for free, units in runs:
+            missing = _fill_run(family, kind, (free, units), missing, after)
         if missing:
             return False
+        runs = after
     return True
+
+
+def _fill_run(family: Family, kind: int, run: tuple[int, int], missing: int, after: list[tuple[int, int]]) -> int:
+    """Append to `after` what becomes of a run of equal units that are filled in turn; return what is still missing."""
+    free, units = run
+    most_of_one = sum(place.alike for place in family.places[kind])
+    full, rest = family.fill(free, kind, most_of_one)
+    taken = most_of_one - rest
+    filled = min(units, missing // taken) if taken else 0
+    missing -= filled * taken
+    units -= filled
+    if filled:
+        after.append((full, filled))
+    if missing and units and taken:
+        partly, missing = family.fill(free, kind, missing)
+        after.append((partly, 1))
+        units -= 1
+    if units:
+        after.append((free, units))
+    return missing
 
 
 def most(family: Family, kind: int) -> int:

@@ -22,10 +22,14 @@ Json: TypeAlias = Any
 
 STDIN = "-"
 SUFFIXES = (".yaml", ".yml", ".json")
-MAX_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 """Of one file; more is a mistake, not a fleet."""
+MAX_DOCUMENTS = 20_000
+"""Of all files together: a fleet of ten thousand clusters. Some milliseconds are spent on each."""
 
 NOT_AN_OBJECT = "is not a Kubernetes object: give apiVersion, kind, metadata"
+
+TOO_MANY = f"is where the documents become more than {MAX_DOCUMENTS}; give fewer files, or split it"
 
 ERROR = "error"
 WARNING = "warning"
@@ -108,6 +112,8 @@ def read(paths: Sequence[str]) -> Input:
         text = _text(name, problems)
         if text is not None:
             _parse(_shown(name), text, documents, problems)
+        if len(documents) > MAX_DOCUMENTS:
+            return Input((), (Problem(_shown(name), 0, 0, "", TOO_MANY),))
     if not documents and not problems:
         where = ", ".join(paths)
         problems.append(
@@ -129,7 +135,10 @@ def _files(paths: Iterable[str], problems: list[Problem]) -> Iterator[str]:
 
 
 def _inside(folder: str, problems: list[Problem]) -> list[str]:
-    """Return the YAML and JSON files under `folder`, sorted; without hidden ones, with those of linked folders."""
+    """Return the YAML and JSON files under `folder`, sorted; without hidden ones, with those of linked folders.
+
+    A pipe among them would be waited for, perhaps for ever; one that is given by itself has somebody who writes.
+    """
     found: list[str] = []
     seen: set[str] = set()
 
@@ -139,7 +148,16 @@ def _inside(folder: str, problems: list[Problem]) -> list[str]:
     for here, folders, files in os.walk(folder, onerror=refuse, followlinks=True):
         folders[:] = [name for name in sorted(folders) if not name.startswith(".") and _is_new(here, name, seen)]
         found += [os.path.join(here, name) for name in files if name.endswith(SUFFIXES) and not name.startswith(".")]
-    return sorted(found)
+    pipes = [name for name in found if _is_pipe(name)]
+    problems += [Problem(_shown(name), 0, 0, "", "is a pipe in a folder; give it by itself") for name in pipes]
+    return sorted(set(found).difference(pipes))
+
+
+def _is_pipe(name: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(name).st_mode)
+    except OSError:
+        return False  # a link to nothing, say, which whoever reads it will say
 
 
 def _is_new(here: str, name: str, seen: set[str]) -> bool:
@@ -215,6 +233,8 @@ def _parse(shown: str, text: str, documents: list[Document], problems: list[Prob
     try:
         for index, parsed in enumerate(yamltext.read(text), 1):
             whole = Document(parsed.value, shown, index, parsed.lines)
+            if len(documents) > MAX_DOCUMENTS:
+                return
             if isinstance(parsed.value, dict):
                 documents.extend(_items(whole, problems))
             else:

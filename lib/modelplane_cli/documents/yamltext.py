@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -69,6 +70,7 @@ _WORDS: dict[str, Json] = {
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"), True),
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"), False),
 }
+_DIGITS_MAX = 308
 _NUMBER_START = frozenset("0123456789+-.")
 _INTEGER = re.compile(r"[-+]?(?:0[0-7]*|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -119,7 +121,7 @@ def read(text: str) -> Iterator[Parsed]:
     """
     if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
         try:
-            value = _whole(json.loads(text.lstrip("\ufeff"), object_pairs_hook=_unique, parse_constant=_no_constant))
+            value = _whole(_json(text.lstrip("\ufeff")))
         except (json.JSONDecodeError, RecursionError):
             pass  # not JSON after all: a YAML flow mapping, several documents, or too deep; YAML says which
         else:
@@ -151,11 +153,25 @@ def resolve(text: str) -> Json:
 
 
 def _integer(plain: str) -> int:
+    """Return a whole number. Raises: ValueError for one past any that JSON's readers hold."""
+    if len(plain) > _DIGITS_MAX:
+        raise ValueError(f"{plain[:8]}... has {len(plain)} digits, too large for a number; quote it if it is text")
     sign = -1 if plain[0] == "-" else 1
     digits = plain.lstrip("+-")
     if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
         return sign * int(digits, 8)
     return sign * int(digits, 0)
+
+
+def _json(text: str) -> Json:
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_json_integer)
+
+
+def _json_integer(digits: str) -> int:
+    try:
+        return _integer(digits) if len(digits) > _DIGITS_MAX else int(digits)
+    except ValueError as error:
+        raise TextError(str(error), 1) from None
 
 
 def _whole(value: Json) -> Json:
@@ -173,7 +189,7 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [key for key, _ in pairs]
-        double = next(name for name in names if names.count(name) > 1)
+        double = next(name for name, count in Counter(names).items() if count > 1)
         raise TextError(f"the key {double!r} is given twice in one object; keep one of the two", 1)
     return found
 
@@ -325,7 +341,9 @@ class _Builder:
         key, frame.key = frame.key, None
         assert key is not None  # noqa: S101 - _put saw a key
         if key is _MERGE:
-            frame.merges = [*(frame.merges or ()), (value, lines, frame.key_line)]
+            if frame.merges is None:
+                frame.merges = []
+            frame.merges.append((value, lines, frame.key_line))
             return
         if key in frame.value:
             first = frame.inside[key].line

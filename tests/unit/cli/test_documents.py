@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import io
 import os
 from pathlib import Path
@@ -140,3 +141,34 @@ def test_ten_megabytes_are_read(tmp_path: Path) -> None:
     # About three seconds; quadratic behaviour would take hours.
     found = reading.read([str(path)])
     assert len(found.documents) > 5000
+
+
+def test_a_pipe_in_a_folder_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", POD)
+    os.mkfifo(tmp_path / "b.yaml")
+    found = reading.read([str(tmp_path)])
+    assert len(found.documents) == 1
+    assert [str(problem) for problem in found.problems] == [
+        f"{tmp_path}/b.yaml: is a pipe in a folder; give it by itself"
+    ]
+
+
+def test_a_pipe_that_is_given_by_itself_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "b.yaml")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        writing = pool.submit((tmp_path / "b.yaml").write_text, POD)
+        assert len(reading.read([str(tmp_path / "b.yaml")]).documents) == 1
+        writing.result(10)
+
+
+def test_more_documents_than_a_fleet_has_are_one_problem_and_nothing_is_done_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_DOCUMENTS", 2)
+    write(tmp_path, "a.yaml", f"{POD}---\n{POD}")
+    assert len(reading.read([str(tmp_path)]).documents) == 2
+    write(tmp_path, "b.yaml", POD)
+    found = reading.read([str(tmp_path)])
+    assert not found.documents
+    assert [problem.file for problem in found.problems] == [f"{tmp_path}/b.yaml"]
+    assert "give fewer files, or split it" in found.problems[0].message

@@ -148,3 +148,26 @@ def test_what_is_written_as_yaml_is_read_back_equal(value: dict[str, object]) ->
 def test_what_is_written_as_json_is_read_back_equal(value: dict[str, object]) -> None:
     (parsed,) = yamltext.read(manifests.to_json([value]))
     assert parsed.value["items"] == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("a: " + "9" * 5000, "has 5000 digits, too large for a number", id="decimal"),
+        pytest.param("a: 0x" + "f" * 5000, "has 5002 digits, too large for a number", id="hexadecimal"),
+        pytest.param("a: 0" + "7" * 5000, "has 5001 digits, too large for a number", id="octal"),
+        pytest.param('{"a": ' + "9" * 5000 + "}", "has 5000 digits, too large for a number", id="JSON"),
+        pytest.param(
+            '{"a": 1' + "".join(f',"k{n}":1' for n in range(50_000)) + ',"k7":1}', "'k7' is given twice", id="double"
+        ),
+    ],
+)
+def test_numbers_and_objects_without_measure_are_told_and_short(text: str, message: str) -> None:
+    with pytest.raises(yamltext.TextError, match=message) as caught:
+        list(yamltext.read(text))
+    assert len(caught.value.message) < 120
+
+
+def test_sixty_thousand_merges_are_those_of_one() -> None:
+    (parsed,) = yamltext.read("a: &a {x: 1}\nb:\n" + "  <<: *a\n" * 60_000)
+    assert parsed.value["b"] == {"x": 1}

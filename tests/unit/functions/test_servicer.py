@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
+from modelplane import interruption
 from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
 from modelplane_functions import registry, servicer
 from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Requirement, Severity, Truth
@@ -236,3 +237,21 @@ def test_every_composer_is_prepared_whatever_becomes_of_one(monkeypatch: pytest.
 def test_composers_of_this_build_can_be_prepared() -> None:
     for composer in registry.composers().values():
         composer.prepare()
+
+
+def test_more_objects_than_a_fleet_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servicer, "OBJECTS_MAX", 3)
+    request = request_of()
+    for number in range(2):
+        request.observed.resources[f"child{number}"].resource.update({"kind": "Thing"})
+    assert not answer(request, Outcome()).results
+    request.required_resources["clusters"].items.add().resource.update({"kind": "Thing"})
+    response = answer(request, Outcome())
+    assert "4 objects are to be looked at for it, 3 is the limit" in fatal(response)
+    assert [condition.reason for condition in response.conditions] == ["OverBudget"]
+    assert not response.desired.resources
+
+
+def test_an_interruption_is_no_answer() -> None:
+    with pytest.raises(interruption.Interrupted):
+        answer(request_of(), interruption.Interrupted())

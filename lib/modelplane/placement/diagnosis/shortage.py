@@ -18,6 +18,7 @@ _MISS_REASONS = {
     MissKind.SELECTOR_ERROR: Reason.SELECTOR_ERROR,
     MissKind.NO_MATCH: Reason.NO_MATCHING_DEVICE,
     MissKind.TOO_FEW: Reason.INSUFFICIENT_DEVICES,
+    MissKind.UNDECIDED: Reason.INSUFFICIENT_DEVICES,
 }
 _DEVICES = "not enough devices"
 _NODES = "not enough nodes"
@@ -51,6 +52,8 @@ def missed(miss: Miss) -> Refusal:
         return Refusal(reason, miss.detail, f'selector of request "{miss.request}" fails')
     if reason is Reason.NO_MATCHING_DEVICE:
         return Refusal(reason, miss.detail, miss.detail)
+    if miss.kind is MissKind.UNDECIDED:
+        return Refusal(reason, miss.detail, "not decided within the search bound")
     return Refusal(reason, miss.detail, "node too small")
 
 

@@ -1,0 +1,177 @@
+"""Who computes when: calls wait by namespace, and those that take long give way to those that do not.
+
+All calls share one interpreter, so two that compute at once take twice as long each. Three rules keep the calls of one
+tenant from standing in the way of another's: namespaces take turns; each has at most so many calls under way; and a
+call that has computed for longer than `SHORT_SECONDS` stops at its next checkpoint while a shorter one is under way. It
+goes on after `GIVE_WAY_SECONDS` in any case, so that it ends as well.
+
+A call that nobody waits for any more is taken out of its queue, or stops at its next checkpoint.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from modelplane import interruption
+
+T = TypeVar("T")
+
+SHORT_SECONDS = 0.1
+"""Processor time of a call that nobody is to wait behind; nearly all take less."""
+GIVE_WAY_SECONDS = 0.2
+"""How long a long call stands aside at once, and `SLICE_SECONDS` how long it computes in between."""
+SLICE_SECONDS = 0.05
+WAITING_MAX = 1024
+"""Calls of one namespace that wait; Crossplane asks again for one that is turned away."""
+
+
+class BusyError(Exception):
+    """A namespace has too many calls waiting."""
+
+
+class Call(Generic[T]):
+    """One call: whose it is, what computes it, and what becomes of it."""
+
+    def __init__(self, tenant: str, compute: Callable[[], T]) -> None:
+        self.tenant = tenant
+        self.compute = compute
+        self.result: Future[T] = Future()
+        self.is_unwanted = False
+        self.is_long = False
+        self.began = 0.0
+        """Processor time of its thread when it began."""
+        self.stays_until = 0.0
+        """Processor time of its thread up to which it computes whoever comes, since it stood aside for long."""
+
+
+class Turns:
+    """Threads that compute calls, fairly between tenants."""
+
+    def __init__(self, workers: int) -> None:
+        """Compute at most `workers` calls at once; at most a quarter of them, and one, of one tenant."""
+        self._workers = workers
+        self.most_of_one = max(1, workers // 4)
+        self._waiting: OrderedDict[str, deque[Call[object]]] = OrderedDict()
+        self._running: list[Call[object]] = []
+        self._short = 0
+        """Calls under way that are not long yet."""
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, tenant: str, compute: Callable[[], T]) -> Call[T]:
+        """Return the call, which is computed when its turn comes. Raises: BusyError."""
+        call = Call(tenant, compute)
+        with self._changed:
+            waiting = len(self._waiting.get(tenant, ()))
+            if self._is_closed or waiting >= WAITING_MAX:
+                raise BusyError(f"{waiting} calls of {tenant or 'the platform'} wait already")
+            self._waiting.setdefault(tenant, deque()).append(call)  # type: ignore[arg-type]  # calls of any result
+            if len(self._threads) < self._workers:
+                # A daemon: a thread that does not come to a checkpoint must not keep the process from ending.
+                thread = threading.Thread(target=self._work, name=f"compute-{len(self._threads)}", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+            self._changed.notify_all()
+        return call
+
+    def drop(self, call: Call[T]) -> None:
+        """Let go of a call that nobody waits for any more."""
+        with self._changed:
+            call.is_unwanted = True
+            queue = self._waiting.get(call.tenant)
+            if queue is not None and call in queue:
+                queue.remove(call)  # type: ignore[arg-type]  # as in submit
+                call.result.cancel()
+                if not queue:
+                    del self._waiting[call.tenant]
+            self._changed.notify_all()
+
+    def close(self, seconds: float) -> bool:
+        """Drop every call and wait so long for those under way; return whether all have ended."""
+        with self._changed:
+            self._is_closed = True
+            waiting = [call for queue in self._waiting.values() for call in queue]
+            for call in (*waiting, *self._running):
+                call.is_unwanted = True
+            for call in waiting:
+                call.result.cancel()
+            self._waiting.clear()
+            self._changed.notify_all()
+            return self._changed.wait_for(lambda: not self._running, seconds)
+
+    def _work(self) -> None:
+        while self._compute_one():
+            pass
+
+    def _compute_one(self) -> bool:
+        """Compute the next call once there is one; return False when there will be none. Nothing of it stays behind."""
+        call = self._next()
+        if call is None:
+            return False
+        call.began = time.thread_time()
+        error: BaseException | None = None
+        result: object = None
+        try:
+            with interruption.asking(lambda: self._check(call)):
+                result = call.compute() if call.result.set_running_or_notify_cancel() else None
+        except BaseException as raised:  # whoever waits for the call is told
+            error = raised
+        with self._changed:
+            self._running.remove(call)
+            self._short -= not call.is_long
+            self._changed.notify_all()
+        if error is not None:
+            call.result.set_exception(error)
+        elif not call.result.cancelled():
+            call.result.set_result(result)
+        return True
+
+    def _next(self) -> Call[object] | None:
+        """Return the next call to compute once there is one, None when there will be none."""
+        with self._changed:
+            while True:
+                call = self._take()
+                if call is not None:
+                    self._running.append(call)
+                    self._short += 1
+                    return call
+                if self._is_closed:
+                    return None
+                self._changed.wait()
+
+    def _take(self) -> Call[object] | None:
+        """Return the first call of the tenant whose turn it is, who then goes to the end of the line."""
+        for tenant in self._waiting:
+            if sum(call.tenant == tenant for call in self._running) < self.most_of_one:
+                queue = self._waiting[tenant]
+                call = queue.popleft()
+                self._waiting.move_to_end(tenant)
+                if not queue:
+                    del self._waiting[tenant]
+                return call
+        return None
+
+    def _check(self, call: Call[object]) -> None:
+        """Answer a checkpoint of a call under way."""
+        if call.is_unwanted:
+            raise interruption.Interrupted
+        if call.is_long and not self._short:
+            return
+        spent = time.thread_time()
+        if spent - call.began < SHORT_SECONDS or spent < call.stays_until:
+            return
+        with self._changed:
+            if not call.is_long:
+                call.is_long = True
+                self._short -= 1
+                self._changed.notify_all()
+            if not self._changed.wait_for(lambda: call.is_unwanted or not self._short, GIVE_WAY_SECONDS):
+                call.stays_until = spent + SLICE_SECONDS
+        if call.is_unwanted:
+            raise interruption.Interrupted
