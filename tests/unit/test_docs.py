@@ -1,0 +1,88 @@
+"""The documentation leads somewhere: links, generated pages, and commands that run or say why they are not run here."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    path
+    for path in [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("examples/**/*.md")]
+    if "reference" not in path.parts
+)
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
+_FENCE = re.compile(r"(?P<before>[^\n]*)\n```(?:bash|console)\n(?P<body>.*?)```", re.DOTALL)
+_NOT_RUN = re.compile(r"<!-- not run: .{8,} -->$")
+# The checkout's own programs; everything else of a block needs a control plane, an image registry or minutes.
+_RUN = ("modelplane ",)
+
+
+class Block(NamedTuple):
+    """A block of commands with the line before it, which may say why it is not run."""
+
+    page: Path
+    before: str
+    commands: tuple[str, ...]
+
+
+def _blocks() -> Iterator[Block]:
+    for page in PAGES:
+        for found in _FENCE.finditer(page.read_text(encoding="utf-8")):
+            lines = (line.removeprefix("$ ") for line in found["body"].splitlines())
+            yield Block(page, found["before"], tuple(line for line in lines if line.strip() and line[0] != "#"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_to_files(page: Path) -> None:
+    dead = [link for link in _LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()]
+    assert dead == []
+
+
+def test_the_reference_is_what_its_generator_writes(tmp_path: Path) -> None:
+    program = str(REPOSITORY / "schemas" / "reference.py")
+    subprocess.run([sys.executable, program, str(tmp_path)], check=True)
+    written = {path.name: path.read_text() for path in tmp_path.glob("*.md")}
+    kept = {path.name: path.read_text() for path in (REPOSITORY / "docs" / "reference").glob("*.md")}
+    assert kept == written, "run `hatch run python schemas/reference.py`"
+
+
+def test_every_block_of_commands_is_run_or_says_why_not() -> None:
+    silent = [
+        f"{block.page.relative_to(REPOSITORY)}: {block.commands[0] if block.commands else '(empty)'}"
+        for block in _blocks()
+        if not all(command.startswith(_RUN) for command in block.commands) and not _NOT_RUN.search(block.before)
+    ]
+    assert silent == [], "write <!-- not run: reason --> in the line above the block"
+
+
+def _commands() -> list[str]:
+    return list(dict.fromkeys(command for block in _blocks() for command in _runnable(block)))
+
+
+def _runnable(block: Block) -> Iterator[str]:
+    if not _NOT_RUN.search(block.before):
+        yield from (command for command in block.commands if command.startswith(_RUN))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", _commands())
+def test_a_command_of_the_documentation_runs(command: str, tmp_path: Path) -> None:
+    words = shlex.split(command, comments=True)
+    words = [str(tmp_path / word) if word.startswith("out/") else word for word in words]
+    done = subprocess.run(
+        [sys.executable, "-m", "modelplane_cli", *words[1:]],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
