@@ -28,7 +28,7 @@ _DIGITS_LIMIT: Final = 2000
 
 
 class Format(Enum):
-    """How a quantity is written back."""
+    """The notation in which a quantity is written back."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"

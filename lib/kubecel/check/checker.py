@@ -49,7 +49,7 @@ _RESOLVED_LIMIT: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What an environment declares: functions, variables, and the fields of its object types.
+    """The declarations of an environment: functions, variables, and the fields of its object types.
 
     `resolved` remembers what calls with closed types resolve to, which no expression around them can change: decided
     once per environment. It stops growing at some thousand entries.

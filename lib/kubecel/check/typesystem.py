@@ -1,4 +1,4 @@
-"""The types of the CEL checker and what may be assigned to what.
+"""The types of the CEL checker, and the rules of assignment.
 
 Source: the type checker of cel-go v0.26.0.
 """
@@ -136,7 +136,7 @@ def _less_specific(first: Type, second: Type) -> bool:
 
 
 class Substitutions:
-    """What type parameters stand for; assignments that fail leave it as it was."""
+    """The types that type parameters stand for; an assignment that fails changes nothing."""
 
     __slots__ = ("_bound",)
 

@@ -1,4 +1,4 @@
-"""What an evaluation costs as it runs.
+"""The cost of an evaluation as it runs.
 
 Source: interpreter/runtimecost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of
 k8s.io/apiserver v0.36.2. The counter finds the arguments of a call on a stack of (id, value), as the original
@@ -78,7 +78,7 @@ Charge = Callable[[str, str, list[Value], Value], int]
 
 
 def charging(minor: int) -> Charge:
-    """Return what says the cost of a call in Kubernetes 1.`minor`, by function, overload, arguments and result."""
+    """Return the charge of a call in Kubernetes 1.`minor`, by function, overload, arguments and result."""
     return _newer_cost if minor >= _NEWER else _call_cost
 
 
@@ -98,8 +98,8 @@ def _call_cost(function: str, overload: str, args: list[Value], result: Value) -
 
 
 def _newer_cost(function: str, overload: str, args: list[Value], result: Value) -> int:
-    """What 1.37 (cel-go v0.29.2) charges otherwise: affixes by their own length, every call of matches, includes, and
-    a flatten to less than no depth."""
+    """Charge as 1.37 (cel-go v0.29.2) does where it differs: affixes by their own length, every call of matches,
+    includes, and a flatten to less than no depth."""
     if overload in ("starts_with_string", "ends_with_string"):
         return _scaled(_standard_size(args[1]))
     if overload == "matches":

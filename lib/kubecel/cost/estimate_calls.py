@@ -57,7 +57,7 @@ _NEWER: Final = 37
 
 
 def _newer(call: Call) -> Found | None:
-    """What 1.37 (cel-go v0.29.2) estimates otherwise: the global form of matches, and includes."""
+    """The estimates of 1.37 (cel-go v0.29.2) that differ: the global form of matches, and includes."""
     if call.overload == "matches" and call.target is None and len(call.args) == 2:
         text = (call.args[0].known_or_unknown() + ONE).scaled(STRING_FACTOR)
         return Found(text * call.args[1].known_or_unknown().scaled(REGEX_FACTOR) + call.argument_cost())

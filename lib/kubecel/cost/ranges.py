@@ -84,7 +84,7 @@ class Operand(NamedTuple):
         return self.size or UNKNOWN
 
     def element(self) -> Operand | None:
-        """Return what a list holds; None for anything that is no list."""
+        """Return the type of the elements of a list, None for any other type."""
         if not self.type.params:
             return None
         path = (*self.path, "@items") if self.path else ()

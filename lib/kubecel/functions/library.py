@@ -1,4 +1,4 @@
-"""What the functions do that `signatures` declares, gathered from the modules of their subjects."""
+"""The functions that `signatures` declares, gathered from the modules of their subjects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kubecel.run import plan
 
 @functools.cache
 def functions(minor: int) -> plan.Functions:
-    """Return what does the work of each function that the environment of Kubernetes 1.`minor` knows, by name."""
+    """Return the functions of the environment of Kubernetes 1.`minor`, by name."""
     return {
         **arithmetic.FUNCTIONS,
         **times.FUNCTIONS,

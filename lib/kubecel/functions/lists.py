@@ -149,7 +149,7 @@ def _sort_by(items: list[Value], keys: Value) -> Value:
 
 
 def _affordable(steps: int) -> None:
-    """Refuse what is dearer than any selector may be, before it is done; the counter would only refuse it after.
+    """Refuse a call that costs more than any expression may, before it runs; the counter would refuse it afterwards.
 
     Raises: Abort.
     """

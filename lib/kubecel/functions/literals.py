@@ -19,7 +19,7 @@ _LOOKED_AT: Final = frozenset({"duration", "timestamp", "matches", "format"})
 
 
 def validate(checked: Checked, functions: Functions) -> None:
-    """Refuse a literal duration, timestamp or pattern that is none, and a format() its arguments do not fit.
+    """Refuse a literal duration, timestamp or pattern that is not valid, and a format() whose arguments do not fit.
 
     Raises: CompileError. As in Kubernetes, the literal looked at is the first argument in parentheses, so the
     subject of the global `matches(text, pattern)` is taken for a pattern too.

@@ -21,7 +21,7 @@ class _Re2:
 
     @property
     def instructions(self) -> int:
-        """How large the compiled pattern is."""
+        """The size of the compiled pattern."""
         size: int = self._compiled.programsize
         return size
 

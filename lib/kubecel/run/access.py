@@ -1,4 +1,4 @@
-"""How a running program reaches variables, fields, elements and accumulators.
+"""Access of a running program to variables, fields, elements and accumulators.
 
 Source: interpreter/{attributes,interpretable}.go of cel-go v0.26.0.
 """
@@ -32,7 +32,7 @@ class Frame:
         self.second: Value = None
 
     def make(self, parts: int) -> None:
-        """Enter a list of so many elements in the books of the whole evaluation.
+        """Count a list of so many elements against the bound of the whole evaluation.
 
         Raises: Abort.
         """
@@ -46,7 +46,7 @@ Run = Callable[[Frame], Value]
 
 
 class Absent:
-    """What stands for a field or element that is not there."""
+    """The stand-in for a field or element that does not exist."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Which values are equal, which comes first, and what holds an equal one.
+"""Equality, order and membership of values.
 
 Source: common/types of cel-go v0.26.0.
 """

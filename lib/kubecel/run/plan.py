@@ -1,4 +1,4 @@
-"""What an evaluation does, step by step, decided once per expression.
+"""The steps of an evaluation, decided once for each expression.
 
 A checked tree becomes a plan: chains of names, fields and indices become one attribute, literals of constants become
 constants, `in` over constants becomes a lookup. This mirrors how Kubernetes plans, because the plan decides the
@@ -35,7 +35,7 @@ _KEYS: Final = frozenset({str, int, Uint, bool, float})
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """One step of a plan; `id` is what the cost counter knows it by."""
+    """One step of a plan; the cost counter knows it by `id`."""
 
     id: int
 

@@ -90,7 +90,7 @@ class Message(Node):
 
 @dataclass(slots=True, eq=False)
 class Fold(Node):
-    """A comprehension: what every macro that iterates, and `cel.bind`, becomes."""
+    """A comprehension. Every macro that iterates becomes one, and so does `cel.bind`."""
 
     iter_range: Node
     iter_var: str

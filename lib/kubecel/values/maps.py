@@ -1,4 +1,4 @@
-"""Keys of maps: what stands for a value in a dict, what is the same key, and what a map holds under one.
+"""Keys of maps: their form in a dict, their identity, and the values that a map holds under them.
 
 Source: common/types of cel-go v0.26.0, and how Go hashes what they are made of.
 """

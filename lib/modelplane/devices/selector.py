@@ -53,7 +53,7 @@ _PREPARED_LIMIT: Final = 4096
 
 
 class Outcome(StrEnum):
-    """What a selector says of a device."""
+    """The answer of a selector for a device."""
 
     MATCH = "match"
     NO_MATCH = "no match"

@@ -125,7 +125,7 @@ def _advice(expression: str, devices: Sequence[Device], profile: selector.Profil
         return [error.hint] if error.hint else []
     remarks = [remark.message for device in devices for remark in advice.selector_advice(expression, device)]
     if any(compiled.evaluate(device).cause.startswith("CEL result of type ") for device in devices):
-        remarks.append("a selector is true or false of a device; compare the value with something")
+        remarks.append("a selector must return true or false; compare the value with something")
     return list(dict.fromkeys(remarks))
 
 

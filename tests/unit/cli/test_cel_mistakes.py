@@ -12,12 +12,12 @@ from modelplane_cli.commands import cel as command
 A = 'device.attributes["gpu.nvidia.com"]'
 C = 'device.capacity["gpu.nvidia.com"]'
 METHOD = 'compare with a method: .compareTo(quantity("80Gi")) >= 0'
-KEPT = 'attributes and capacity are kept by domain: device.attributes["gpu.nvidia.com"].name'
+KEPT = 'attributes and capacity are grouped by domain: device.attributes["gpu.nvidia.com"].name'
 HAS = (
-    'has() takes a field after a dot: has(device.attributes["gpu.nvidia.com"].name);'
-    ' a name in quotes is asked for by "name" in device.attributes["gpu.nvidia.com"]'
+    'has() takes a field selection: has(device.attributes["gpu.nvidia.com"].name);'
+    ' for a name in quotes write "name" in device.attributes["gpu.nvidia.com"]'
 )
-VALUE = "a selector is true or false of a device; compare the value with something"
+VALUE = "a selector must return true or false; compare the value with something"
 
 DEVICE = {
     "driver": "gpu.nvidia.com",
@@ -44,12 +44,12 @@ MISTAKES = [
     pytest.param('device.attributes["architecture"] == "Hopper"', KEPT, id="a name for the domain"),
     pytest.param(
         'device.attributes["gpu.nvidia.co"].ecc',
-        "device 'gpu-0' has no attributes of domain 'gpu.nvidia.co'; did you mean 'gpu.nvidia.com'?",
+        "device 'gpu-0' has no attributes in domain 'gpu.nvidia.co'; did you mean 'gpu.nvidia.com'?",
         id="a misspelt domain",
     ),
     pytest.param(
         'device.attributes[gpu.nvidia.com].architecture == "Hopper"',
-        'a domain is a text: write ["gpu.nvidia.com"]',
+        'a domain is a string: write ["gpu.nvidia.com"]',
         id="a domain without quotes",
     ),
     pytest.param(f"{C}.memory >= 80", METHOD, id="a quantity and a number"),
@@ -57,10 +57,10 @@ MISTAKES = [
     pytest.param(f'{C}.memory >= quantity("80Gi")', METHOD, id="quantities by an operator"),
     pytest.param(
         f'{C}.memory.compareTo("80Gi") >= 0',
-        'compareTo takes what quantity() makes: .compareTo(quantity("80Gi"))',
+        'compareTo() takes a Quantity, which quantity() returns: .compareTo(quantity("80Gi"))',
         id="a text for a quantity",
     ),
-    pytest.param(f"{C}.memory.isGreaterThan(80Gi)", 'a size is written quantity("80Gi")', id="a bare size"),
+    pytest.param(f"{C}.memory.isGreaterThan(80Gi)", 'write a size as quantity("80Gi")', id="a bare size"),
     pytest.param(
         f'{C}.memory.compareTo(quantity("80GB")) >= 0',
         'quantity("80GB") cannot be read; did you mean quantity("80G")?',
@@ -73,7 +73,7 @@ MISTAKES = [
     ),
     pytest.param(
         "device.memory > 80",
-        "device has driver, attributes, capacity and allowMultipleAllocations; what the driver publishes is kept by"
+        "device has driver, attributes, capacity and allowMultipleAllocations; what the driver publishes is grouped by"
         ' domain: device.attributes["gpu.nvidia.com"].memory, device.capacity["gpu.nvidia.com"].memory',
         id="a field of the device itself",
     ),
@@ -84,7 +84,7 @@ MISTAKES = [
     ),
     pytest.param(
         f"{A}.cudaComputeCapability >= 9.0.0",
-        'a version is written semver("9.0.0"), and compared with .compareTo(...) >= 0',
+        'write a version as semver("9.0.0"), and compare it with .compareTo(...) >= 0',
         id="a version without quotes",
     ),
     pytest.param(
@@ -104,16 +104,16 @@ MISTAKES = [
     pytest.param(f'{A}.architecture = "Hopper"', "write == for =", id="one equals sign"),
     pytest.param(
         f"{A}.architecture == \u201cHopper\u201d",
-        "\u201c is a typographic quote; texts stand between straight ones: \" or '",
+        "\u201c is a typographic quote; strings use straight quotes: \" or '",
         id="quotes of a word processor",
     ),
     pytest.param(
         f'{A}.architecture == "Hopper',
-        'the text that begins with this " has no end; close it with another "',
+        'the string that starts with " is not terminated; add a closing "',
         id="no closing quote",
     ),
-    pytest.param(f"{A}.architecture == Hopper", 'a text stands in quotes: "Hopper"', id="no quotes"),
-    pytest.param(f"(({A}.ecc) && true", "1 opening bracket has no closing one; add )", id="no closing bracket"),
+    pytest.param(f"{A}.architecture == Hopper", 'a string needs quotes: "Hopper"', id="no quotes"),
+    pytest.param(f"(({A}.ecc) && true", "1 opening bracket is not closed; add )", id="no closing bracket"),
     pytest.param(
         f'{A}.productName.contain("H100")', "there is no function contain; did you mean contains?", id="a method"
     ),
@@ -126,21 +126,23 @@ MISTAKES = [
     pytest.param('has("architecture")', HAS, id="has of a text"),
     pytest.param(
         f'{A}.index == "0"',
-        "'index' is of kind int, such as 0; it never equals a string",
+        "'index' is of type int, for example 0; it never equals a string",
         id="a number and a text",
     ),
     pytest.param(f"{A}.architecture", VALUE, id="a value alone"),
     pytest.param(
-        "1 + 1", "a selector is true or false of a device, this is int; compare it with something", id="a number alone"
+        "1 + 1",
+        "a selector must return true or false, and this one returns int; compare the value with something",
+        id="a number alone",
     ),
     pytest.param(
         f'{A}.productName.matches("*H100*")',
-        'the regular expression cannot be read; "*" repeats what stands before it, and .* means anything',
+        'the regular expression is invalid; "*" repeats the preceding character, and ".*" matches anything',
         id="a pattern of a shell",
     ),
     pytest.param(
         f'{A}.productName in "H100"',
-        'in looks into lists and maps; write text.contains("part") for a part of a text',
+        '"in" tests lists and maps; for a part of a string write text.contains("part")',
         id="in for a part of a text",
     ),
     pytest.param("Device.driver == 'x'", "write device for Device", id="a capital"),

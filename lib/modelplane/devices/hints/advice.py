@@ -1,4 +1,4 @@
-"""What is probably wrong with a selector that compiles: a nominal size no device publishes, a misspelt name.
+"""Advice about a selector that compiles and probably fails: a nominal size no device publishes, a misspelt name.
 
 An "80GB" H100 publishes 81559Mi, so `>= 80Gi` never selects it. Advice is never a refusal: the selector means what it
 says.
@@ -50,7 +50,7 @@ class _Field:
 
 
 def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
-    """Return what is probably wrong with a selector, looked at beside one device; nothing for one that does not parse.
+    """Return the probable faults of a selector, compared with one device; none for a selector that does not parse.
 
     Order: as written, names before sizes.
     """
@@ -65,7 +65,7 @@ def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def of_names(selectors: tuple[str, ...], device: Device) -> str:
-    """Return what a selector calls by a name or compares with a kind the device does not have, empty where nothing."""
+    """Return the first name or type in the selectors that the device does not have, as a sentence; empty where none."""
     for expression in selectors:
         root = _tree(expression)
         if root is not None:
@@ -78,7 +78,7 @@ def of_names(selectors: tuple[str, ...], device: Device) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def told(selectors: tuple[str, ...], devices: tuple[Device, ...]) -> str:
-    """Return what devices that do not match have, after the name that was probably meant where one is near."""
+    """Return the attributes of devices that do not match, after the name that was probably meant where one is near."""
     meant = next((found for device in devices if (found := of_names(selectors, device))), "")
     has = f"it has {'; '.join(_told(device) for device in devices) or 'no devices'}"
     return f"{meant}{' ' if meant.endswith('?') else '; '}{has}" if meant else has
@@ -157,7 +157,7 @@ def _misspelt(field: _Field, device: Device) -> Iterator[Advice]:
     names = _names(device, field.map)
     if field.domain not in names:
         known = sorted({*names, device.driver})
-        yield from _closest(field.domain, known, f"device {device.name!r} has no {field.map} of domain")
+        yield from _closest(field.domain, known, f"device {device.name!r} has no {field.map} in domain")
     elif field.name not in names[field.domain]:
         other = "capacity" if field.map == "attributes" else "attributes"
         if field.name in _names(device, other).get(field.domain, ()):
@@ -207,7 +207,9 @@ def _compared(field: _Field, attribute: Attribute, node: Call) -> Iterator[Advic
     if kind is not None and kind is not attribute.kind:
         text = json.dumps(attribute.value)
         yield Advice(
-            str(value), text, f"{field.name!r} is of kind {attribute.kind}, such as {text}; it never equals a {kind}"
+            str(value),
+            text,
+            f"{field.name!r} is of type {attribute.kind}, for example {text}; it never equals a {kind}",
         )
 
 

@@ -1,7 +1,6 @@
-"""What to write instead of a selector that does not compile: the mistakes that people make who know another language.
+"""Hints for a selector that does not compile: the mistakes of people who know another language.
 
-The diagnosis is Kubernetes' own; what stands here is a hint beside it. What is wrong with a selector that compiles is
-in `advice`.
+The diagnosis is Kubernetes' own, and a hint stands beside it. `advice` is about selectors that compile.
 """
 
 from __future__ import annotations
@@ -75,9 +74,9 @@ def _unknown_character(match: re.Match[str], mistake: _Mistake) -> str:
     if found in _OPERATORS:
         return f"write {_OPERATORS[found]} for {found}"
     if found in _TYPOGRAPHIC:
-        return f"{found} is a typographic quote; texts stand between straight ones: \" or '"
+        return f"{found} is a typographic quote; strings use straight quotes: \" or '"
     if found in "\"'":
-        return f"the text that begins with this {found} has no end; close it with another {found}"
+        return f"the string that starts with {found} is not terminated; add a closing {found}"
     return ""
 
 
@@ -89,12 +88,12 @@ def _unexpected(match: re.Match[str], mistake: _Mistake) -> str:
         return "write ! for not"
     number = re.search(r"[0-9]+(\.[0-9]+)?$", before)
     if number is not None and re.match("[EPTGMk]i?B?$", found):
-        return f'a size is written quantity("{number[0]}{found.rstrip("B")}")'
+        return f'write a size as quantity("{number[0]}{found.rstrip("B")}")'
     if number is not None and found.startswith("."):
-        return f'a version is written semver("{number[0]}{found}"), and compared with .compareTo(...) >= 0'
+        return f'write a version as semver("{number[0]}{found}"), and compare it with .compareTo(...) >= 0'
     opened = before.count("(") - before.count(")")
     if found == "<EOF>" and opened > 0:
-        return f"{opened} opening bracket{'s have' if opened > 1 else ' has'} no closing one; add {')' * opened}"
+        return f"{opened} opening bracket{'s are' if opened > 1 else ' is'} not closed; add {')' * opened}"
     return ""
 
 
@@ -108,16 +107,16 @@ def _operator(match: re.Match[str], _mistake: _Mistake) -> str:
 
 def _argument(match: re.Match[str], _mistake: _Mistake) -> str:
     name, example = _MAKERS[match[2]]
-    return f'{match[1]} takes what {name}() makes: .{match[1]}({name}("{example}"))'
+    return f'{match[1]}() takes a {match[2]}, which {name}() returns: .{match[1]}({name}("{example}"))'
 
 
 def _domain(_match: re.Match[str], mistake: _Mistake) -> str:
-    return f'attributes and capacity are kept by domain: device.attributes["{mistake.driver}"].name'
+    return f'attributes and capacity are grouped by domain: device.attributes["{mistake.driver}"].name'
 
 
 def _field(match: re.Match[str], mistake: _Mistake) -> str:
     return (
-        f"device has driver, attributes, capacity and allowMultipleAllocations; what the driver publishes is kept by"
+        f"device has driver, attributes, capacity and allowMultipleAllocations; what the driver publishes is grouped by"
         f' domain: device.attributes["{mistake.driver}"].{match[1]}, device.capacity["{mistake.driver}"].{match[1]}'
     )
 
@@ -128,30 +127,30 @@ def _reference(match: re.Match[str], mistake: _Mistake) -> str:
         return f"write {_WORDS[name]} for {name}"
     if mistake.before.endswith("["):
         key = re.match(r"[^\]]*", mistake.rest)
-        return f'a domain is a text: write ["{key[0] if key else name}"]'
+        return f'a domain is a string: write ["{key[0] if key else name}"]'
     if mistake.rest.startswith((".", "(")):
         known = {function.lower(): function for function in _LANGUAGE.functions if function.isidentifier()}
         for close in difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.75):
             return f"there is no function {name}; did you mean {known[close]}?"
         return ""
-    return f'a text stands in quotes: "{name}"'
+    return f'a string needs quotes: "{name}"'
 
 
 def _has(_match: re.Match[str], mistake: _Mistake) -> str:
     domain = f'device.attributes["{mistake.driver}"]'
-    return f'has() takes a field after a dot: has({domain}.name); a name in quotes is asked for by "name" in {domain}'
+    return f'has() takes a field selection: has({domain}.name); for a name in quotes write "name" in {domain}'
 
 
 def _pattern(_match: re.Match[str], _mistake: _Mistake) -> str:
-    return 'the regular expression cannot be read; "*" repeats what stands before it, and .* means anything'
+    return 'the regular expression is invalid; "*" repeats the preceding character, and ".*" matches anything'
 
 
 def _contains(_match: re.Match[str], _mistake: _Mistake) -> str:
-    return 'in looks into lists and maps; write text.contains("part") for a part of a text'
+    return '"in" tests lists and maps; for a part of a string write text.contains("part")'
 
 
 def _result(match: re.Match[str], _mistake: _Mistake) -> str:
-    return f"a selector is true or false of a device, this is {match[1]}; compare it with something"
+    return f"a selector must return true or false, and this one returns {match[1]}; compare the value with something"
 
 
 _HINTS: Final[tuple[tuple[re.Pattern[str], _Hint], ...]] = (
