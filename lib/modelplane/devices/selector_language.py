@@ -51,19 +51,16 @@ _DOMAIN: Final = Shape(63)
 _UNSIZED: Final = 0
 
 
-def _map(value: Shape) -> Shape:
-    """Return the shape of attributes or capacity: by domain, then by name."""
-    inner = Shape(_ATTRIBUTES_MAX, {}, _IDENTIFIER, value, any_field=True)
-    return Shape(_ATTRIBUTES_MAX, {}, _DOMAIN, inner)
-
-
+# A name behind a dot leads to the bound of an attribute and to none of a capacity, as in Kubernetes.
+_ATTRIBUTES: Final = Shape(_ATTRIBUTES_MAX, {}, _IDENTIFIER, Shape(64), any_field=True)
+_CAPACITY: Final = Shape(_ATTRIBUTES_MAX, {}, _IDENTIFIER, Shape(_UNSIZED))
 _SHAPE: Final = Shape(
     _UNSIZED,
     {
         "driver": Shape(63),
         "allowMultipleAllocations": Shape(1),
-        "attributes": _map(Shape(64)),
-        "capacity": _map(Shape(_UNSIZED)),
+        "attributes": Shape(_ATTRIBUTES_MAX, {}, _DOMAIN, _ATTRIBUTES),
+        "capacity": Shape(_ATTRIBUTES_MAX, {}, _DOMAIN, _CAPACITY),
     },
 )
 

@@ -251,3 +251,14 @@ def test_ip_means_one_thing_with_a_receiver_and_another_without(expression: str,
 def test_or_value_of_what_is_no_optional_is_an_error_from_1_37(minor: int, outcome: str) -> None:
     expression = f"dyn({A}.architecture).orValue(10) == 10"
     assert selector.compile(expression, Profile(minor), admit=False).evaluate(GPU).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("expression", "cost"),
+    [
+        pytest.param(f"{A}.architecture == {A}.architecture", 15, id="attributes-have-a-bound"),
+        pytest.param(f"{C}.huge.add(100) != {C}.huge", 1844674407370955273, id="capacities-behind-a-dot-have-none"),
+    ],
+)
+def test_the_estimate_knows_the_bounds_of_a_device(expression: str, cost: int) -> None:
+    assert selector.compile(expression, admit=False).estimated_cost == cost
