@@ -78,8 +78,11 @@ def tar_of_files(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def normalised_tar(tar: bytes, *, without: Iterable[str] = ()) -> bytes:
-    """Return the same tar in sorted order, without times, and without paths that start with one of `without`."""
+def normalised_tar(tar: bytes, *, without: Iterable[str] = (), but: str = "\0") -> bytes:
+    """Return the same tar in sorted order, without times, and without paths that start with one of `without`.
+
+    What starts with `but` stays all the same.
+    """
     dropped = tuple(without)
     buffer = io.BytesIO()
     with (
@@ -87,7 +90,8 @@ def normalised_tar(tar: bytes, *, without: Iterable[str] = ()) -> bytes:
         tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
         for info in sorted(source.getmembers(), key=lambda member: member.name):
-            if not info.name.removeprefix("./").startswith(dropped) and not info.isdev():
+            name = info.name.removeprefix("./")
+            if (name.startswith(but) or not name.startswith(dropped)) and not info.isdev():
                 info.mtime = EPOCH_SECONDS
                 info.pax_headers = {}
                 archive.addfile(info, source.extractfile(info) if info.isfile() else None)

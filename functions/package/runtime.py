@@ -27,15 +27,34 @@ _PATH_OPTIONS = (
     "path-exclude=/usr/share/info/*",
     "path-exclude=/usr/share/locale/*",
 )
-# Package management and shell tools are unpacked with the rest; nothing in the image may use them.
+# Unpacked packages leave no record. Each says what it is in a file of its own, as in other images without a package
+# manager, which is where scanners and our bill of materials look.
+_RECORDS = "var/lib/dpkg/status.d/"
+# Package management is unpacked with the rest, and with it tools that start programs; nothing may use them here.
+_REMOVED = ("dpkg", "tar")
+_RECORD = (
+    f'mkdir -p "$1/{_RECORDS}" && for deb in "$1"/var/cache/apt/archives/*.deb; do '
+    f'dpkg-deb --field "$deb" > "$1/{_RECORDS}$(dpkg-deb --field "$deb" Package)" || exit 1; done'
+    f' && cd "$1/{_RECORDS}" && rm {" ".join(_REMOVED)}'
+)
 _UNUSED = (
     "var/",
     "etc/apt",
     "etc/dpkg",
+    "etc/cron.daily",
+    "etc/rmt",
+    # The builder's own, copied by mmdebstrap: a stranger would learn its name and its name servers.
+    "etc/hostname",
+    "etc/resolv.conf",
+    "usr/share/bug",
+    "usr/libexec",
     "usr/lib/apt",
     "usr/lib/dpkg",
     "usr/bin/dpkg",
-    "usr/sbin/dpkg",
+    "usr/bin/tar",
+    "usr/bin/update-alternatives",
+    "usr/sbin/",
+    *(f"usr/share/doc/{name}/" for name in _REMOVED),
     "usr/share/lintian",
 )
 _WHEEL_PLATFORMS = {
@@ -65,7 +84,7 @@ def image(repository: Path, work: Path, architecture: str) -> archive.Image:
         "WorkingDir": "/",
         "Labels": {"org.opencontainers.image.title": "function-modelplane"},
     }
-    base = archive.normalised_tar(_debian(work, architecture), without=_UNUSED)
+    base = archive.normalised_tar(_debian(work, architecture), without=_UNUSED, but=_RECORDS)
     application = archive.tar_of_directory(_application(repository, work, architecture))
     bare = archive.Image(architecture, config=config)
     return bare.with_layer(archive.layer(base)).with_layer(archive.layer(application))
@@ -76,7 +95,7 @@ def _debian(work: Path, architecture: str) -> bytes:
 
     What was unpacked once is used again until it is removed from `work`; a release starts with an empty one.
     """
-    wanted = hashlib.sha256(repr((PACKAGES, _PATH_OPTIONS)).encode()).hexdigest()[:12]
+    wanted = hashlib.sha256(repr((PACKAGES, _PATH_OPTIONS, _RECORD)).encode()).hexdigest()[:12]
     target = work / f"{DEBIAN}-{architecture}-{wanted}.tar"
     if not target.exists():
         work.mkdir(parents=True, exist_ok=True)
@@ -86,6 +105,7 @@ def _debian(work: Path, architecture: str) -> bytes:
             "--variant=extract",
             f"--architectures={architecture}",
             "--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr",
+            f"--extract-hook={_RECORD}",
             f"--include={','.join(PACKAGES)}",
             *(f"--dpkgopt={option}" for option in _PATH_OPTIONS),
             DEBIAN,

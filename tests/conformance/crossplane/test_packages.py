@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from typing import Any
 import grpc
 import pytest
 import yaml
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from tests.support import crossplane, functionserver, gobinaries, live, requests
 
@@ -52,7 +55,7 @@ def copied(repository: Path, to: Path) -> Path:
     to.mkdir(parents=True)
     for folder in ("apis", "functions", "lib", "schemas"):
         shutil.copytree(repository / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("README.md", "crossplane.yaml", "pyproject.toml"):
+    for file in ("LICENSE", "README.md", "crossplane.yaml", "pyproject.toml"):
         shutil.copy(repository / file, to / file)
     return to
 
@@ -212,8 +215,79 @@ def test_the_image_holds_no_trace_of_the_builder(source: Path, rootfs: Path) -> 
     homes = [str(path).encode() for path in (source, gobinaries.REPOSITORY)]
     files = [path for path in site.rglob("*") if path.is_file()]
     assert [path for path in files if any(home in path.read_bytes() for home in homes)] == []
-    assert not (rootfs / "bin/sh").exists()
     assert (rootfs / "usr/share/doc/libpython3.11-minimal/copyright").is_file()
+    # mmdebstrap copies these of the machine it runs on.
+    assert [name for name in ("resolv.conf", "hostname") if (rootfs / "etc" / name).exists()] == []
+
+
+def test_the_image_holds_no_program_but_the_interpreter(rootfs: Path) -> None:
+    programs = [path for path in rootfs.rglob("*") if path.parent.name in {"bin", "sbin", "libexec"} and path.is_file()]
+    assert {path.name for path in programs} == {"python3.11", "modelplane"}
+    native = [path for path in rootfs.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+    started = [path for path in native if path.stat().st_mode & 0o111 and ".so" not in path.name]
+    assert {path.name for path in started} == {"python3.11"}
+    shells = re.compile(rb"#! ?(/usr)?/bin/(ba|da)?sh")
+    scripts = [path for path in rootfs.rglob("*") if path.is_file() and path.stat().st_mode & 0o111]
+    assert [path for path in scripts if shells.match(path.read_bytes()[:20])] == []
+
+
+def test_nobody_gains_rights_in_the_image(rootfs: Path, built: Path) -> None:
+    assert image_of(built / "function-amd64.xpkg")[0]["config"]["User"] == "65532:65532"
+    found = [path for path in rootfs.rglob("*") if not path.is_symlink()]
+    assert [path for path in found if path.stat().st_mode & 0o6000] == []
+    assert [path for path in found if path.is_file() and path.stat().st_mode & 0o022] == []
+
+
+def test_the_bill_of_materials_holds_all_that_is_in_the_image(rootfs: Path, built: Path, tmp_path: Path) -> None:
+    image = tmp_path / "function-amd64.xpkg"
+    shutil.copy(built / "function-amd64.xpkg", image)
+    bill = bill_of(image)
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(bill) is None
+    assert bill_of(image) == bill
+    components = json.loads(bill)["components"]
+    assert all(one["licenses"] for one in components)
+    python = {one["purl"].rpartition("@")[0] for one in components if one["purl"].startswith("pkg:pypi/")}
+    site = rootfs / "usr/local/lib/python3.11/dist-packages"
+    installed = {path.name.split("-")[0].lower().replace("_", "-") for path in site.glob("*.dist-info")}
+    assert python == {f"pkg:pypi/{name}" for name in installed}
+    lock = (gobinaries.REPOSITORY / "functions" / "package" / "requirements.txt").read_text()
+    assert python == {f"pkg:pypi/{name}" for name in re.findall(r"^([\w-]+)==", lock, re.MULTILINE)} | {
+        "pkg:pypi/modelplane"
+    }
+    # A package whose copyright file is in the image is in the bill, but for two that are unpacked into nothing.
+    debian = {one["name"] for one in components if one["purl"].startswith("pkg:deb/debian/")}
+    documented = {path.parent.name for path in (rootfs / "usr/share/doc").glob("*/copyright")}
+    assert documented <= debian
+    assert "libpython3.11-minimal" in documented
+
+
+def bill_of(image: Path) -> str:
+    """Return the bill of materials that our command writes beside an image."""
+    run(sys.executable, str(gobinaries.REPOSITORY / "functions" / "package" / "sbom.py"), str(image))
+    return image.with_suffix(".cdx.json").read_text()
+
+
+def test_the_documented_commands_sign_and_verify_what_was_built(built: Path, tmp_path: Path) -> None:
+    live.needs(SUITE, "openssl")
+    page = (gobinaries.REPOSITORY / "functions" / "package" / "README.md").read_text()
+    keys, sign, verify = re.findall(r"```bash\n# (?:keys|sign|verify)\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "dist").mkdir()
+    for path in built.iterdir():
+        shutil.copy(path, tmp_path / "dist")
+    for commands in (keys, sign, verify):
+        assert shell(commands, tmp_path).returncode == 0, commands
+    package = tmp_path / "dist" / "function-amd64.xpkg"
+    package.write_bytes(package.read_bytes()[:-1] + b"\1")
+    assert shell(verify, tmp_path).returncode != 0
+    sums = tmp_path / "dist" / "SHA256SUMS"
+    sums.write_text("".join(f"{digest(tmp_path / 'dist' / name)}  {name}\n" for name in ("function-amd64.xpkg",)))
+    assert shell(verify, tmp_path).returncode != 0, "sums that somebody else wrote"
+
+
+def shell(commands: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Return how commands of a page end, run one after the other in a folder."""
+    script = ["bash", "-euo", "pipefail", "-c", commands]
+    return subprocess.run(script, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.fixture
@@ -225,7 +299,9 @@ def container(rootfs: Path, built: Path) -> Iterator[functionserver.Server]:
     config = image_of(built / "function-amd64.xpkg")[0]["config"]
     environment = " ".join(f"export {pair};" for pair in config["Env"])
     chroot = f'exec "$chroot" --userspec={config["User"]} "$root" "$@"'
-    script = f'chroot=$(command -v chroot); root="$1"; shift; mount --bind /dev "$root/dev"; {environment} {chroot}'
+    # Read-only, as the runtime configuration that we ship asks for.
+    mounts = 'mount --bind "$root" "$root"; mount -o remount,ro,bind "$root"; mount --bind /dev "$root/dev"'
+    script = f'chroot=$(command -v chroot); root="$1"; shift; {mounts}; {environment} {chroot}'
     enter = ("unshare", "--mount", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-ec", script, "enter")
     with functionserver.running(["--insecure"], command=(*enter, str(rootfs), *config["Entrypoint"])) as server:
         yield server
