@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from modelplane import interruption
 from modelplane.devices.partitions import Rules
 from modelplane.placement.packing import load
 from modelplane.placement.packing.load import Answer, Item, Packing, Vector
@@ -64,6 +65,7 @@ class Search:
                 if stack:
                     self._nodes.pop()
                 continue
+            interruption.checkpoint()
             self._steps -= 1
             rest = tuple(pods - times for pods, times in zip(left, pattern, strict=True))
             self._nodes.append(pattern)
@@ -107,9 +109,12 @@ class Search:
         if index == len(self._items):
             yield ()
             return
+        interruption.checkpoint()
         item = self._items[index]
         most = load.times(free, item.vector, min(item.per_node, left[index]), self._rules)
-        for times in range(most, -1, -1):
+        # Fewer of the last one than there is room for are never as much as the node can carry.
+        least = most if index == len(self._items) - 1 else 0
+        for times in range(most, least - 1, -1):
             for tail in self._tails(left, index + 1, load.minus(free, item.vector, times)):
                 yield (times, *tail)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
+from modelplane import interruption
 from modelplane.devices import matching
 from modelplane.devices.matching import Match, MissKind, Option
 from modelplane.devices.model import NodeClass
@@ -182,6 +183,7 @@ class Table:
     def solve(self, pools: tuple[tuple[int, Ledger], ...]) -> Assignment | None:
         """Return the best way to put one replica on pools given as (class number, ledger), None when there is none."""
         if pools not in self._solutions:
+            interruption.checkpoint()
             self._solutions[pools] = self._search(pools)
         return self._solutions[pools]
 
