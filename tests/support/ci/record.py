@@ -37,15 +37,16 @@ class Recorder:
 
     def _write(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        data.pop("node", None)  # the process of xdist that ran it is not there when reports are counted
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(data, default=str) + "\n")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Record where reports come together; a pytest that a test starts is none of this run."""
-    path = os.environ.get(VARIABLE)
+    path = os.environ.pop(VARIABLE, None)
+    os.environ["PYTEST_ADDOPTS"] = os.environ.get("PYTEST_ADDOPTS", "").replace(f"-p {PLUGIN}", "").strip()
     if path and not hasattr(config, "workerinput"):
-        del os.environ[VARIABLE]
         config.pluginmanager.register(Recorder(config, Path(path)), "reports for the end of the run")
 
 

@@ -136,6 +136,16 @@ SUITES: Final = (
         group=2, minutes=2, limit_minutes=20, programs=(*_SERVER, *_CROSSPLANE),
     ),
     Suite(
+        "permissions",
+        _conformance("permissions"),
+        (
+            *_WIRE, *_RENDERING, *_REAL, "examples/", "functions/modelplane_functions/",
+            "tests/conformance/permissions/", "tests/conformance/crd/", "tests/support/permissions.py",
+            "tests/support/rendered.py",
+        ),
+        group=2, minutes=2, limit_minutes=20, programs=(*_SERVER, "kube-controller-manager"),
+    ),
+    Suite(
         "manifests",
         _conformance("manifests"),
         (

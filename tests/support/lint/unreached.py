@@ -6,11 +6,13 @@ composers, the programs that build the package, and the front door of a package 
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from modelplane_cli.__main__ import COMMANDS
 from modelplane_functions import registry
@@ -19,8 +21,10 @@ from tests.support.lint.code import Module, Symbol
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 ROOTS = ("lib", "functions", "functions/package")
+PROJECT = REPOSITORY / "pyproject.toml"
 KEPT = Path(__file__).with_name("unreached.toml")
-PROGRAMS = ("modelplane_cli.__main__", "modelplane_functions.__main__", "build")
+SERVER = "modelplane_functions.__main__"
+_SCRIPT = re.compile(r"python functions/package/(\w+)\.py")
 FRONT_DOORS = ("kubecel", "kubecel.environment", "kubecel.rules", "kubecel.check", "kubecel.syntax", "kubecel.values")
 
 
@@ -34,13 +38,21 @@ class Kept:
 
 def entries(known: Mapping[str, Module]) -> list[str]:
     """Return the entry points; modules that are loaded by name are asked for the functions their loader calls."""
-    found = [*PROGRAMS, "modelplane_cli.__main__.main", *(door for door in FRONT_DOORS if door in known)]
+    found = [*programs(tomllib.loads(PROJECT.read_text(encoding="utf-8"))), SERVER]
+    found += [door for door in FRONT_DOORS if door in known]
     found += [f"modelplane_cli.commands.{name}.main" for name in COMMANDS]
     for composer in registry.composers().values():
         module = f"modelplane_functions.compose.{composer.module}"
         found.append(f"{module}.compose")
         found += [f"{module}.prepare"] if module in known and f"{module}.prepare" in known[module].symbols else []
     return found
+
+
+def programs(project: Mapping[str, Any]) -> list[str]:
+    """Return what the project's file starts: its commands, and scripts of hatch under functions/package."""
+    commands = [target.replace(":", ".") for target in project["project"]["scripts"].values()]
+    scripts = str(project["tool"]["hatch"]["envs"]["default"]["scripts"])
+    return [*(target.rpartition(".")[0] for target in commands), *commands, *sorted(set(_SCRIPT.findall(scripts)))]
 
 
 def exceptions(path: Path) -> list[Kept]:

@@ -172,7 +172,8 @@ def python(text: str) -> tuple[str, ...]:
     return (sys.executable, "-c", text)
 
 
-def test_reports_of_a_suite_are_counted_again_by_pytest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_reports_of_a_suite_are_counted_again_by_pytest(tmp_path: Path, processes: str) -> None:
     (tmp_path / "test_some.py").write_text(
         "import pytest\n"
         "def test_good(): pass\n"
@@ -184,7 +185,17 @@ def test_reports_of_a_suite_are_counted_again_by_pytest(tmp_path: Path) -> None:
     (tmp_path / "test_unread.py").write_text("import nowhere\n")
     repository = Path(__file__).resolve().parents[3]
     machine = Here(repository, tmp_path / "records", time.time())
-    pytest_here = (sys.executable, "-m", "pytest", "-c", "/dev/null", "-q", "--continue-on-collection-errors")
+    pytest_here = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "-c",
+        "/dev/null",
+        "-q",
+        "-n",
+        processes,
+        "--continue-on-collection-errors",
+    )
     ended = machine.run("some", (*pytest_here, f"--rootdir={tmp_path}", str(tmp_path)), 60)
     assert ended.code == 1
     reports = json.dumps(ended.reports)

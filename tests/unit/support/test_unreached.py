@@ -93,6 +93,19 @@ def test_an_exception_excuses_and_one_that_is_not_needed_is_found(tmp_path: Path
     ]
 
 
+def test_programs_are_those_of_the_project() -> None:
+    scripts = {
+        "package": "python functions/package/made.py {args}",
+        "test": "pytest",
+        "both": ["x", "python functions/package/b.py"],
+    }
+    project = {
+        "project": {"scripts": {"command": "a.b:main"}},
+        "tool": {"hatch": {"envs": {"default": {"scripts": scripts}}}},
+    }
+    assert unreached.programs(project) == ["a.b", "a.b.main", "b", "made"]
+
+
 def test_an_exception_without_a_reason_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "kept.toml"
     path.write_text('[[kept]]\nname = "a.b"\nreason = " "\n')
