@@ -27,6 +27,7 @@ from modelplane.placement.decision import Admission, AdmissionVerdict, ClusterAc
 from modelplane.placement.snapshot import Pool, ReplicaClaim
 from modelplane.render import objects, protection
 from modelplane.render.manifest import Lifecycle, Manifest
+from modelplane.render.schedulers import selection as schedulers
 from modelplane_functions import replicas
 from modelplane_functions.exchange import (
     Child,
@@ -348,9 +349,9 @@ def _described(observed: Observed) -> str:
 def _stack_ready(observed: Observed) -> Condition:
     install = Field(observed.spec, ("spec",)).at("stack", "install").flag(default=True)
     wish = "spec.stack.install is not offered yet: " if install else ""
-    queue = inference_cluster.decode_queue(Field(observed.composite))
-    if queue:
-        wish = f"spec.scheduler {queue} is not offered yet, so no new replica is placed here; {wish}"
+    scheduler = inference_cluster.decode_scheduler(Field(observed.composite))
+    if not schedulers.is_offered(scheduler):
+        wish = f"spec.scheduler {scheduler} is not offered yet, so no new replica is placed here; {wish}"
     return Condition(
         "StackReady",
         Truth.UNKNOWN,

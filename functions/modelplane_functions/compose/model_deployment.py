@@ -34,6 +34,7 @@ from modelplane.placement import binding, demand
 from modelplane.placement.decision import PlacedReplica, Plan, State
 from modelplane.placement.snapshot import Cluster, Current, Fleet, Intent
 from modelplane.render.backends import selection
+from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
 from modelplane_functions import hold, replicas, selectors
 from modelplane_functions.exchange import (
@@ -147,6 +148,7 @@ def read(observed: Observed) -> Facts:
             namespace=observed.namespace,
             deployment=observed.name,
             backends=(_backend(observed, workload, clusters),),
+            schedulers=schedulers.refusals(workload),
         ),
         # Replicas on clusters and not one cluster in sight: the list is more likely wrong than the whole fleet gone.
         fleet=Fleet(clusters, received=bool(clusters) or not current.replicas),

@@ -25,6 +25,7 @@ from modelplane.render.backend import Backend, Observation, Problem
 from modelplane.render.backends import selection
 from modelplane.render.manifest import Manifest, Purpose
 from modelplane.render.progress import Known, Phase, Progress
+from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Replica
 from modelplane_functions import hold
 from modelplane_functions.exchange import (
@@ -161,6 +162,8 @@ def _render(
     if not pools <= facts.pool_node_selector.keys():
         missing = ", ".join(sorted(pools - facts.pool_node_selector.keys()))
         return _held(observed, f"cluster {replica.cluster} has no pool {missing}; the replica's pods keep their place")
+    if not observed.children and not schedulers.is_offered(facts.scheduler):
+        return _held(observed, f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not offered yet")
     source = _source(replica)
     manifests = backend.render(replica, facts)
     fresh = {manifest.key: _child(observed, replica, manifest, provider, source) for manifest in manifests}

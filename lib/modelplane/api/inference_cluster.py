@@ -35,7 +35,7 @@ Json: TypeAlias = Any
 KIND = "InferenceCluster"
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
-NO_QUEUE = "None"
+DEFAULT_SCHEDULER = "None"
 ALLOCATIONS_MAX = 4096
 # So many digits are counted exactly by every Kubernetes, whatever their suffix.
 SMALL_DIGITS = 15
@@ -85,7 +85,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
         capacity_known=status.at("pools").is_set,
         backends=spec.at("backends").texts() or (DEFAULT_BACKEND,),
         accounting=decode_accounting(root),
-        queued_by=decode_queue(root),
+        scheduler=decode_scheduler(root),
         admitted=frozenset(status.at("admitted").texts()),
         refused={
             entry.text_at("replica"): RefusalNote(entry.text_at("reason", ""), entry.text_at("message", ""))
@@ -99,10 +99,9 @@ def decode_accounting(root: Field) -> Accounting:
     return root.at("spec", "accounting").choice(Accounting, Accounting.DEVICE)
 
 
-def decode_queue(root: Field) -> str:
-    """Return what queues pods on this cluster beside kube-scheduler, empty where nothing does."""
-    found = root.at("spec", "scheduler", "type").text("")
-    return "" if found == NO_QUEUE else found
+def decode_scheduler(root: Field) -> str:
+    """Return the name of what places pods on this cluster; "None" is kube-scheduler alone."""
+    return root.at("spec", "scheduler").text_at("type", DEFAULT_SCHEDULER)
 
 
 def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: Mapping[str, Field]) -> tuple[Pool, ...]:
@@ -164,6 +163,8 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         gateway_listener=gateway.text_at("listener", ""),
         pool_node_selector=selectors,
         pool_taints=taints,
+        scheduler=decode_scheduler(root),
+        queue=root.at("spec", "scheduler").text_at("queueName", ""),
     )
 
 

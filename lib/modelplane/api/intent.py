@@ -28,8 +28,16 @@ REPLICAS_MAX = 1000
 """Replicas of one deployment, as the definition bounds them."""
 
 
-def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str, backends: tuple[str, ...]) -> Intent:
-    """Return the intent; `backends` are those that can serve the workload.
+def decode(
+    spec: Mapping[str, Json],
+    *,
+    namespace: str,
+    deployment: str,
+    backends: tuple[str, ...],
+    schedulers: Mapping[str, str],
+) -> Intent:
+    """Return the intent; `backends` are those that can serve the workload, `schedulers` those that are offered, each
+    with why it cannot place its pods.
 
     Raises: InvalidInput with the path from the document's root (the author's fault).
     """
@@ -49,6 +57,7 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str, backend
         max_replicas_per_cluster=placement.at("maxReplicasPerCluster").count(0, least=0, most=REPLICAS_MAX),
         priority=root.at("priority").integer(0),
         backends=backends,
+        schedulers=tuple(schedulers.items()),
     )
 
 

@@ -162,8 +162,7 @@ class Cluster:
     `backends` in order of preference. `capacity_known` False: its function has not published pools yet. `admitted`
     and the keys of `refused` are `namespace/name` of replicas. The label `modelplane.ai/cluster` with the cluster's
     name is understood without being listed in `labels`. `ambiguous`: the snapshot had several of this name, so nothing
-    new goes there and nothing is moved away. `queued_by` names what pods there are queued by beside kube-scheduler,
-    empty where nothing is.
+    new goes there and nothing is moved away. `scheduler` names what places pods there; "None" is kube-scheduler alone.
     """
 
     name: str
@@ -178,7 +177,7 @@ class Cluster:
     admitted: frozenset[str] = frozenset()
     refused: Mapping[str, RefusalNote] = field(default_factory=dict)
     ambiguous: bool = False
-    queued_by: str = ""
+    scheduler: str = "None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +246,9 @@ class Intent:
     """Where the author of a deployment wants replicas, and how many.
 
     `backends` are those that can serve this workload: the one named on the deployment or sticky in its status, else
-    every capable one; a cluster's own order of preference chooses among them. `max_replicas_per_cluster` 0 is no
-    limit.
+    every capable one; a cluster's own order of preference chooses among them. `schedulers` are the cluster schedulers
+    that are offered, each with why it cannot place this workload's pods (empty: it can). `max_replicas_per_cluster` 0
+    is no limit.
     """
 
     namespace: str
@@ -261,6 +261,7 @@ class Intent:
     max_replicas_per_cluster: int = 0
     priority: int = 0
     backends: tuple[str, ...] = ("KServe",)
+    schedulers: tuple[tuple[str, str], ...] = (("None", ""),)
     cache: CacheNeed | None = None
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from modelplane import names
 from modelplane.render.claims import PodDevices
 from modelplane.render.engines import CommandLine, Member
+from modelplane.render.schedulers import selection as schedulers
 from modelplane.topology.shape import Topology
 from modelplane.workload import engines as images
 from modelplane.workload.model import BoundRole, Replica, Role, RoleSpec
@@ -76,21 +77,25 @@ def base_labels(replica: Replica) -> dict[str, str]:
     }
 
 
-def pod_labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
-    """Return the labels of the role's pods: the author's, and ours above them."""
+def pod_labels(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
+    """Return the labels of the role's pods: the author's, those of the cluster's scheduler, and ours above them."""
     given = (bound.spec.template.get("metadata") or {}).get("labels") or {}
     return {
         **{key: str(value) for key, value in sorted(given.items())},
+        **schedulers.marks(replica, bound, facts).labels,
         **base_labels(replica),
         names.LABEL_POOL: bound.pool,
         names.LABEL_ROLE: str(bound.spec.role),
     }
 
 
-def pod_annotations(bound: BoundRole) -> dict[str, str]:
-    """Return the annotations the author wants on the role's pods."""
+def pod_annotations(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
+    """Return the annotations of the role's pods: the author's, and those of the cluster's scheduler above them."""
     given = (bound.spec.template.get("metadata") or {}).get("annotations") or {}
-    return {key: str(value) for key, value in sorted(given.items())}
+    return {
+        **{key: str(value) for key, value in sorted(given.items())},
+        **schedulers.marks(replica, bound, facts).annotations,
+    }
 
 
 def engine_container(role: RoleSpec) -> tuple[int, Mapping[str, Json]]:
@@ -99,7 +104,7 @@ def engine_container(role: RoleSpec) -> tuple[int, Mapping[str, Json]]:
     return next((i, container) for i, container in enumerate(containers) if container["name"] == ENGINE)
 
 
-def pod_spec(bound: BoundRole, facts: ClusterFacts, pod: EnginePod) -> dict[str, Json]:
+def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: EnginePod) -> dict[str, Json]:
     """Return the PodSpec of one pod of the role."""
     spec = dict(bound.spec.template["spec"])
     containers = [
@@ -118,6 +123,9 @@ def pod_spec(bound: BoundRole, facts: ClusterFacts, pod: EnginePod) -> dict[str,
         affinity=_affinity(bound, pod.gang),
     )
     spec.setdefault("terminationGracePeriodSeconds", 60)
+    scheduler_name = schedulers.marks(replica, bound, facts).scheduler_name
+    if scheduler_name:
+        spec["schedulerName"] = scheduler_name
     if pod.devices.pod_claims:
         spec["resourceClaims"] = pod.devices.pod_claims
     return spec

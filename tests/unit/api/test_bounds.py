@@ -61,7 +61,7 @@ def test_a_deployment_past_its_definition_is_refused_at_the_field(path: tuple[st
     made = hostile.changed(hostile.world()[2], ("spec", *path), value)
     with pytest.raises(InvalidInput) as caught:
         workload.decode(made["spec"], namespace="t", deployment="m")
-        intent.decode(made["spec"], namespace="t", deployment="m", backends=("KServe",))
+        intent.decode(made["spec"], namespace="t", deployment="m", backends=("KServe",), schedulers={"None": ""})
     assert caught.value.path == ("spec", *path)
     assert len(caught.value.message) < 100
 

@@ -104,7 +104,7 @@ def test_a_queue_nobody_renders_for_is_said_and_closes_the_cluster_to_new_replic
     outcome = running.step()
     assert "spec.scheduler Kueue is not offered yet" in condition(outcome, "StackReady").message
     assert len(outcome.status["admitted"]) == 3, "what is admitted stays"
-    assert decoded.decode(running.cluster, {}).queued_by == "Kueue"
+    assert decoded.decode(running.cluster, {}).scheduler == "Kueue"
 
 
 def test_composing_a_settled_cluster_again_changes_nothing() -> None:

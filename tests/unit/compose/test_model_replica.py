@@ -106,6 +106,20 @@ def test_a_pool_that_the_cluster_does_not_have_renders_nothing() -> None:
 # --- law 1: what runs is held -----------------------------------------------------------------------------------------
 
 
+def test_nothing_is_started_past_a_queue_that_is_not_offered() -> None:
+    queued = world.cluster()
+    queued["spec"]["scheduler"] = {"type": "Kueue", "queueName": "serving"}
+    outcome = world.compose(world.composite(), queued)
+    assert not outcome.children
+    said = next(condition.message for condition in outcome.conditions if condition.type == "Serving")
+    assert said == "spec.scheduler Kueue of cluster gke-us is not offered yet"
+
+
+def _queue(cluster: Any) -> Any:
+    cluster["spec"]["scheduler"] = {"type": "Kueue", "queueName": "serving"}
+    return cluster
+
+
 def _pools(cluster: Any) -> Any:
     cluster["spec"]["nodePools"] = [{"name": "other", "className": "x", "nodeCount": 1}]
     return cluster
@@ -134,6 +148,7 @@ def _refusal(cluster: Any) -> Any:
         pytest.param([world.without(world.cluster(), "status", "providerConfigRef")], id="no provider configuration"),
         pytest.param([world.without(world.cluster(), "status", "gateway")], id="no gateway address"),
         pytest.param([_pools(world.cluster())], id="the pool is gone"),
+        pytest.param([_queue(world.cluster())], id="it got a queue that is not offered"),
         pytest.param([_other_nodes(world.cluster())], id="the pool's nodes are described differently"),
         pytest.param([world.without(world.cluster(), "spec", "gateway")], id="the gateway is not named"),
         pytest.param([world.without(world.cluster(), "spec", "nodePools")], id="it has no pools"),

@@ -37,7 +37,7 @@ HELD = [
     ("it lost its labels", cluster("a", labels={})),
     ("it was cordoned", cluster("a", taints=(CORDON,))),
     ("it offers the backend no more", cluster("a", backends=("Native",))),
-    ("it got a queue that nothing renders for", cluster("a", queued_by="Kueue")),
+    ("it got a queue that nothing renders for", cluster("a", scheduler="Kueue")),
     ("its pool shrank", cluster("a", pool(0, used=[used(1)]), admitted=frozenset({f"ml-team/{DEPLOYMENT}-0"}))),
     ("its class is gone", cluster("a", pool(1, None))),
     ("its class no longer matches", cluster("a", pool(1, node_class(gpu(2))))),

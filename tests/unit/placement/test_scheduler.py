@@ -257,7 +257,7 @@ SELECTORS: list[tuple[str, dict[str, Any], Cluster, Reason | None]] = [
     ("not ready", {}, cluster("a", ready=False), Reason.CLUSTER_NOT_READY),
     ("no address", {}, cluster("a", address_known=False), Reason.NO_GATEWAY_ADDRESS),
     ("another backend", {"backends": ("LLMD",)}, cluster("a"), Reason.BACKEND_UNAVAILABLE),
-    ("a queue that nothing renders for", {}, cluster("a", queued_by="Kueue"), Reason.BACKEND_UNAVAILABLE),
+    ("a queue that nothing renders for", {}, cluster("a", scheduler="Kueue"), Reason.BACKEND_UNAVAILABLE),
     ("a required cache", {"cache": CacheNeed("w", required=True)}, cluster("a"), Reason.CACHE_NOT_READY),
     ("no class", {}, cluster("a", pool(4, None)), Reason.NO_MATCHING_DEVICE),
     ("no nodes", {}, cluster("a", pool(0)), Reason.INSUFFICIENT_NODES),

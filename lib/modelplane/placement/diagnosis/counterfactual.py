@@ -144,7 +144,7 @@ def _step(  # noqa: PLR0911 - one per reason
         case Reason.NO_GATEWAY_ADDRESS:
             return Change(ChangeKind.ADDRESS, cluster.name)
         case Reason.BACKEND_UNAVAILABLE:
-            known = intent.backends and not cluster.queued_by
+            known = intent.backends and filters.scheduler_refusal(cluster, intent) is None
             return Change(ChangeKind.BACKEND, intent.backends[0]) if known else None
         case Reason.CACHE_NOT_READY:
             return Change(ChangeKind.CACHE, intent.cache.name) if intent.cache is not None else None

@@ -45,10 +45,9 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
         return unready
     if not cluster.address_known:
         return Refusal(Reason.NO_GATEWAY_ADDRESS, "status.gateway.address is not known yet", "no gateway address")
-    if cluster.queued_by:
-        # A pod without the queue's labels would run past the quota that the queue is there for.
-        detail = f"spec.scheduler is {cluster.queued_by}, and no backend renders for its queues yet"
-        return Refusal(Reason.BACKEND_UNAVAILABLE, detail, f"queued by {cluster.queued_by}, which is not offered yet")
+    unplaceable = scheduler_refusal(cluster, intent)
+    if unplaceable is not None:
+        return unplaceable
     if backend(cluster, intent) is None:
         wanted, offered = ", ".join(intent.backends) or "none", ", ".join(cluster.backends) or "none"
         return Refusal(
@@ -58,6 +57,19 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
     if cache is not None and cache.required and cluster.name not in cache.ready_clusters:
         return Refusal(Reason.CACHE_NOT_READY, f"ModelCache {cache.name} is not ready there", "model cache not ready")
     return None
+
+
+def scheduler_refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
+    """Return why the cluster's scheduler cannot place the pods, None when it can.
+
+    A pod without the marks of a queue would run past the quota that the queue is there for.
+    """
+    name = cluster.scheduler
+    for offered, cannot in intent.schedulers:
+        if offered == name:
+            return Refusal(Reason.BACKEND_UNAVAILABLE, cannot, f"scheduler {name} cannot place it") if cannot else None
+    detail = f"spec.scheduler is {name}, and no backend renders for its queues yet"
+    return Refusal(Reason.BACKEND_UNAVAILABLE, detail, f"queued by {name}, which is not offered yet")
 
 
 def _unready(cluster: Cluster) -> Refusal | None:

@@ -200,9 +200,9 @@ def _role(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices) -
     role: dict[str, Json] = {
         "replicas": bound.spec.workers,
         "parallelism": _parallelism(bound.spec.topology),
-        "labels": pods.pod_labels(rendering.replica, bound),
+        "labels": pods.pod_labels(rendering.replica, bound, rendering.facts),
     }
-    annotations = pods.pod_annotations(bound)
+    annotations = pods.pod_annotations(rendering.replica, bound, rendering.facts)
     if annotations:
         role["annotations"] = annotations
     for member in pods.members(bound.spec.topology):
@@ -228,6 +228,7 @@ def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, me
     command = _command(rendering, bound, member)
     gang = pods.Gang("$(LWS_LEADER_ADDRESS)", "$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)", _GANG_LABEL)
     spec = pods.pod_spec(
+        rendering.replica,
         bound,
         rendering.facts,
         pods.EnginePod(

@@ -1,0 +1,104 @@
+"""A cluster scheduler added from outside: one object with the interface of a scheduler, one entry in the registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from modelplane.errors import Unsupported
+from modelplane.render import objects
+from modelplane.render.scheduler import PodMarks
+from modelplane.render.schedulers import selection
+from modelplane.workload.model import BoundRole, Replica, Workload
+from modelplane.workload.site import ClusterFacts
+from modelplane_cli.simulator.offline import World
+from tests.support import rendered
+
+Json = Any
+# The definitions list the schedulers of the API, so the toy answers to the name of one of them.
+NAME = "Volcano"
+QUEUE = "serving"
+QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart"
+
+
+class Toy:
+    """A scheduler whose queue is a label of the pod; it takes at most `workers_max` workers of a role."""
+
+    def __init__(self, workers_max: int = 8) -> None:
+        """Return a toy that is as large as its room."""
+        self.workers_max = workers_max
+
+    def check(self, workload: Workload) -> None:
+        most = max(role.workers for role in workload.roles)
+        if most > self.workers_max:
+            raise Unsupported(f"the toy has room for {self.workers_max} workers, a role has {most}", reason="ToyFull")
+
+    def marks(self, replica: Replica, bound: BoundRole, facts: ClusterFacts) -> PodMarks:
+        return PodMarks(
+            labels={"toys.example.org/queue": facts.queue},
+            annotations={"toys.example.org/role": f"{replica.name}.{bound.spec.role}"},
+            scheduler_name="toy-scheduler",
+        )
+
+
+def _world(clusters: str = NAME) -> World:
+    """Return the quickstart on clusters of that scheduler."""
+    documents = [
+        document
+        for path in sorted(QUICKSTART.glob("*.yaml"))
+        for document in yaml.safe_load_all(path.read_text())
+        if document
+    ]
+    for document in documents:
+        if document["kind"] == "InferenceCluster":
+            document["spec"]["scheduler"] = {"type": clusters, "queueName": QUEUE}
+    return rendered.world(documents)
+
+
+def _services(world: World) -> list[Json]:
+    carried = (objects.unwrap(one) for one in world.objects() if one["kind"] == "Object")
+    return [manifest for manifest in carried if manifest.get("kind") == "LLMInferenceService"]
+
+
+def _of(world: World, kind: str) -> Json:
+    return next(one for one in world.objects() if one["kind"] == kind)
+
+
+def test_its_queue_stands_on_every_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(selection.SCHEDULERS, NAME, Toy())
+    world = _world()
+    services = _services(world)
+    assert len(services) == 2
+    for service in services:
+        assert service["spec"]["labels"]["toys.example.org/queue"] == QUEUE
+        assert service["spec"]["annotations"]["toys.example.org/role"].endswith(".decode")
+        assert service["spec"]["template"]["schedulerName"] == "toy-scheduler"
+    assert _of(world, "ModelDeployment")["status"]["readyReplicas"] == 2
+    stack = next(c for c in _of(world, "InferenceCluster")["status"]["conditions"] if c["type"] == "StackReady")
+    assert "spec.scheduler" not in stack["message"]
+
+
+def test_its_limit_is_told_as_the_reason_of_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(selection.SCHEDULERS, NAME, Toy(workers_max=0))
+    deployment = _of(_world(), "ModelDeployment")
+    (reason,) = deployment["status"]["unschedulable"]["reasons"]
+    assert reason["reason"] == "BackendUnavailable"
+    assert "the toy has room for 0 workers, a role has 1" in reason["detail"]
+
+
+def test_one_that_is_not_registered_takes_no_replica_and_says_so() -> None:
+    world = _world()
+    assert not _services(world)
+    (reason,) = _of(world, "ModelDeployment")["status"]["unschedulable"]["reasons"]
+    assert f"spec.scheduler is {NAME}, and no backend renders for its queues yet" in reason["detail"]
+    stack = next(c for c in _of(world, "InferenceCluster")["status"]["conditions"] if c["type"] == "StackReady")
+    assert f"spec.scheduler {NAME} is not offered yet" in stack["message"]
+
+
+def test_kube_scheduler_marks_nothing() -> None:
+    (service, _) = _services(rendered.folder(QUICKSTART))
+    assert "schedulerName" not in service["spec"]["template"]
+    assert all(not key.startswith("toys") for key in service["spec"]["labels"])
