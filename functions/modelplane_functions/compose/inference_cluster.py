@@ -22,10 +22,12 @@ from modelplane.api import inference_class, inference_cluster, replica, replica_
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
-from modelplane.errors import InvalidInput, Unsupported
+from modelplane.errors import InvalidInput
 from modelplane.placement.decision import Admission, AdmissionVerdict, ClusterAccount, PoolAccount
 from modelplane.placement.snapshot import Pool, ReplicaClaim
 from modelplane.render import objects, protection
+from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access, Cloud
+from modelplane.render.clouds import selection as clouds
 from modelplane.render.manifest import Lifecycle, Manifest
 from modelplane.render.schedulers import selection as schedulers
 from modelplane_functions import replicas
@@ -37,7 +39,6 @@ from modelplane_functions.exchange import (
     Outcome,
     Ready,
     Requirement,
-    Resource,
     Severity,
     Truth,
 )
@@ -45,7 +46,6 @@ from modelplane_functions.remembered import recall
 
 Json: TypeAlias = Any
 
-PROVIDER_CONFIG = "provider-config"
 GATEWAY = "gateway"
 REPLICAS = "replicas"
 _CLASS = "class/"
@@ -76,14 +76,10 @@ def compose(observed: Observed) -> Outcome:
     requirements = _requirements(observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
-    source = Field(observed.spec, ("spec",)).at("cluster", "source")
-    if source.text("Existing") != "Existing":
-        raise Unsupported(
-            f"spec.cluster.source {source.value} is not offered yet; "
-            "create the cluster yourself and use source Existing",
-            reason="SourceNotOffered",
-        )
-    provider = _provider_config(observed)
+    given = Field(observed.spec, ("spec",)).at("cluster")
+    cloud = clouds.cloud(given.at("source").text("Existing"))
+    access = cloud.access(observed.name, given)
+    provider = ProviderConfigRef(access.kind, access.name)
     gateway = _gateway(observed)
     ledger = _ledger(observed)
     conditions = (
@@ -94,7 +90,11 @@ def compose(observed: Observed) -> Outcome:
     settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type != "StackReady")
     return Outcome(
         requirements=requirements,
-        children={**_children(observed, provider), **_protection(observed, ledger.replicas)},
+        children={
+            GATEWAY: _gateway_child(observed, provider),
+            **dict(_access_children(observed, cloud, access)),
+            **_protection(observed, ledger.replicas),
+        },
         status=_status(observed, provider, gateway, ledger),
         conditions=conditions,
         events=tuple(_events(observed, ledger.account)),
@@ -199,16 +199,15 @@ def _gateway_spec(observed: Observed) -> Field:
     return Field(observed.spec, ("spec",)).at("gateway")
 
 
-def _provider_config(observed: Observed) -> ProviderConfigRef:
-    existing = Field(observed.spec, ("spec",)).at("cluster", "existing")
-    adopted = existing.at("providerConfigRef")
-    if adopted.is_set:
-        return ProviderConfigRef(adopted.at("kind").text("ClusterProviderConfig"), adopted.at("name").text())
-    existing.at("secretRef", "name").text()
-    return ProviderConfigRef("ClusterProviderConfig", protection.name_of(observed.name))
+def _access_children(observed: Observed, cloud: Cloud, access: Access) -> Iterator[tuple[str, Child]]:
+    """Yield what is composed on the control plane so that the cluster can be reached."""
+    for manifest in access.manifests:
+        child = observed.children.get(manifest.key)
+        is_ready = child is not None and cloud.is_ready(child)
+        yield manifest.key, Child(manifest.resource, Ready.TRUE if is_ready else Ready.FALSE)
 
 
-def _children(observed: Observed, provider: ProviderConfigRef) -> dict[str, Child]:
+def _gateway_child(observed: Observed, provider: ProviderConfigRef) -> Child:
     facts = inference_cluster.decode_facts(observed.composite)
     gateway = Manifest(
         key=GATEWAY,
@@ -223,12 +222,7 @@ def _children(observed: Observed, provider: ProviderConfigRef) -> dict[str, Chil
         gateway, provider_config=provider.encode(), namespace=names.SYSTEM_NAMESPACE, owner=observed.name
     )
     seen = objects.observed(observed.children.get(GATEWAY)) is not None
-    children = {GATEWAY: Child(wrapped, Ready.TRUE if seen else Ready.FALSE)}
-    secret = Field(observed.spec, ("spec",)).at("cluster", "existing", "secretRef")
-    if secret.is_set:
-        exists = PROVIDER_CONFIG in observed.children
-        children[PROVIDER_CONFIG] = Child(_kubeconfig(provider, secret), Ready.TRUE if exists else Ready.FALSE)
-    return children
+    return Child(wrapped, Ready.TRUE if seen else Ready.FALSE)
 
 
 def _protection(observed: Observed, replicas: tuple[str, ...]) -> dict[str, Child]:
@@ -237,7 +231,7 @@ def _protection(observed: Observed, replicas: tuple[str, ...]) -> dict[str, Chil
     A replica that is deleted in the background is gone before its Objects are; those still use the credentials. Where
     the provider config is adopted it outlives the InferenceCluster, and they can be told nothing about.
     """
-    users = Field(observed.children.get(PROVIDER_CONFIG, {})).at("status", "users").integer(0)
+    users = Field(observed.children.get(PROVIDER_CONFIG_KEY, {})).at("status", "users").integer(0)
     ours = 1 if GATEWAY in observed.children else 0
     manifest = protection.in_use(observed.name, replicas, other_objects=users - ours)
     if manifest is None:
@@ -245,24 +239,6 @@ def _protection(observed: Observed, replicas: tuple[str, ...]) -> dict[str, Chil
     # Without Crossplane's webhooks nobody reports on it, and what it is for does not stop models from being served.
     exists = manifest.key in observed.children
     return {manifest.key: Child(manifest.resource, Ready.TRUE if exists else Ready.FALSE)}
-
-
-def _kubeconfig(provider: ProviderConfigRef, secret: Field) -> Resource:
-    return {
-        "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
-        "kind": provider.kind,
-        "metadata": {"name": provider.name},
-        "spec": {
-            "credentials": {
-                "source": "Secret",
-                "secretRef": {
-                    "namespace": secret.at("namespace").text(),
-                    "name": secret.at("name").text(),
-                    "key": secret.at("key").text("kubeconfig"),
-                },
-            }
-        },
-    }
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,31 @@
+"""A cluster that was made elsewhere, reached with a kubeconfig in a Secret or through a configuration that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from modelplane.render import cloud, protection
+from modelplane.render.cloud import Access, Given
+
+Json: TypeAlias = Any
+
+
+def access(cluster: str, given: Given) -> Access:
+    """Return the configuration that is adopted, else the one that is composed for the kubeconfig."""
+    adopted, secret = given.at("existing", "providerConfigRef"), given.at("existing", "secretRef")
+    if adopted.is_set:
+        return Access(adopted.at("kind").text(cloud.PROVIDER_CONFIG_KIND), adopted.at("name").text())
+    name = secret.at("name").text()
+    composed = cloud.provider_config(
+        cluster,
+        namespace=secret.at("namespace").text(),
+        secret=name,
+        key=secret.at("key").text("kubeconfig"),
+    )
+    return Access(cloud.PROVIDER_CONFIG_KIND, protection.name_of(cluster), (composed,))
+
+
+def is_ready(observed: Mapping[str, Json]) -> bool:
+    """Return True: nobody reports on a provider configuration, so one that is there is ready."""
+    return True

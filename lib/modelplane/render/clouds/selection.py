@@ -1,0 +1,24 @@
+"""The offered clouds by the source that an author names."""
+
+from __future__ import annotations
+
+from modelplane.errors import Unsupported
+from modelplane.render.cloud import Cloud
+from modelplane.render.clouds import existing
+
+CLOUDS: dict[str, Cloud] = {"Existing": existing}
+"""Every cloud by its name in spec.cluster.source; the order does not matter."""
+
+
+def cloud(source: str) -> Cloud:
+    """Return the cloud of that source.
+
+    Raises: Unsupported for one that is known to the API and not offered yet.
+    """
+    found = CLOUDS.get(source)
+    if found is None:
+        raise Unsupported(
+            f"spec.cluster.source {source} is not offered yet; create the cluster yourself and use source Existing",
+            reason="SourceNotOffered",
+        )
+    return found
