@@ -45,6 +45,16 @@ def hold(children: Mapping[str, Resource], judge: Callable[[Resource], Ready] | 
     return {key: Child(held(child), judge(child)) for key, child in sorted(children.items())}
 
 
+def name_of(child: Resource | None) -> str:
+    """Return the name under which a child stands, which Crossplane never changes; empty where it does not."""
+    return str(((child or {}).get("metadata") or {}).get("name") or "")
+
+
+def standing(children: Mapping[str, Resource]) -> dict[str, str]:
+    """Return the names under which the children stand, by key."""
+    return {key: name_of(child) for key, child in sorted(children.items())}
+
+
 def ready_by_condition(child: Resource) -> Ready:
     """Return TRUE when the object's condition Ready is True, FALSE in every other case, also when it has none."""
     for condition in (child.get("status") or {}).get("conditions") or ():

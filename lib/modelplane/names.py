@@ -1,12 +1,20 @@
 """Every label, key and derived name, in one place.
 
-Names derive from namespace and name, so that equal names in two namespaces never meet, and are cut with a hash where
+Names derive from namespace and name, so that equal names in two namespaces never meet, and are cut with a digest where
 Kubernetes or a backend limits their length.
+
+A name that is cut ends in "-" and 16 hexadecimal digits, and no other does: a name that would is given a digest as
+well. So a cut name never is another's whole name, and two cut names are one only where their digests are. By the
+birthday bound that is one chance in 37 million among a million names of which all that is left to read is the same
+(with five digits, which earlier versions used, one in two among 1,200). Whoever looks for two such names of his own
+needs four thousand million tries, and for one that meets a name that exists four thousand million times as many.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
 
 GROUP = "modelplane.ai"
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -40,20 +48,60 @@ ENV_POD_IP = f"{ENV_PREFIX}POD_IP"
 LABEL_MAX = 63
 # KServe appends up to 25 characters to a name and LeaderWorkerSet a group and a rank, each within 63 (see rendering).
 REPLICA_NAME_MAX = 36
-_HASH_DIGITS = 5
+DIGEST_DIGITS = 16
+_FORMER_DIGITS = 5
+_CREDENTIAL = "credential"
+_ENDS_IN_DIGEST = re.compile(rf"-[0-9a-f]{{{DIGEST_DIGITS}}}\Z")
 
 
-def digest(*parts: str, digits: int = _HASH_DIGITS) -> str:
+def digest(*parts: str, digits: int = DIGEST_DIGITS) -> str:
     """Return a stable hexadecimal digest of `parts`; a separator keeps ("a", "bc") and ("ab", "c") apart."""
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:digits]
 
 
 def bounded(*parts: str, limit: int = LABEL_MAX) -> str:
-    """Return `parts` joined by "-", cut to `limit` characters with a hash of the whole when it is longer."""
+    """Return `parts` joined by "-", cut to `limit` characters with a digest of the whole when it is longer."""
+    return _bounded("-".join(parts), parts, limit)
+
+
+def hashed(*parts: str, of: Sequence[str], limit: int = LABEL_MAX) -> str:
+    """Return `parts` joined by "-", with a digest of them and of what the name stands for besides; it is never whole.
+
+    So two kinds of things can share a kind of object: the names of one are `bounded`, those of the other `hashed`.
+    """
+    return _cut("-".join(parts), (*parts, *of), limit)
+
+
+def former(*parts: str, limit: int = LABEL_MAX) -> str:
+    """Return the name that earlier versions gave: what stands under it keeps it, and nothing new gets it."""
     whole = "-".join(parts)
     if len(whole) <= limit:
         return whole
-    return f"{whole[: limit - _HASH_DIGITS - 1].rstrip('-.')}-{digest(*parts)}"
+    return f"{whole[: limit - _FORMER_DIGITS - 1].rstrip('-.')}-{digest(*parts, digits=_FORMER_DIGITS)}"
+
+
+def _bounded(whole: str, parts: Sequence[str], limit: int) -> str:
+    is_plain = len(whole) <= limit and _ENDS_IN_DIGEST.search(whole) is None
+    return whole if is_plain else _cut(whole, parts, limit)
+
+
+def _cut(whole: str, parts: Sequence[str], limit: int) -> str:
+    return f"{whole[: limit - DIGEST_DIGITS - 1].rstrip('-.')}-{digest(*parts)}"
+
+
+def backend(endpoint: str) -> str:
+    """Return the name of an endpoint's Backend."""
+    return bounded(endpoint)
+
+
+def credential_filter(endpoint: str) -> str:
+    """Return the name of the filter that sets an endpoint's credential."""
+    return bounded(endpoint, _CREDENTIAL)
+
+
+def former_credential_filter(endpoint: str) -> str:
+    """Return the name that earlier versions gave it."""
+    return former(endpoint, _CREDENTIAL)
 
 
 def qualified(namespace: str, name: str) -> str:
@@ -66,9 +114,7 @@ def scale_selector(namespace: str, deployment: str) -> str:
 
     The value is a label value (63 characters); a longer pair is cut with a hash.
     """
-    value = f"{namespace}.{deployment}"
-    if len(value) > LABEL_MAX:
-        value = f"{value[: LABEL_MAX - _HASH_DIGITS - 1].rstrip('-.')}-{digest(namespace, deployment)}"
+    value = _bounded(f"{namespace}.{deployment}", (namespace, deployment), LABEL_MAX)
     return f"{LABEL_SCALE_TARGET}={value}"
 
 

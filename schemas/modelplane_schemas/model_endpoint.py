@@ -174,6 +174,9 @@ class Status(Wire):
     """
 
     backend_name: str | None = Field(None, alias="backendName", description="Name of the gateway's Backend for it.")
+    credential_name: str | None = Field(
+        None, alias="credentialName", description="Name of the HTTPRouteFilter that sets its credential."
+    )
     ready: bool | None = Field(None, description="It may receive requests.")
     in_force: InForce | None = Field(
         None,

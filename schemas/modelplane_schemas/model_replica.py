@@ -48,6 +48,15 @@ class ModelCacheRef(Wire):
     name: str = Field(..., description="Name of the ModelCache.")
 
 
+class Rendered(Wire):
+    """
+    What the pods that run were rendered as; an Object that says something else was edited and is put back.
+    """
+
+    from_: str | None = Field(None, alias="from", description="Digest of the replica that it was rendered from.")
+    objects: dict[str, str] | None = Field(None, description="Digest of each rendered object by its key.")
+
+
 class Address(Wire):
     """
     How the control plane's gateway reaches the replica.
@@ -381,6 +390,10 @@ class Status(Wire):
     cluster: str | None = Field(None, description="The InferenceCluster it runs on.")
     observed_generation: int | None = Field(
         None, alias="observedGeneration", description="Generation of the spec that this status speaks of."
+    )
+    rendered: Rendered | None = Field(
+        None,
+        description="What the pods that run were rendered as; an Object that says something else was edited and is put back.",
     )
     workers: Workers1 | None = Field(None, description="Workers by role.")
     address: Address | None = Field(None, description="How the control plane's gateway reaches the replica.")

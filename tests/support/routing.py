@@ -141,3 +141,12 @@ def rendered(document: Json, *groups: list[Json], gateway: Json) -> dict[str, Js
         ),
     ]
     return {f"{each.resource['kind']}/{each.resource['metadata']['name']}": each.resource["spec"] for each in manifests}
+
+
+def backends(document: Json, *groups: list[Json], gateway: Json) -> list[Json]:
+    """Return the Backends that belong to the service alone."""
+    service, door = services.decode(document), gateways.decode(gateway)
+    matched = [[endpoints.candidate(each) for each in group] for group in groups]
+    decided = plan.decide(service, matched, features.features(door.type))
+    made = [manifest.resource for manifest in routing.service_manifests(service, door, decided)]
+    return [dict(each) for each in made if each["kind"] == "Backend"]

@@ -30,7 +30,7 @@ from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access, Cloud
 from modelplane.render.clouds import selection as clouds
 from modelplane.render.manifest import Lifecycle, Manifest
 from modelplane.render.schedulers import selection as schedulers
-from modelplane_functions import replicas
+from modelplane_functions import hold, replicas
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -79,7 +79,7 @@ def compose(observed: Observed) -> Outcome:
     given = Field(observed.spec, ("spec",)).at("cluster")
     cloud = clouds.cloud(given.at("source").text("Existing"))
     access = cloud.access(observed.name, given)
-    provider = ProviderConfigRef(access.kind, access.name)
+    provider = _provider(observed, access)
     gateway = _gateway(observed)
     ledger = _ledger(observed)
     conditions = (
@@ -95,7 +95,7 @@ def compose(observed: Observed) -> Outcome:
             **dict(_access_children(observed, cloud, access)),
             **_protection(observed, ledger.replicas),
         },
-        status=_status(observed, provider, gateway, ledger),
+        status={**_published(observed, access, provider), **_status(observed, gateway, ledger)},
         conditions=conditions,
         events=tuple(_events(observed, ledger.account)),
         ready=Ready.TRUE if settled else Ready.FALSE,
@@ -199,6 +199,12 @@ def _gateway_spec(observed: Observed) -> Field:
     return Field(observed.spec, ("spec",)).at("gateway")
 
 
+def _provider(observed: Observed, access: Access) -> ProviderConfigRef:
+    """Return the configuration by the name under which it stands, which may be one that an earlier version gave."""
+    standing = hold.name_of(observed.children.get(PROVIDER_CONFIG_KEY)) if access.manifests else ""
+    return ProviderConfigRef(access.kind, standing or access.name)
+
+
 def _access_children(observed: Observed, cloud: Cloud, access: Access) -> Iterator[tuple[str, Child]]:
     """Yield what is composed on the control plane so that the cluster can be reached."""
     for manifest in access.manifests:
@@ -244,14 +250,11 @@ def _protection(observed: Observed, replicas: tuple[str, ...]) -> dict[str, Chil
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
-def _status(
-    observed: Observed, provider: ProviderConfigRef, gateway: GatewayAddress | None, ledger: _Ledger
-) -> Mapping[str, Json]:
+def _status(observed: Observed, gateway: GatewayAddress | None, ledger: _Ledger) -> Mapping[str, Json]:
     before = _admitted_before(observed)
     admitted, refused = _admitted(before, ledger), _refused(ledger.account)
     accounts = list(zip(ledger.pools, ledger.account.pools, strict=True))
     status: dict[str, Json] = {
-        "providerConfigRef": provider.encode(),
         "summary": inference_cluster.encode_summary(accounts, len(admitted)),
         "pools": [_pool(observed, pool, account, is_frozen=ledger.is_frozen(before)) for pool, account in accounts],
         "admitted": admitted,
@@ -260,6 +263,15 @@ def _status(
     if gateway is not None:
         status["gateway"] = inference_cluster.encode_gateway(gateway)
     return status
+
+
+def _published(observed: Observed, access: Access, provider: ProviderConfigRef) -> Mapping[str, Json]:
+    """Return the configuration that replicas are sent through, once it is this cluster's: a name that somebody else
+    has leads to another cluster.
+    """
+    before = inference_cluster.decode_provider_config(Field(observed.status))
+    is_ours = not access.manifests or PROVIDER_CONFIG_KEY in observed.children or before == provider
+    return {"providerConfigRef": provider.encode()} if is_ours else {}
 
 
 def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bool) -> Json:

@@ -82,11 +82,12 @@ def _is_installed(gateway: Gateway, observed: Observed, release: Verdict) -> boo
 
 
 def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> dict[str, Child]:
-    manifests = list(rendering.installation(gateway)) if gateway.install else []
+    standing = hold.standing(observed.children)
+    manifests = list(rendering.installation(gateway, standing)) if gateway.install else []
     if is_installed:
         manifests += [*rendering.front_door(gateway), traffic.client_manifest(gateway)]
         if gateway.install:
-            manifests.append(rendering.usage(gateway))
+            manifests.append(rendering.usage(gateway, standing))
     children = {
         manifest.key: Child(manifest.resource, _ready(manifest.key, observed.children.get(manifest.key)))
         for manifest in manifests

@@ -16,6 +16,7 @@ from modelplane.api import gateway_status
 from modelplane.api.gateway_status import Verdict
 from modelplane.render import routing
 from modelplane.routing.model import AuthScheme, Endpoint
+from modelplane_functions import hold
 from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Ready, Severity, Truth
 
 _SETTLED_SECONDS = 600
@@ -46,7 +47,7 @@ def compose(observed: Observed) -> Outcome:
     return Outcome(
         children=children,
         status={
-            "backendName": routing.backend_name(endpoint.name),
+            **_names(endpoint, observed),
             "ready": is_ready,
             "inForce": endpoints.in_force(observed.composite),
         },
@@ -55,6 +56,14 @@ def compose(observed: Observed) -> Outcome:
         ready=_ready(exists and is_usable),
         ttl_seconds=_SETTLED_SECONDS if verdict.is_good else _WAITING_SECONDS,
     )
+
+
+def _names(endpoint: Endpoint, observed: Observed) -> dict[str, str]:
+    """Return the names that routes refer to: what stands under a name that an earlier version gave keeps it."""
+    told = {"backendName": (routing.BACKEND_KEY, routing.backend_name(endpoint.name))}
+    if endpoint.credential is not None:
+        told["credentialName"] = (routing.CREDENTIAL_KEY, routing.credential_filter_name(endpoint.name))
+    return {field: hold.name_of(observed.children.get(key)) or derived for field, (key, derived) in told.items()}
 
 
 def _exists(endpoint: Endpoint, observed: Observed) -> bool:

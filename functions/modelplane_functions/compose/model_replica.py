@@ -16,14 +16,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from modelplane import names
-from modelplane.api import inference_cluster, replica_status
+from modelplane.api import inference_cluster, rendered, replica_status
 from modelplane.api import replica as replicas
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import ProviderConfigRef
+from modelplane.api.rendered import NOTHING_RENDERED, Rendered
 from modelplane.render import objects, progress
+from modelplane.render import seen as remote
 from modelplane.render.backend import Backend, Observation, Problem
 from modelplane.render.backends import selection
-from modelplane.render.manifest import Manifest, Purpose
+from modelplane.render.manifest import Lifecycle, Manifest, Purpose
 from modelplane.render.progress import Known, Phase, Progress
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Replica
@@ -63,12 +65,15 @@ class _Verdict:
 class _Rendering:
     """The children to emit; `held` says why they are the observed ones, empty when they were rendered now.
 
-    `awaited` are those that must be there before the workload is created.
+    `awaited` are those that must be there before the workload is created. `record` is what the pods are rendered as,
+    and `edited` are the objects of them that somebody else has changed, which are put back.
     """
 
     children: Mapping[str, Child]
     held: str = ""
     awaited: tuple[str, ...] = ()
+    record: Rendered = NOTHING_RENDERED
+    edited: tuple[str, ...] = ()
 
 
 def compose(observed: Observed) -> Outcome:
@@ -96,9 +101,10 @@ def compose(observed: Observed) -> Outcome:
         status={
             **replica_status.encode(replica, phase, seen.workers, address),
             **replica_status.encode_generation(observed.composite),
+            **rendered.encode(rendering.record),
         },
         conditions=tuple(_conditions(observed, verdict, rendering, seen)),
-        events=tuple(_events(before.phase, phase, verdict, seen)),
+        events=(*_events(before.phase, phase, verdict, seen), *_edits(rendering)),
         ready=Ready.TRUE if settled else Ready.FALSE,
         ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
     )
@@ -165,21 +171,64 @@ def _render(
     if not observed.children and not schedulers.is_offered(facts.scheduler):
         return _held(observed, f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not offered yet")
     source = _source(replica)
-    manifests = backend.render(replica, facts)
-    fresh = {manifest.key: _child(observed, replica, manifest, provider, source) for manifest in manifests}
-    purposes = {manifest.key: manifest.purpose for manifest in manifests}
-    workloads = {key: child for key, child in fresh.items() if purposes[key] is Purpose.WORKLOAD}
-    awaited = tuple(one.key for one in manifests if one.comes_first and fresh[one.key].ready is not Ready.TRUE)
+    is_anothers = bool(_anothers(observed, replica))
+    named = {} if is_anothers else _standing(observed)
+    manifests = {manifest.key: manifest for manifest in backend.render(replica, facts, named)}
+    fresh = {key: _child(observed, replica, manifest, provider, source) for key, manifest in manifests.items()}
+    workloads = {key: child for key, child in fresh.items() if manifests[key].purpose is Purpose.WORKLOAD}
+    record = rendered.of(source, {key: one.resource for key, one in manifests.items() if one.purpose in _PODS})
+    awaited = tuple(key for key, one in manifests.items() if one.comes_first and fresh[key].ready is not Ready.TRUE)
     if awaited and not workloads.keys() & observed.children.keys():
-        return _Rendering({key: child for key, child in fresh.items() if key not in workloads}, awaited=awaited)
-    if not _runs_as_rendered(observed, source, workloads):
-        return _Rendering(fresh)
-    others = {key: child for key, child in fresh.items() if purposes[key] not in _PODS}
-    return _Rendering({**others, **dict(_held_pods(observed, provider, purposes))})
+        children = {key: child for key, child in fresh.items() if key not in workloads}
+        return _Rendering(children, awaited=awaited, record=record)
+    remembered, standing = rendered.decode(observed.status), _pods(observed, manifests)
+    is_known = remembered.source == source and _sources(observed, workloads) == {source}
+    edited = remembered.edited({key: one.resource for key, one in standing.items()}) if is_known else ()
+    if edited or is_anothers or not _runs_as_rendered(observed, source, workloads):
+        return _Rendering(fresh, record=record, edited=edited)
+    others = {key: child for key, child in fresh.items() if manifests[key].purpose not in _PODS}
+    pods = {key: _child(observed, replica, one, provider, source) for key, one in standing.items()}
+    if not is_known:
+        remembered = rendered.of(source, {key: one.resource for key, one in standing.items()})
+    return _Rendering({**others, **pods}, record=remembered)
 
 
 def _held(observed: Observed, why: str) -> _Rendering:
-    return _Rendering(hold.hold(observed.children, _judge), why)
+    return _Rendering(hold.hold(observed.children, _judge), why, record=rendered.decode(observed.status))
+
+
+def _standing(observed: Observed) -> dict[str, str]:
+    """Return the names on the cluster of what is observed, by key: what stands is not renamed."""
+    bare = {key: objects.unwrap(child) for key, child in observed.children.items()}
+    return {key: remote.text(remote.at(manifest, "metadata", "name")) for key, manifest in bare.items()}
+
+
+def _anothers(observed: Observed, replica: Replica) -> set[str]:
+    """Return the other replicas whose workload is on the cluster in place of this one's: an earlier version gave both
+    one name.
+    """
+    workloads = [child for child in observed.children.values() if objects.purpose(child) in (None, Purpose.WORKLOAD)]
+    told = [remote.at(objects.observed(child), "metadata", "labels", names.LABEL_REPLICA) for child in workloads]
+    return {remote.text(owner) for owner in told} - {"", replica.name}
+
+
+def _pods(observed: Observed, manifests: Mapping[str, Manifest]) -> dict[str, Manifest]:
+    """Return what the running pods are made of, as it stands. How it is judged, and what may be done to it, is ours.
+
+    An object that says nothing of its purpose was written by an older version, and is kept with the pods.
+    """
+    found: dict[str, Manifest] = {}
+    for key, child in sorted(observed.children.items()):
+        bare = objects.unwrap(child)
+        if key not in manifests:
+            is_kept = remote.at(child, "spec", "managementPolicies") is not None
+            lifecycle = Lifecycle.KEEP if is_kept else Lifecycle.OWN
+            one = Manifest(key, bare, objects.purpose(child) or Purpose.POD_INPUT, lifecycle=lifecycle)
+        else:
+            one = replace(manifests[key], resource=bare)
+        if one.purpose in _PODS:
+            found[key] = one
+    return found
 
 
 def _source(replica: Replica) -> str:
@@ -193,26 +242,17 @@ def _runs_as_rendered(observed: Observed, source: str, fresh: Mapping[str, Child
     otherwise now.
     """
     running = {key: observed.children[key] for key in fresh if key in observed.children}
-    sources = {
-        (child["metadata"].get("annotations") or {}).get(names.ANNOTATION_RENDERED_FROM) for child in running.values()
-    }
     bare = {key: objects.unwrap(child) for key, child in running.items()}
-    if sources != {source} or not all(bare.values()):
+    if _sources(observed, fresh) != {source} or not all(bare.values()):
         return False
     return any(bare.get(key) != objects.unwrap(child.resource) for key, child in fresh.items())
 
 
-def _held_pods(
-    observed: Observed, provider: ProviderConfigRef, purposes: Mapping[str, Purpose]
-) -> Iterator[tuple[str, Child]]:
-    """Yield everything the running pods are made of as it is, reached through the configuration of today.
-
-    An object that says nothing of its purpose was written by an older version, and is kept with the pods.
-    """
-    for key, child in hold.hold(observed.children, _judge).items():
-        if (purposes.get(key) or objects.purpose(child.resource) or Purpose.POD_INPUT) in _PODS:
-            spec = {**(child.resource.get("spec") or {}), "providerConfigRef": provider.encode()}
-            yield key, Child({**child.resource, "spec": spec}, child.ready)
+def _sources(observed: Observed, workloads: Mapping[str, Child]) -> set[str]:
+    """Return what the observed workloads say they were rendered from."""
+    running = [observed.children[key] for key in workloads if key in observed.children]
+    told = [remote.at(child, "metadata", "annotations", names.ANNOTATION_RENDERED_FROM) for child in running]
+    return {remote.text(source) for source in told}
 
 
 def _provider_config(observed: Observed, cluster: Resource) -> ProviderConfigRef | None:
@@ -317,3 +357,10 @@ def _events(before: str, phase: Phase, verdict: _Verdict, seen: Progress) -> Ite
     bad = phase is Phase.FAILED or any(before == old and phase in new for old, new in worse.items())
     message = messages.get(phase, seen.workload.message)
     yield Event(Severity.WARNING if bad else Severity.NORMAL, str(phase), message)
+
+
+def _edits(rendering: _Rendering) -> Iterator[Event]:
+    """Yield one event for objects that somebody else changed; what was rendered is put back with this answer."""
+    if rendering.edited:
+        changed = " and ".join(rendering.edited)
+        yield Event(Severity.WARNING, "ObjectEdited", f"{changed} was changed by somebody else and is put back")

@@ -97,7 +97,7 @@ def _requirements(service: Service) -> dict[str, Requirement]:
 
 
 def _group_key(selector: str) -> str:
-    return _GROUP + names.digest(selector, digits=8)
+    return _GROUP + names.digest(selector)
 
 
 def _groups(service: Service, observed: Observed) -> tuple[tuple[Candidate, ...], ...]:
@@ -252,7 +252,7 @@ def _children(observed: Observed, facts: _Facts, decided: Plan, verdict: Verdict
     wanted = {
         manifest.key: manifest
         for manifest in (
-            *routing.service_manifests(facts.service, facts.gateway.gateway, decided),
+            *routing.service_manifests(facts.service, facts.gateway.gateway, decided, hold.standing(observed.children)),
             *traffic.service_manifests(facts.service, decided),
         )
     }

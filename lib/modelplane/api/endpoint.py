@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from modelplane import names
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.routing import hosts, url
@@ -69,6 +70,7 @@ def candidate(document: Mapping[str, Json]) -> Candidate:
     root = Field(document)
     name = root.at("metadata", "name").text()
     is_ready, backend_name, is_silent = _said(root)
+    credential_name = _credential_name(root)
     try:
         endpoint, problem = decode(document), ""
     except InvalidInput as error:
@@ -76,17 +78,28 @@ def candidate(document: Mapping[str, Json]) -> Candidate:
         if kept is None:
             return Candidate(name, ready=False, problem=str(error), is_silent=is_silent)
         endpoint, problem = kept, f"{error}; what runs is kept as it is"
-    return Candidate(name, is_ready, backend_name, endpoint, problem, is_silent)
+    return Candidate(name, is_ready, backend_name, endpoint, problem, is_silent, credential_name)
 
 
 def _said(root: Field) -> tuple[bool, str, bool]:
     """Return whether the status says that the endpoint is ready, under which Backend, and whether it says neither."""
     status = root.at("status").value
     said: Mapping[str, Json] = status if isinstance(status, Mapping) else {}
-    ready, name = said.get("ready"), said.get("backendName")
-    backend_name = name if isinstance(name, str) else ""
+    ready, name, own = said.get("ready"), said.get("backendName"), root.at("metadata", "name").text()
+    # A status may be written by somebody else, and the Backend beside it belong to another endpoint.
+    backend_name = name if name in (own, names.backend(own)) else ""
     is_silent = not isinstance(ready, bool) or (ready and not backend_name)
     return ready is True and bool(backend_name), backend_name, is_silent
+
+
+def _credential_name(root: Field) -> str:
+    """Return the filter that the status names, if it is one that is or was the endpoint's; else the one of before: the
+    version that names it gives no other.
+    """
+    own = root.at("metadata", "name").text()
+    status = root.at("status").value
+    said = status.get("credentialName") if isinstance(status, Mapping) else None
+    return names.credential_filter(own) if said == names.credential_filter(own) else names.former_credential_filter(own)
 
 
 def _kept(root: Field) -> Endpoint | None:

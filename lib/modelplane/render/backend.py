@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from modelplane.render.manifest import Manifest
+from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.workload.model import EngineType, Replica, Role, RoleSpec, Workload
 from modelplane.workload.site import ClusterFacts
 
@@ -86,8 +86,13 @@ class Backend(Protocol):
     def check(self, workload: Workload) -> None:
         """Return when the workload can be rendered. Raises: InvalidInput or Unsupported where it never can."""
 
-    def render(self, replica: Replica, facts: ClusterFacts) -> tuple[Manifest, ...]:
-        """Return every object of the replica on its cluster."""
+    def render(
+        self, replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = NOTHING
+    ) -> tuple[Manifest, ...]:
+        """Return every object of the replica on its cluster.
+
+        `standing` holds the names of those that are there, by key: one that an earlier version gave is kept.
+        """
 
     def observe(self, replica: Replica, objects: Mapping[str, Mapping[str, Json] | None]) -> Observation:
         """Return what the objects, by the keys of `render`, say of the replica; None: not seen."""

@@ -14,10 +14,13 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.devices.model import Claim, Constraint
-from modelplane.render.manifest import Manifest, Purpose
+from modelplane.render.manifest import NOTHING, Manifest, Purpose
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest
 
 Json: TypeAlias = Any
+
+# It tells the contents of one role of one replica apart, one after another; the rest of the name says whose they are.
+_CONTENT_DIGITS, _FORMER_DIGITS = 10, 5
 
 POD_CLAIM = "devices"
 """Name of the claim inside the pod."""
@@ -43,8 +46,14 @@ class PodDevices:
         return [] if self.template is None else [{"name": POD_CLAIM}]
 
 
-def of(replica: Replica, bound: BoundRole, labels: Mapping[str, str]) -> PodDevices:
-    """Return what the pods of one role need of devices."""
+def of(
+    replica: Replica, bound: BoundRole, labels: Mapping[str, str], standing: Mapping[str, str] = NOTHING
+) -> PodDevices:
+    """Return what the pods of one role need of devices.
+
+    `standing`, by key, are the objects that are there: a template of the same content keeps the name that an earlier
+    version gave it, since pods name it and another name would start them anew.
+    """
     limits = {
         device.resource_name: str(device.count)
         for device in sorted(bound.devices, key=lambda device: device.resource_name)
@@ -57,10 +66,12 @@ def of(replica: Replica, bound: BoundRole, labels: Mapping[str, str]) -> PodDevi
     constraints = _constraints(bound.spec.constraints, frozenset(device.name for device in claimed))
     if constraints:
         spec["constraints"] = constraints
-    content = names.digest(json.dumps(spec, sort_keys=True))
-    role = str(bound.spec.role)
+    text, role = json.dumps(spec, sort_keys=True), str(bound.spec.role)
+    content, former = (names.digest(text, digits=digits) for digits in (_CONTENT_DIGITS, _FORMER_DIGITS))
+    if _key(role, former) in standing:
+        content = former
     template = Manifest(
-        key=f"claims-{role}-{content}",
+        key=_key(role, content),
         resource={
             "apiVersion": "resource.k8s.io/v1",
             "kind": "ResourceClaimTemplate",
@@ -74,6 +85,10 @@ def of(replica: Replica, bound: BoundRole, labels: Mapping[str, str]) -> PodDevi
         purpose=Purpose.POD_INPUT,
     )
     return PodDevices(template, limits)
+
+
+def _key(role: str, content: str) -> str:
+    return f"claims-{role}-{content}"
 
 
 def _request(device: ResolvedRequest) -> dict[str, Json]:

@@ -5,11 +5,12 @@ Source: Envoy Gateway v1.9.0 (chart gateway-helm, EnvoyProxy), Gateway API v1.6.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.render import routing
-from modelplane.render.manifest import Manifest
+from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.routing import hosts
 from modelplane.routing.model import Gateway
 
@@ -29,6 +30,7 @@ PROXY_KEY = "envoy-proxy"
 GATEWAY_KEY = "gateway"
 USAGE_KEY = "usage-envoy-gateway"
 
+_RELEASE = "envoy-gateway"
 _HELM = "helm.m.crossplane.io/v1beta1"
 
 
@@ -37,13 +39,14 @@ def class_name(gateway: Gateway) -> str:
     return gateway.class_name or gateway.name
 
 
-def installation(gateway: Gateway) -> tuple[Manifest, ...]:
+def installation(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> tuple[Manifest, ...]:
     """Return what installs Envoy Gateway: provider-helm's way into its own cluster, and the Release.
 
     The way is a ProviderConfig of our own namespace: provider-helm is an administrator, and a cluster-wide one would
-    lend that to whoever may create a Release in any namespace.
+    lend that to whoever may create a Release in any namespace. `standing` holds the names of those that are there, by
+    key: they are not renamed, and are referred to as they are.
     """
-    config = names.bounded(gateway.name, "control-plane")
+    config = standing.get(PROVIDER_CONFIG_KEY) or names.bounded(gateway.name, "control-plane")
     return (
         Manifest(
             PROVIDER_CONFIG_KEY,
@@ -59,7 +62,7 @@ def installation(gateway: Gateway) -> tuple[Manifest, ...]:
             {
                 "apiVersion": _HELM,
                 "kind": "Release",
-                "metadata": {"name": _release_name(gateway), "namespace": names.SYSTEM_NAMESPACE},
+                "metadata": {"name": _release_name(gateway, standing), "namespace": names.SYSTEM_NAMESPACE},
                 "spec": {
                     "forProvider": {
                         "chart": {"name": "gateway-helm", "repository": CHART_REPOSITORY, "version": gateway.version},
@@ -74,7 +77,7 @@ def installation(gateway: Gateway) -> tuple[Manifest, ...]:
     )
 
 
-def usage(gateway: Gateway) -> Manifest:
+def usage(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> Manifest:
     """Return what keeps Envoy Gateway installed until the Gateway is gone: without it the proxies would be left
     behind.
     """
@@ -83,12 +86,12 @@ def usage(gateway: Gateway) -> Manifest:
         {
             "apiVersion": "protection.crossplane.io/v1beta1",
             "kind": "Usage",
-            "metadata": {"name": _release_name(gateway), "namespace": gateway.gateway_namespace},
+            "metadata": {"name": names.bounded(gateway.name, _RELEASE), "namespace": gateway.gateway_namespace},
             "spec": {
                 "of": {
                     "apiVersion": _HELM,
                     "kind": "Release",
-                    "resourceRef": {"name": _release_name(gateway), "namespace": names.SYSTEM_NAMESPACE},
+                    "resourceRef": {"name": _release_name(gateway, standing), "namespace": names.SYSTEM_NAMESPACE},
                 },
                 "by": {
                     "apiVersion": routing.GATEWAY_API_VERSION,
@@ -121,8 +124,8 @@ def front_door(gateway: Gateway) -> tuple[Manifest, ...]:
     return tuple(objects)
 
 
-def _release_name(gateway: Gateway) -> str:
-    return names.bounded(gateway.name, "envoy-gateway")
+def _release_name(gateway: Gateway, standing: Mapping[str, str]) -> str:
+    return standing.get(RELEASE_KEY) or names.bounded(gateway.name, _RELEASE)
 
 
 def _proxy(gateway: Gateway) -> Manifest:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from modelplane.workload.site import ClusterFacts
 
-__all__ = ["EXISTS", "ClusterFacts", "Lifecycle", "Manifest", "Purpose", "Readiness"]
+__all__ = ["EXISTS", "NOTHING", "ClusterFacts", "Lifecycle", "Manifest", "Purpose", "Readiness"]
 
 Json: TypeAlias = Any
 
@@ -51,6 +52,8 @@ class Readiness:
 
 
 EXISTS = Readiness()
+NOTHING: Mapping[str, str] = MappingProxyType({})
+"""The names of what stands, by key, where nothing does."""
 
 
 @dataclass(frozen=True, slots=True)

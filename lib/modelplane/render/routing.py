@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render.manifest import Manifest
+from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.routing import hosts
 from modelplane.routing.model import Credential, Endpoint, Gateway, Jwt, Service, Tls
 from modelplane.routing.plan import Bundle, Plan, Target, Variant
@@ -48,13 +49,18 @@ def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
 
 
 def backend_name(endpoint: str) -> str:
-    """Return the name of an endpoint's Backend."""
-    return endpoint
+    """Return the name of an endpoint's Backend; a service's own Backends have other names (`names.hashed`)."""
+    return names.backend(endpoint)
 
 
 def credential_filter_name(endpoint: str) -> str:
     """Return the name of the filter that sets an endpoint's credential."""
-    return names.bounded(endpoint, "credential")
+    return names.credential_filter(endpoint)
+
+
+def rule_filter_name(service: Service) -> str:
+    """Return the name of the filter of a service's shared rule."""
+    return names.bounded(service.name, "rule")
 
 
 def bundle_key(bundle: Bundle) -> str:
@@ -62,26 +68,50 @@ def bundle_key(bundle: Bundle) -> str:
     return f"{BACKEND_KEY}-{bundle.key}"
 
 
-def service_manifests(service: Service, gateway: Gateway, plan: Plan) -> tuple[Manifest, ...]:
-    """Return a service's route with what it alone refers to: the Backends and the filter of a shared rule."""
+def service_manifests(
+    service: Service, gateway: Gateway, plan: Plan, standing: Mapping[str, str] = NOTHING
+) -> tuple[Manifest, ...]:
+    """Return a service's route with what it alone refers to: the Backends and the filter of a shared rule.
+
+    `standing` holds the names of those that are there, by key: they are not renamed, and the route refers to them.
+    """
     labels = {names.LABEL_SERVICE: service.name}
-    rendered = [Manifest(ROUTE_KEY, _route(service, gateway, plan, labels))]
+    own = _Own(service, standing)
+    rendered = [Manifest(ROUTE_KEY, _route(own, gateway, plan, labels))]
     if plan.variant is Variant.SHARED:
         rendered += [
             Manifest(
                 bundle_key(bundle),
-                _backend(service.namespace, _bundle_name(service, bundle), labels, _bundle_spec(bundle)),
+                _backend(service.namespace, own.bundle(bundle), labels, _bundle_spec(bundle)),
             )
             for bundle in plan.bundles
         ]
         spec = _rule_filter_spec(plan)
         if spec:
-            name = _rule_filter_name(service)
-            rendered.append(Manifest(RULE_FILTER_KEY, _filter(service.namespace, name, labels, spec)))
+            filter_ = _filter(service.namespace, own.rule_filter, labels, spec)
+            rendered.append(Manifest(RULE_FILTER_KEY, filter_))
     return tuple(rendered)
 
 
-def _route(service: Service, gateway: Gateway, plan: Plan, labels: Mapping[str, str]) -> Mapping[str, Json]:
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """A service and the names of the objects that belong to it alone."""
+
+    service: Service
+    standing: Mapping[str, str]
+
+    def bundle(self, bundle: Bundle) -> str:
+        """Return the name of a bundle's Backend."""
+        return self.standing.get(bundle_key(bundle)) or names.hashed(self.service.name, of=(bundle.key,))
+
+    @property
+    def rule_filter(self) -> str:
+        """Return the name of the filter of a shared rule."""
+        return self.standing.get(RULE_FILTER_KEY) or rule_filter_name(self.service)
+
+
+def _route(own: _Own, gateway: Gateway, plan: Plan, labels: Mapping[str, str]) -> Mapping[str, Json]:
+    service = own.service
     spec: dict[str, Json] = {
         "parentRefs": [
             {
@@ -91,7 +121,7 @@ def _route(service: Service, gateway: Gateway, plan: Plan, labels: Mapping[str, 
                 "name": gateway.gateway_name,
             }
         ],
-        "rules": [_rule(service, plan)],
+        "rules": [_rule(own, plan)],
     }
     wanted = hosts.of_routes(service.host, gateway.hostname)
     if wanted:
@@ -99,27 +129,29 @@ def _route(service: Service, gateway: Gateway, plan: Plan, labels: Mapping[str, 
     return _object(GATEWAY_API_VERSION, "HTTPRoute", service.namespace, service.name, labels) | {"spec": spec}
 
 
-def _rule(service: Service, plan: Plan) -> Mapping[str, Json]:
+def _rule(own: _Own, plan: Plan) -> Mapping[str, Json]:
+    service = own.service
     rule: dict[str, Json] = {
         "name": RULE,
         "matches": [{"path": {"type": "PathPrefix", "value": service.path}}],
         "timeouts": {"request": service.timeouts.request},
     }
-    filters = _rule_filters(service, plan)
+    filters = _rule_filters(own, plan)
     if filters:
         rule["filters"] = filters
     if plan.variant is Variant.SHARED:
-        rule["backendRefs"] = [_backend_ref(_bundle_name(service, bundle), bundle.weight) for bundle in plan.bundles]
+        rule["backendRefs"] = [_backend_ref(own.bundle(bundle), bundle.weight) for bundle in plan.bundles]
     else:
         rule["backendRefs"] = [_target_ref(service, target) for target in plan.targets]
     return rule
 
 
-def _rule_filters(service: Service, plan: Plan) -> list[Json]:
+def _rule_filters(own: _Own, plan: Plan) -> list[Json]:
+    service = own.service
     filters: list[Json] = []
     if plan.variant is Variant.SHARED:
         if _rule_filter_spec(plan):
-            filters.append(_extension_ref(_rule_filter_name(service)))
+            filters.append(_extension_ref(own.rule_filter))
         if plan.credential is None and isinstance(service.auth, Jwt):
             filters.append(_without_caller_token())
     if (service.path, plan.prefix) != ("/", ""):
@@ -144,7 +176,7 @@ def _target_ref(service: Service, target: Target) -> Mapping[str, Json]:
     if endpoint.host is not None:
         filters.append({"type": "URLRewrite", "urlRewrite": {"hostname": endpoint.host}})
     if endpoint.credential is not None:
-        filters.append(_extension_ref(credential_filter_name(endpoint.name)))
+        filters.append(_extension_ref(target.credential_name or credential_filter_name(endpoint.name)))
     elif isinstance(service.auth, Jwt):
         filters.append(_without_caller_token())
     ref = _backend_ref(target.backend_name, target.weight)
@@ -164,19 +196,11 @@ def _backend_ref(name: str, weight: int) -> dict[str, Json]:
     return {"group": ENVOY, "kind": "Backend", "name": name, "weight": weight}
 
 
-def _bundle_name(service: Service, bundle: Bundle) -> str:
-    return names.bounded(service.name, bundle.key)
-
-
 def _bundle_spec(bundle: Bundle) -> Mapping[str, Json]:
     spec = dict(_backend_spec(bundle.endpoints, bundle.tls))
     if bundle.standby:
         spec["fallback"] = True
     return spec
-
-
-def _rule_filter_name(service: Service) -> str:
-    return names.bounded(service.name, "rule")
 
 
 def _backend_spec(endpoints: tuple[Endpoint, ...], tls: Tls | None) -> Mapping[str, Json]:

@@ -37,7 +37,8 @@ class Variant(StrEnum):
 class Candidate:
     """An endpoint that a selector matched. `endpoint` None: it cannot be read, and `problem` says why.
 
-    `is_silent`: it does not say whether it is ready, which is not the same as no.
+    `is_silent`: it does not say whether it is ready, which is not the same as no. `credential_name` is the filter that
+    sets its credential, where it says so.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Candidate:
     endpoint: Endpoint | None = None
     problem: str = ""
     is_silent: bool = False
+    credential_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Target:
     group: int
     weight: int
     priority: int
+    credential_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +239,14 @@ def _targets(groups: Sequence[Group], ready: Sequence[Sequence[Candidate]]) -> t
         portions = [weights.Portion(groups[index].weight, len(ready[index])) for index in indexes]
         own.update(zip(indexes, weights.shares(portions), strict=True))
     return tuple(
-        Target(candidate.endpoint, candidate.backend_name, index, own[index], groups[index].priority)
+        Target(
+            candidate.endpoint,
+            candidate.backend_name,
+            index,
+            own[index],
+            groups[index].priority,
+            candidate.credential_name,
+        )
         for index, candidates in enumerate(ready)
         for candidate in candidates
         if candidate.endpoint is not None
@@ -254,7 +264,7 @@ def _bundles(groups: Sequence[Group], targets: Sequence[Target]) -> tuple[Bundle
         endpoints = tuple(member.endpoint for member in members)
         bundles.append(
             Bundle(
-                key=names.digest(groups[index].selector.text(), tls_key, digits=8),
+                key=names.digest(groups[index].selector.text(), tls_key),
                 endpoints=endpoints,
                 weight=sum(member.weight for member in members),
                 standby=members[0].priority > in_use,

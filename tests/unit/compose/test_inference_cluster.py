@@ -357,3 +357,20 @@ def test_nobody_new_is_admitted_beside_an_admitted_replica_that_cannot_be_read()
     assert outcome.status["refused"] == []
     known = condition(outcome, "CapacityKnown")
     assert "ml-team/llama-0 cannot be read" in known.message
+
+
+def test_a_cluster_publishes_no_configuration_of_somebody_else() -> None:
+    """Until its own stands the name may lead to another cluster; one that an earlier version named stays as it is."""
+    running = Running()
+    running.cluster.pop("status")
+    standing = running.children.pop("provider-config")
+    assert "providerConfigRef" not in running.compose().status
+    standing["metadata"]["name"] = "modelplane-a-cut-1a2b3"
+    running.children["provider-config"] = standing
+    outcome = running.step()
+    assert outcome.status["providerConfigRef"]["name"] == "modelplane-a-cut-1a2b3"
+    gateway = outcome.children["gateway"].resource["spec"]["providerConfigRef"]["name"]
+    assert gateway == "modelplane-a-cut-1a2b3"
+    del running.children["provider-config"]
+    running.cluster["status"]["providerConfigRef"]["name"] = "modelplane-a"
+    assert running.compose().status["providerConfigRef"]["name"] == "modelplane-a", "a blink is no loss"

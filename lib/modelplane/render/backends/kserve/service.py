@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.errors import InvalidInput
-from modelplane.render import claims, engines, pods
+from modelplane.render import claims, engines, pods, seen
 from modelplane.render.backend import Shape, shape_of
 from modelplane.render.backends.kserve import launching, templating
 from modelplane.render.engines import Member
-from modelplane.render.manifest import Lifecycle, Manifest, Purpose, Readiness
+from modelplane.render.manifest import NOTHING, Lifecycle, Manifest, Purpose, Readiness
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import BoundRole, EngineType, Replica, Role
 from modelplane.workload.site import ClusterFacts
@@ -64,24 +64,39 @@ class _Rendering:
     name: str
 
 
-def service_name(replica: Replica) -> str:
+def service_name(replica: Replica, standing: str = "") -> str:
     """Return the name of the LLMInferenceService: the replica's, cut with a hash where KServe's own names would not
     fit.
+
+    `standing` is the name under which it is there. One that was given to it before is kept, since another would be
+    another workload; any other is somebody's edit.
     """
     prefill = replica.role(Role.PREFILL)
-    if prefill is not None and prefill.spec.topology.is_gang:
-        return names.bounded(replica.name, limit=_PREFILL_GANG_NAME_MAX)
-    return replica.name
+    is_long = prefill is not None and prefill.spec.topology.is_gang
+    limit = _PREFILL_GANG_NAME_MAX if is_long else names.REPLICA_NAME_MAX
+    former = names.former(replica.name, limit=limit) if is_long else replica.name
+    return former if standing == former else names.bounded(replica.name, limit=limit)
 
 
-def render(replica: Replica, facts: ClusterFacts) -> tuple[Manifest, ...]:
+def another_owner(replica: Replica, observed: Mapping[str, Json]) -> str:
+    """Return the replica whose workload an observed one is, empty where it is this one's or says nothing."""
+    owner = seen.text(seen.at(observed, "metadata", "labels", names.LABEL_REPLICA))
+    return "" if owner == replica.name else owner
+
+
+def remote_name(observed: Mapping[str, Json]) -> str:
+    """Return the name of an observed object."""
+    return seen.text(seen.at(observed, "metadata", "name"))
+
+
+def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = NOTHING) -> tuple[Manifest, ...]:
     """Return every object of the replica on its cluster.
 
     Raises: InvalidInput where the replica's flags contradict it; `check` refuses the same before a replica exists.
     """
     engine = launching.Engine(replica.namespace, replica.engine, replica.model, replica.is_disaggregated)
-    rendering = _Rendering(replica, facts, engine, service_name(replica))
-    devices = {bound.spec.role: claims.of(replica, bound, _labels(replica, bound)) for bound in replica.roles}
+    rendering = _Rendering(replica, facts, engine, service_name(replica, standing.get(KEY_SERVICE, "")))
+    devices = {bound.spec.role: claims.of(replica, bound, _labels(replica, bound), standing) for bound in replica.roles}
     templates = tuple(found.template for found in devices.values() if found.template is not None)
     stand_ins = tuple(_stand_in(replica, bound) for bound in replica.roles if shape_of(bound.spec) is Shape.PIPELINE)
     return (_namespace(replica), *templates, *stand_ins, _service(rendering, devices), _route(rendering))

@@ -51,6 +51,13 @@ def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observati
     is_routed, route_problems = _route(objects.get(service.KEY_ROUTE))
     if observed is None:
         return Observation({}, is_ready=False, is_routed=is_routed, problems=tuple(route_problems))
+    owner = service.another_owner(replica, observed)
+    if owner:
+        message = (
+            f"LLMInferenceService {service.remote_name(observed)} is of replica {owner}, which was given its name too"
+        )
+        none = {bound.spec.role: 0 for bound in replica.roles}
+        return Observation(none, is_ready=False, is_routed=is_routed, problems=(Problem("NameTaken", message),))
     conditions = seen.conditions(observed.get("status"))
     problems = [*_stale(observed), *_service_problems(conditions), *route_problems]
     is_ready = not any(_stale(observed)) and all(

@@ -1,0 +1,116 @@
+"""The owner of a name, looked at before anything is written under it.
+
+Crossplane refuses what another composite controls, with an error that stops everything else of the reconcile, and takes
+over what nobody controls: a ModelEndpoint written by hand would be overwritten by a replica's. So each object that is
+to be made is first asked for by its name. One that belongs to somebody else is not made, which is told; all others are.
+
+Source: Crossplane v2.4.0 (composition_functions.go): server-side apply with force, a controller reference among the
+owners, and nothing observed but what no other controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Requirement, Resource, Truth
+
+Json: TypeAlias = Any
+
+CONDITION = "NamesFree"
+# Crossplane says on each composed object, and on one that was restored without its owners, whose it is.
+LABEL_COMPOSITE = "crossplane.io/composite"
+_KEY = "named/"
+_WAITING_SECONDS = 30
+_TOLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A child whose name another object has, and whose that one is."""
+
+    key: str
+    about: str
+
+
+def checked(observed: Observed, outcome: Outcome) -> Outcome:
+    """Return the outcome without what would be written over somebody else's object; it asks for those names first."""
+    if outcome.fatal is not None or not outcome.requirements.keys() <= observed.required.keys():
+        return outcome
+    new = {key: child for key, child in outcome.children.items() if key not in observed.children and _name(child)}
+    asked = {**outcome.requirements, **{_KEY + key: _requirement(child) for key, child in new.items()}}
+    outcome = replace(outcome, requirements=asked)
+    if not asked.keys() <= observed.required.keys():
+        return outcome
+    taken = list(_taken(observed, new))
+    if taken:
+        return _refused(outcome, taken)
+    if _was_told(observed):
+        free = Condition(CONDITION, Truth.TRUE, "Free", "no name that is needed belongs to somebody else")
+        return replace(outcome, conditions=(*outcome.conditions, free))
+    return outcome
+
+
+def _refused(outcome: Outcome, taken: list[_Taken]) -> Outcome:
+    gone = {one.key for one in taken}
+    listed = "; ".join(one.about for one in taken[:_TOLD])
+    rest = f"; and {len(taken) - _TOLD} more" if len(taken) > _TOLD else ""
+    message = f"{listed}{rest}; nothing is written over what is somebody else's: rename or delete one of the two"
+    return replace(
+        outcome,
+        children={key: child for key, child in outcome.children.items() if key not in gone},
+        conditions=(*outcome.conditions, Condition(CONDITION, Truth.FALSE, "NameTaken", message)),
+        ready=Ready.FALSE,
+        ttl_seconds=min(outcome.ttl_seconds, _WAITING_SECONDS),
+    )
+
+
+def _taken(observed: Observed, new: Mapping[str, Child]) -> Iterator[_Taken]:
+    for key, child in sorted(new.items()):
+        for found in observed.required[_KEY + key]:
+            if not _is_ours(observed.composite, found):
+                yield _Taken(key, f"{child.resource['kind']} {_full_name(found)} exists and {_whose(found)}")
+
+
+def _requirement(child: Child) -> Requirement:
+    resource = child.resource
+    namespace = resource["metadata"].get("namespace")
+    return Requirement(str(resource["apiVersion"]), str(resource["kind"]), name=_name(child), namespace=namespace)
+
+
+def _name(child: Child) -> str:
+    return str((child.resource.get("metadata") or {}).get("name") or "")
+
+
+def _is_ours(composite: Resource, found: Resource) -> bool:
+    """Return whether the composite controls an object, or made it before it lost its owners (a restore)."""
+    own, metadata = composite["metadata"], found["metadata"]
+    owner = _controller(found)
+    if owner is None:
+        return bool((metadata.get("labels") or {}).get(LABEL_COMPOSITE) == own["name"])
+    if own.get("uid"):
+        return bool(owner.get("uid") == own["uid"])
+    return (owner.get("kind"), owner.get("name")) == (composite.get("kind"), own["name"])
+
+
+def _controller(resource: Resource) -> Mapping[str, Json] | None:
+    owners = resource["metadata"].get("ownerReferences") or ()
+    return next((owner for owner in owners if owner.get("controller") is True), None)
+
+
+def _whose(found: Resource) -> str:
+    owner = _controller(found)
+    if owner is None:
+        return "is controlled by nobody"
+    return f"belongs to {owner.get('kind')} {owner.get('name')}"
+
+
+def _full_name(resource: Resource) -> str:
+    metadata = resource["metadata"]
+    return "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
+
+
+def _was_told(observed: Observed) -> bool:
+    conditions = observed.status.get("conditions") or ()
+    return any(each.get("type") == CONDITION and each.get("status") != Truth.TRUE for each in conditions)
