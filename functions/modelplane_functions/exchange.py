@@ -106,14 +106,17 @@ class Observed:
     @property
     def spec(self) -> Resource:
         """Return the composite's spec."""
-        spec: Resource = self.composite.get("spec") or {}
-        return spec
+        return _mapping(self.composite.get("spec"))
 
     @property
     def status(self) -> Resource:
         """Return the status the composite had before this call, empty at first."""
-        status: Resource = self.composite.get("status") or {}
-        return status
+        return _mapping(self.composite.get("status"))
+
+
+def _mapping(value: Json) -> Resource:
+    """Return an object, empty where there is none or where something else stands in its place."""
+    return value if isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from modelplane.render import seen
 from modelplane_functions.exchange import Child, Ready, Resource
 
 Json: TypeAlias = Any
@@ -57,10 +58,8 @@ def standing(children: Mapping[str, Resource]) -> dict[str, str]:
 
 def ready_by_condition(child: Resource) -> Ready:
     """Return TRUE when the object's condition Ready is True, FALSE in every other case, also when it has none."""
-    for condition in (child.get("status") or {}).get("conditions") or ():
-        if condition.get("type") == "Ready":
-            return Ready.TRUE if condition.get("status") == "True" else Ready.FALSE
-    return Ready.FALSE
+    ready = seen.conditions(child.get("status")).get("Ready")
+    return Ready.TRUE if seen.verdict(ready) is True else Ready.FALSE
 
 
 def _metadata(metadata: Mapping[str, Json]) -> dict[str, Json]:

@@ -22,7 +22,7 @@ from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
 from modelplane import interruption
 from modelplane.errors import InvalidInput, InvalidSelector, OverBudget, Unsupported
-from modelplane_functions import ownership, registry, turns, wire
+from modelplane_functions import admissible, ownership, registry, turns, wire
 from modelplane_functions.exchange import Condition, Observed, Outcome, Truth
 
 # Crossplane's client receives at most this much (the default of grpc-go, which it does not change), whatever we may
@@ -145,10 +145,19 @@ def answer(
             raise InvalidInput("is required", path=("metadata", "name"))
         _check_size(request)
         observed = decode(request)
-        outcome = _settled(request, observed, ownership.checked(observed, composer.load()(observed)))
+        outcome = _settled(request, observed, composed(composer, observed))
     except (InvalidInput, Unsupported) as error:
         outcome = refused(about, condition, error)
     return _within_limit(request, about, condition, wire.encode(request, outcome))
+
+
+def composed(composer: registry.Composer, observed: Observed) -> Outcome:
+    """Return what a composer decides about a composite whose spec its definition takes.
+
+    Raises: InvalidInput or Unsupported for what its author must change.
+    """
+    admissible.check(observed)
+    return ownership.checked(observed, composer.load()(observed))
 
 
 def _check_size(request: fnv1.RunFunctionRequest) -> None:

@@ -97,8 +97,9 @@ def _drawn(document: Json, chance: random.Random) -> mutations.Mutation:
 
 def _is_authors(document: Json, mutation: mutations.Mutation) -> bool:
     """Return whether the mutation is an edit that the API server takes from whoever owns the object."""
-    is_theirs = mutation.path[0] == "spec" or mutation.path[:2] == ("metadata", "labels")
-    return is_theirs and mutations.is_accepted(document, mutation.applied(document))
+    if mutation.path[:2] == ("metadata", "labels"):
+        return True  # what is selected by a label is what its author labels so
+    return mutation.path[0] == "spec" and mutations.is_accepted(document, mutation.applied(document))
 
 
 def _one(question: Question) -> Iterator[str]:

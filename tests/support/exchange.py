@@ -43,7 +43,8 @@ def _matches(requirement: Requirement, document: Json) -> bool:
         return False
     if requirement.name is not None:
         return bool(metadata["name"] == requirement.name)
-    return requirement.labels.items() <= (metadata.get("labels") or {}).items()
+    labels = metadata.get("labels")
+    return requirement.labels.items() <= (labels if isinstance(labels, Mapping) else {}).items()
 
 
 def plain(outcome: Outcome) -> dict[str, Json]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modelplane import names
+from modelplane.api import catalogue, kinds
 from modelplane.render import objects
 from modelplane.render.manifest import Purpose
 from modelplane_functions.exchange import Outcome
@@ -53,12 +54,17 @@ def _changed(key: str, child: Json, after: Mapping[str, Json]) -> Iterator[str]:
         if gone:
             yield f"child {key} no longer routes to {', '.join(gone)}"
     elif child["kind"] == "ModelReplica":
-        kept = {name: value for name, value in child["spec"].items() if name not in ("crossplane", "priority")}
-        wanted = {name: value for name, value in after["spec"].items() if name != "priority"}
-        if kept != wanted:
+        if _runs(child) != _runs(after):
             yield f"child {key} is another replica: its pods restart"
     elif child["kind"] == "ModelEndpoint" and after["spec"].get("drain") and not child["spec"].get("drain"):
         yield f"child {key} is drained"
+
+
+def _runs(replica: Mapping[str, Json]) -> Json:
+    """Return what a replica runs: its spec with the defaults of the API server, without what may change at any time."""
+    whole = {"apiVersion": names.API_VERSION, "kind": "ModelReplica", **replica}
+    spec = catalogue.structural_kind("ModelReplica").stored(whole)["spec"]
+    return {name: value for name, value in spec.items() if name not in ("crossplane", "priority")}
 
 
 def _receiving(route: Mapping[str, Json]) -> set[str]:
@@ -78,6 +84,8 @@ def _admissions(before: Situation, outcome: Outcome) -> Iterator[str]:
 
 
 def _namespaces(before: Situation, outcome: Outcome) -> Iterator[str]:
+    if not kinds.KINDS[before.kind].is_namespaced:
+        return  # the platform names the namespaces of its gateways and Secrets
     own = {before.composite["metadata"].get("namespace"), names.SYSTEM_NAMESPACE, None, ""}
     own |= {found for child in before.children.values() for found in _named(child)}
     for key, child in sorted(outcome.children.items()):

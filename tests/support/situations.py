@@ -15,7 +15,7 @@ from typing import Any
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
-from modelplane_functions import registry
+from modelplane_functions import registry, servicer
 from modelplane_functions.exchange import Outcome
 from tests.support import exchange, rendered
 
@@ -46,7 +46,7 @@ class Situation:
 def decided(situation: Situation) -> Outcome | None:
     """Return what its composer decides; None for a refusal, which Crossplane takes as: nothing changes."""
     composite = situation.composite
-    compose = registry.composers()[situation.kind].load()
+    compose = functools.partial(servicer.composed, registry.composers()[situation.kind])
     try:
         outcome = exchange.settle(compose, composite, children=situation.children, store=situation.store)
     except (InvalidInput, Unsupported):

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from modelplane.api import inference_class
+from modelplane.api.fields import Field
 from modelplane.devices import partitions, physical, published
 from modelplane.devices.model import Claim, Device, NodeClass
 from modelplane.errors import InvalidInput
@@ -143,5 +144,5 @@ def _memory(nominal: tuple[str, ...]) -> Condition:
 
 def _events(observed: Observed, warnings: tuple[str, ...]) -> tuple[Event, ...]:
     """Return an event for each warning that is new."""
-    known = set(observed.status.get("warnings") or ())
+    known = {entry.value for entry in Field(observed.status).at("warnings").items() if isinstance(entry.value, str)}
     return tuple(Event(Severity.WARNING, "Implausible", text) for text in warnings if text not in known)

@@ -25,7 +25,7 @@ from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.api.gateway_status import Verdict
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.render import routing, traffic
+from modelplane.render import routing, seen, traffic
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, hosts, plan
 from modelplane.routing.model import Service
@@ -392,8 +392,8 @@ def _needs(observed: Observed, children: Mapping[str, Child]) -> Iterable[Verdic
 
 def _events(observed: Observed, condition: Condition) -> tuple[Event, ...]:
     """Return an event when a condition turns good, or stops being good; none while it stays as it is."""
-    before = {str(each.get("type")): each.get("status") for each in observed.status.get("conditions") or ()}
-    was_good, is_good = before.get(condition.type) == Truth.TRUE, condition.status is Truth.TRUE
+    before = seen.conditions(observed.status).get(condition.type)
+    was_good, is_good = seen.verdict(before) is True, condition.status is Truth.TRUE
     if was_good == is_good:
         return ()
     if is_good:

@@ -33,11 +33,15 @@ class Fixed:
         return outcome
 
 
+CONTAINER: dict[str, Any] = {"name": "engine", "image": "vllm/vllm-openai:v0.23.0"}
+SPEC: dict[str, Any] = {"nodeSelector": {"cel": "true"}, "workers": {"template": {"spec": {"containers": [CONTAINER]}}}}
+
+
 def request_of(kind: str = "ModelDeployment", *, name: str = "llama", namespace: str = "ml") -> fnv1.RunFunctionRequest:
     request = fnv1.RunFunctionRequest(meta=fnv1.RequestMeta(tag="t"))
     metadata = {key: value for key, value in (("name", name), ("namespace", namespace)) if value}
     request.observed.composite.resource.update(
-        {"apiVersion": "modelplane.ai/v1alpha1", "kind": kind, "metadata": metadata}
+        {"apiVersion": "modelplane.ai/v1alpha1", "kind": kind, "metadata": metadata, "spec": SPEC}
     )
     return request
 
