@@ -96,9 +96,10 @@ def serve(how: Settings, runner: servicer.FunctionRunner) -> None:
     gc.set_threshold(*_GARBAGE_THRESHOLDS)
     sys.setswitchinterval(SWITCH_SECONDS)
     asyncio.run(_serve(how, runner, credentials))
-    if not runner.close(STOPPING_SECONDS):
+    all_ended = runner.close(STOPPING_SECONDS)
+    logging.get_logger().info("stopped", allEnded=all_ended)
+    if not all_ended:
         # What computes without a checkpoint would be torn down together with the interpreter under it.
-        logging.get_logger().warning("stopped while a computation was under way")
         standard_logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -165,7 +166,6 @@ async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: gr
     log.info("stopping: calls under way may finish", graceSeconds=SHUTDOWN_GRACE_SECONDS)
     await server.stop(grace=SHUTDOWN_GRACE_SECONDS)
     runner.close()
-    log.info("stopped")
 
 
 async def _prepare(runner: servicer.FunctionRunner) -> None:

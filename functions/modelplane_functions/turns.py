@@ -2,8 +2,8 @@
 
 All calls share one interpreter, so two that compute at once take twice as long each. Three rules keep the calls of one
 tenant from standing in the way of another's: namespaces take turns; each has at most so many calls under way; and a
-call that has computed for longer than `SHORT_SECONDS` stops at its next checkpoint while a shorter one is under way. It
-goes on after `GIVE_WAY_SECONDS` in any case, so that it ends as well.
+call that has computed for longer than `SHORT_SECONDS` stops at its next checkpoint while a shorter one is under way, or
+another long one has its slice. It goes on after `GIVE_WAY_SECONDS` in any case, so that it ends as well.
 
 A call that nobody waits for any more is taken out of its queue, or stops at its next checkpoint.
 """
@@ -45,6 +45,8 @@ class Call(Generic[T]):
         self.is_long = False
         self.began = 0.0
         """Processor time of its thread when it began."""
+        self.slice_until = 0.0
+        """Processor time of its thread up to which no other long call has a slice."""
         self.stays_until = 0.0
         """Processor time of its thread up to which it computes whoever comes, since it stood aside for long."""
 
@@ -60,6 +62,8 @@ class Turns:
         self._running: list[Call[object]] = []
         self._short = 0
         """Calls under way that are not long yet."""
+        self._long: deque[Call[object]] = deque()
+        """Those that are; the first has its slice."""
         self._changed = threading.Condition()
         self._is_closed = False
         self._threads: list[threading.Thread] = []
@@ -124,7 +128,10 @@ class Turns:
             error = raised
         with self._changed:
             self._running.remove(call)
-            self._short -= not call.is_long
+            if call.is_long:
+                self._long.remove(call)
+            else:
+                self._short -= 1
             self._changed.notify_all()
         if error is not None:
             call.result.set_exception(error)
@@ -161,17 +168,30 @@ class Turns:
         """Answer a checkpoint of a call under way."""
         if call.is_unwanted:
             raise interruption.Interrupted
-        if call.is_long and not self._short:
+        if call.is_long and not self._short and len(self._long) == 1:
             return
         spent = time.thread_time()
         if spent - call.began < SHORT_SECONDS or spent < call.stays_until:
             return
         with self._changed:
-            if not call.is_long:
-                call.is_long = True
-                self._short -= 1
-                self._changed.notify_all()
-            if not self._changed.wait_for(lambda: call.is_unwanted or not self._short, GIVE_WAY_SECONDS):
+            self._line_up(call, spent)
+            if not self._changed.wait_for(lambda: call.is_unwanted or self._may_compute(call), GIVE_WAY_SECONDS):
                 call.stays_until = spent + SLICE_SECONDS
         if call.is_unwanted:
             raise interruption.Interrupted
+
+    def _line_up(self, call: Call[object], spent: float) -> None:
+        """Put a call that has become long, or whose slice is over, at the end of the long ones."""
+        if not call.is_long:
+            call.is_long = True
+            self._short -= 1
+            self._long.append(call)
+        elif spent >= call.slice_until and self._long[0] is call:
+            self._long.rotate(-1)
+        else:
+            return
+        call.slice_until = spent + SLICE_SECONDS
+        self._changed.notify_all()
+
+    def _may_compute(self, call: Call[object]) -> bool:
+        return not self._short and self._long[0] is call

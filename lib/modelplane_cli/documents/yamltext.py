@@ -8,6 +8,7 @@ Source: sigs.k8s.io/yaml (YAML 1.1 scalars as goyaml v2 resolves them, keys are 
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
@@ -125,7 +126,7 @@ def read(text: str) -> Iterator[Parsed]:
         except (json.JSONDecodeError, RecursionError):
             pass  # not JSON after all: a YAML flow mapping, several documents, or too deep; YAML says which
         else:
-            yield Parsed(value, 1, lambda: _lines_of(text))
+            yield Parsed(value, 1, functools.cache(lambda: _lines_of(text)))  # each problem asks for its line
             return
     yield from _Builder(text).documents()
 

@@ -171,3 +171,18 @@ def test_numbers_and_objects_without_measure_are_told_and_short(text: str, messa
 def test_sixty_thousand_merges_are_those_of_one() -> None:
     (parsed,) = yamltext.read("a: &a {x: 1}\nb:\n" + "  <<: *a\n" * 60_000)
     assert parsed.value["b"] == {"x": 1}
+
+
+def test_the_lines_of_a_json_text_are_looked_for_once_whatever_is_wrong_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+
+    def lines_of(text: str) -> yamltext.Lines:
+        looked.append(text)
+        return yamltext.Lines(1)
+
+    monkeypatch.setattr(yamltext, "_lines_of", lines_of)
+    (parsed,) = yamltext.read('{"a": 1}')
+    assert [parsed.lines().of(("a",)) for _ in range(3)] == [1, 1, 1]
+    assert len(looked) == 1

@@ -134,6 +134,18 @@ def test_a_long_call_gives_way_to_a_short_one_and_ends(eight: Turns) -> None:
     call.result.result(SOON)
 
 
+def test_long_calls_take_turns_and_all_of_them_end(eight: Turns) -> None:
+    def long() -> float:
+        began, until = time.thread_time(), time.thread_time() + 3 * turns.SHORT_SECONDS
+        while time.thread_time() < until:
+            interruption.checkpoint()
+        return time.thread_time() - began
+
+    calls = [eight.submit(tenant, long) for tenant in "aabbccdd"]
+    assert all(call.result.result(6 * SOON) >= 3 * turns.SHORT_SECONDS for call in calls)
+    assert eight.submit("e", lambda: 1).result.result(SOON) == 1
+
+
 def test_closing_drops_what_waits_and_stops_what_is_under_way() -> None:
     one = Turns(1)
     under_way, waits = one.submit("a", endless), one.submit("a", endless)
