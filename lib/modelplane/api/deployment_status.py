@@ -5,23 +5,14 @@ Partial is never healthy: `ReplicasScheduled` is True only when every wanted rep
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.placement.decision import Admission, Closest, PlacedReplica, PlacedRole, Plan, Reason, Shortfall, State
+from modelplane.placement.decision import Admission, Closest, PlacedReplica, PlacedRole, Plan, Shortfall, State
 
 Json: TypeAlias = Any
-
-# The condition's reason for the refusal that came nearest to fitting; a reason without an entry stands for itself.
-_CONDITION_REASONS: Mapping[Reason, str] = {
-    Reason.LABEL_MISMATCH: "NoMatchingCluster",
-    Reason.INSUFFICIENT_NODES: "InsufficientCapacity",
-    Reason.INSUFFICIENT_DEVICES: "InsufficientCapacity",
-    Reason.INSUFFICIENT_NODE_RESOURCES: "InsufficientCapacity",
-}
-_ORDER = {reason: position for position, reason in enumerate(Reason)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +65,8 @@ def scheduled_reason(plan: Plan) -> tuple[str, str]:
     if plan.shortfall is None:
         replicas = "replica holds" if plan.wanted == 1 else "replicas hold"
         return "AllScheduled", f"{plan.wanted} {replicas} a placement" if plan.wanted else "no replicas are wanted"
-    nearest = max((count.reason for count in plan.shortfall.reasons), key=_ORDER.__getitem__, default=None)
-    reason = "NoMatchingCluster" if nearest is None else _CONDITION_REASONS.get(nearest, str(nearest))
+    nearest = max((count.reason for count in plan.shortfall.reasons), key=lambda reason: reason.order, default=None)
+    reason = "NoMatchingCluster" if nearest is None else nearest.condition or nearest.text
     message = f"{plan.placed} of {plan.wanted} replicas placed; {plan.shortfall.message}"
     closest = plan.shortfall.closest
     if closest is not None:

@@ -4,33 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
+from enum import Enum, StrEnum, auto
+from typing import ClassVar, NamedTuple
 
 from modelplane.placement.snapshot import Allocation, PodShape
 from modelplane.workload.model import Role
 
 
-class Reason(StrEnum):
-    """Why a cluster (or one of its pools) cannot take a replica.
+class Telling(Enum):
+    """How much a detail adds to the words that refusals are counted under."""
 
-    One per cluster, the first that applies in this order.
+    NOTHING = auto()
+    """The words say all there is."""
+    DETAIL = auto()
+    """The detail says more; of several clusters that of the nearest is told."""
+    COMPARISON = auto()
+    """The detail compares, so what is told is called closest even of one cluster."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reason:
+    """Why a cluster (or one of its pools) cannot take a replica; all that is said of a reason stands in its row.
+
+    One per cluster, the first that applies by `order`: the greater, the nearer the cluster came to a fit. `distance`
+    orders clusters and pools by how far what they lack is from a fit, what is short before what was decided by
+    somebody. `condition` is the reason of the deployment's condition, empty where it is the text itself. A reason is
+    equal to itself alone.
     """
 
-    LABEL_MISMATCH = "LabelMismatch"
-    UNTOLERATED_TAINT = "UntoleratedTaint"
-    CLUSTER_NOT_READY = "ClusterNotReady"
-    NO_GATEWAY_ADDRESS = "NoGatewayAddress"
-    BACKEND_UNAVAILABLE = "BackendUnavailable"
-    CACHE_NOT_READY = "CacheNotReady"
-    REFUSED_BY_CLUSTER = "RefusedByCluster"
-    REPLICA_LIMIT = "ReplicaLimit"
-    SELECTOR_ERROR = "SelectorError"
-    NO_MATCHING_DEVICE = "NoMatchingDevice"
-    INSUFFICIENT_NODES = "InsufficientNodes"
-    INSUFFICIENT_DEVICES = "InsufficientDevices"
-    INSUFFICIENT_NODE_RESOURCES = "InsufficientNodeResources"
-    SPREAD_CONSTRAINT = "SpreadConstraint"
+    text: str
+    order: int
+    distance: int
+    telling: Telling = Telling.NOTHING
+    condition: str = ""
+
+    LABEL_MISMATCH: ClassVar[Reason]
+    UNTOLERATED_TAINT: ClassVar[Reason]
+    CLUSTER_NOT_READY: ClassVar[Reason]
+    NO_GATEWAY_ADDRESS: ClassVar[Reason]
+    BACKEND_UNAVAILABLE: ClassVar[Reason]
+    CACHE_NOT_READY: ClassVar[Reason]
+    REFUSED_BY_CLUSTER: ClassVar[Reason]
+    REPLICA_LIMIT: ClassVar[Reason]
+    SELECTOR_ERROR: ClassVar[Reason]
+    NO_MATCHING_DEVICE: ClassVar[Reason]
+    INSUFFICIENT_NODES: ClassVar[Reason]
+    INSUFFICIENT_DEVICES: ClassVar[Reason]
+    INSUFFICIENT_NODE_RESOURCES: ClassVar[Reason]
+    SPREAD_CONSTRAINT: ClassVar[Reason]
+
+    def __str__(self) -> str:
+        """Return the text that stands in status and conditions."""
+        return self.text
+
+
+# fmt: off
+_CAPACITY = "InsufficientCapacity"
+Reason.LABEL_MISMATCH = Reason("LabelMismatch", 10, 140, condition="NoMatchingCluster")
+Reason.UNTOLERATED_TAINT = Reason("UntoleratedTaint", 20, 130)
+Reason.CLUSTER_NOT_READY = Reason("ClusterNotReady", 30, 90)
+Reason.NO_GATEWAY_ADDRESS = Reason("NoGatewayAddress", 40, 80)
+Reason.BACKEND_UNAVAILABLE = Reason("BackendUnavailable", 50, 120, Telling.DETAIL)
+Reason.CACHE_NOT_READY = Reason("CacheNotReady", 60, 60)
+Reason.REFUSED_BY_CLUSTER = Reason("RefusedByCluster", 70, 70, Telling.DETAIL)
+Reason.REPLICA_LIMIT = Reason("ReplicaLimit", 80, 10, Telling.DETAIL)
+Reason.SELECTOR_ERROR = Reason("SelectorError", 90, 110, Telling.DETAIL)
+Reason.NO_MATCHING_DEVICE = Reason("NoMatchingDevice", 100, 100, Telling.COMPARISON)
+Reason.INSUFFICIENT_NODES = Reason("InsufficientNodes", 110, 50, Telling.DETAIL, _CAPACITY)
+Reason.INSUFFICIENT_DEVICES = Reason("InsufficientDevices", 120, 40, Telling.DETAIL, _CAPACITY)
+Reason.INSUFFICIENT_NODE_RESOURCES = Reason("InsufficientNodeResources", 130, 30, Telling.DETAIL, _CAPACITY)
+Reason.SPREAD_CONSTRAINT = Reason("SpreadConstraint", 140, 20, Telling.DETAIL)
+# fmt: on
 
 
 class State(StrEnum):

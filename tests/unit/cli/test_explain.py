@@ -130,7 +130,7 @@ def test_what_a_cluster_refuses_today_is_kept_and_said(tmp_path: Path) -> None:
     answer = explanation.deployment(decision.of(settled.store, Deployment("ml-team", "llama")))
     (standing,) = answer.standings
     assert standing.fits is not None
-    assert (standing.fits.fits, standing.fits.reason) == (False, "UntoleratedTaint")
+    assert (standing.fits.fits, str(standing.fits.reason)) == (False, "UntoleratedTaint")
     assert answer.plan.replicas[0].state == "retained"
 
 

@@ -24,32 +24,20 @@ CHANGES_MAX = 8
 """Changes tried on one cluster before it is given up."""
 CLUSTERS_PER_REASON = 3
 NODES_MAX = 4096
-
-_RANK = (
-    Reason.REPLICA_LIMIT,
-    Reason.SPREAD_CONSTRAINT,
-    Reason.INSUFFICIENT_NODE_RESOURCES,
-    Reason.INSUFFICIENT_DEVICES,
-    Reason.INSUFFICIENT_NODES,
-    Reason.CACHE_NOT_READY,
-    Reason.REFUSED_BY_CLUSTER,
-    Reason.NO_GATEWAY_ADDRESS,
-    Reason.CLUSTER_NOT_READY,
-    Reason.NO_MATCHING_DEVICE,
-    Reason.SELECTOR_ERROR,
-    Reason.BACKEND_UNAVAILABLE,
-    Reason.UNTOLERATED_TAINT,
-    Reason.LABEL_MISMATCH,
+_OF_POOLS = frozenset(
+    {
+        Reason.SELECTOR_ERROR,
+        Reason.NO_MATCHING_DEVICE,
+        Reason.INSUFFICIENT_NODES,
+        Reason.INSUFFICIENT_DEVICES,
+        Reason.INSUFFICIENT_NODE_RESOURCES,
+    }
 )
-"""Among clusters that need as many changes, which is called closest.
-
-What is short before what was decided by somebody.
-"""
 
 
 def rank(verdict: ClusterVerdict) -> int:
     """Return how far what a cluster lacks is from a fit; less is nearer."""
-    return -1 if verdict.reason is None else _RANK.index(verdict.reason)
+    return -1 if verdict.reason is None else verdict.reason.distance
 
 
 def closest(board: Board, diagnosis: Diagnosis, verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> Closest | None:
@@ -57,15 +45,16 @@ def closest(board: Board, diagnosis: Diagnosis, verdicts: tuple[ClusterVerdict, 
 
     Each result has been checked.
     """
-    members: dict[Reason | None, list[ClusterVerdict]] = {}
+    members: dict[Reason, list[ClusterVerdict]] = {}
     for verdict in verdicts:
-        members.setdefault(verdict.reason, []).append(verdict)
+        if verdict.reason is not None:
+            members.setdefault(verdict.reason, []).append(verdict)
     found = []
-    for position, reason in enumerate(_RANK):
-        for verdict in heapq.nsmallest(CLUSTERS_PER_REASON, members.get(reason, ()), key=near.place):
+    for reason in sorted(members, key=lambda reason: reason.distance):
+        for verdict in heapq.nsmallest(CLUSTERS_PER_REASON, members[reason], key=near.place):
             answer = repaired(board, diagnosis, verdict)
             if answer is not None:
-                weight = (len(answer.changes), position, _amount(answer), answer.cluster)
+                weight = (len(answer.changes), reason.distance, _amount(answer), answer.cluster)
                 found.append((weight, answer))
     return min(found, key=lambda item: item[0])[1] if found else None
 
@@ -155,7 +144,7 @@ def _step(  # noqa: PLR0911 - one per reason
         case Reason.SPREAD_CONSTRAINT:
             return _spread(board, verdict.cluster, diagnosis)
         case _:
-            return _devices(board, verdict, fleet)
+            return _devices(board, verdict, fleet) if verdict.reason in _OF_POOLS else None
 
 
 def _label(board: Board, name: str) -> Change | None:

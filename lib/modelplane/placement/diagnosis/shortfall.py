@@ -8,27 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from modelplane.placement.decision import Closest, ClusterVerdict, Reason, ReasonCount, Shortfall
+from modelplane.placement.decision import Closest, ClusterVerdict, Reason, ReasonCount, Shortfall, Telling
 from modelplane.placement.diagnosis import counterfactual
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling.board import Board
 
 EXAMPLES_MAX = 5
-_TELLING = frozenset(
-    {
-        Reason.SELECTOR_ERROR,
-        Reason.NO_MATCHING_DEVICE,
-        Reason.INSUFFICIENT_NODES,
-        Reason.INSUFFICIENT_DEVICES,
-        Reason.INSUFFICIENT_NODE_RESOURCES,
-        Reason.BACKEND_UNAVAILABLE,
-        Reason.SPREAD_CONSTRAINT,
-        Reason.REPLICA_LIMIT,
-        Reason.REFUSED_BY_CLUSTER,
-    }
-)
-"""Reasons whose detail says more than the words they are counted under."""
 
 
 def of(board: Board, count: int) -> Shortfall:
@@ -61,7 +47,7 @@ def message(verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> str:
     for verdict in verdicts:
         if verdict.reason is not None:
             groups.setdefault((verdict.reason, verdict.group), []).append(verdict)
-    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0][0].text, item[0][1]))
     parts = [_part(reason, group, members, near) for (reason, group), members in ordered]
     return f"{fitting}/{len(verdicts)} clusters fit" + (f": {', '.join(parts)}" if parts else "")
 
@@ -80,7 +66,7 @@ def reasons(verdicts: Iterable[ClusterVerdict], near: Nearness) -> tuple[ReasonC
     for verdict in verdicts:
         if verdict.reason is not None:
             found.setdefault(verdict.reason, []).append(verdict)
-    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0].text))
     return tuple(
         ReasonCount(
             reason=reason,
@@ -93,10 +79,10 @@ def reasons(verdicts: Iterable[ClusterVerdict], near: Nearness) -> tuple[ReasonC
 
 
 def _part(reason: Reason, group: str, members: list[ClusterVerdict], near: Nearness) -> str:
-    if reason not in _TELLING:
+    if reason.telling is Telling.NOTHING:
         return f"{len(members)} {group}"
     nearest = near.first(members)
-    which = "" if len(members) == 1 and reason is not Reason.NO_MATCHING_DEVICE else "closest: "
+    which = "" if len(members) == 1 and reason.telling is Telling.DETAIL else "closest: "
     return f"{len(members)} {group} ({which}{_told(nearest, near)})"
 
 

@@ -13,18 +13,7 @@ from modelplane.placement.scheduling.board import Board, PoolEstimate
 from modelplane.placement.scheduling.filters import Refusal
 from modelplane.placement.snapshot import Pool
 
-_NEAREST = (
-    Reason.REFUSED_BY_CLUSTER,
-    Reason.INSUFFICIENT_NODE_RESOURCES,
-    Reason.INSUFFICIENT_DEVICES,
-    Reason.INSUFFICIENT_NODES,
-    Reason.NO_MATCHING_DEVICE,
-    Reason.SELECTOR_ERROR,
-)
-"""Reasons of pools, the one nearest to a fit first: it speaks for the role."""
-
-
-_ORDER = {reason: position for position, reason in enumerate(_NEAREST)}
+_FARTHEST = 1 << 30
 
 _Says: TypeAlias = tuple[str, tuple[Refusal | None, ...]]
 """A pool's name, and what it says to each role: the refusal, None where the role fits."""
@@ -188,12 +177,13 @@ class Diagnosis:
 
 def _nearest_of(role: int, says: list[_Says]) -> tuple[Refusal | None, str]:
     """Return the refusal of the pool that comes nearest to the role, and its name; None when a pool takes it."""
-    nearest, name, order = None, "", len(_ORDER)
+    nearest, name, least = None, "", _FARTHEST
     for pool, refusals in says:
         found = refusals[role]
         if found is None:
             return None, ""
-        place = _ORDER[found.reason]
-        if place < order or (place == order and pool < name):
-            nearest, name, order = found, pool, place
+        # A cluster that refuses speaks for itself.
+        distance = 0 if found.reason is Reason.REFUSED_BY_CLUSTER else found.reason.distance
+        if distance < least or (distance == least and pool < name):
+            nearest, name, least = found, pool, distance
     return nearest, name
