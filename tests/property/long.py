@@ -36,6 +36,7 @@ _LAWS = (
     "test_placement_laws.py",
     "test_placement_keys.py",
     "test_placement_admission.py",
+    "test_placement_promises.py",
     "test_bad_input.py",
     "test_partition_laws.py",
     "test_allocation_laws.py",

@@ -367,8 +367,12 @@ def _ready(plan: Plan, running: frozenset[str]) -> Condition:
         "ReplicasReady",
         Truth.FALSE,
         "ReplicasStarting" if waiting else "ReplicasMissing",
-        f"{message}; waiting for {names_}" if waiting else f"{message}; see ReplicasScheduled",
+        f"{message}; waiting for {names_}" if waiting else f"{message}; {_missing(plan)}",
     )
+
+
+def _missing(plan: Plan) -> str:
+    return "see ReplicasScheduled" if plan.shortfall is None else plan.shortfall.message
 
 
 def _backend_selected(observed: Observed, facts: Facts) -> Condition:

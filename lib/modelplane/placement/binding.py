@@ -6,12 +6,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from modelplane import names, units
-from modelplane.devices import matching
+from modelplane.devices import matching, memory
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass
 from modelplane.placement.decision import DeviceAssignment, PlacedReplica, PlacedRole
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
-
-MEMORY = "memory"
 
 
 def bind(workload: Workload, placed: PlacedReplica, pools: Mapping[str, NodeClass], *, priority: int) -> Replica:
@@ -41,17 +39,6 @@ def runs_same(replica: Replica, workload: Workload) -> bool:
     )
 
 
-def published_memory(device: Device) -> int | None:
-    """Return the memory in bytes that the device's driver publishes, None where it publishes none.
-
-    A capacity without a domain belongs to the driver's domain.
-    """
-    for name, value in device.capacity:
-        if name in {MEMORY, f"{device.driver}/{MEMORY}"}:
-            return units.quantity(value).ceil()
-    return None
-
-
 def _bound(spec: RoleSpec, placed: PlacedRole, node_class: NodeClass) -> BoundRole:
     devices = {device.name: device for device in node_class.devices}
     selectors = {request.name: request.selectors for request in spec.requests}
@@ -77,7 +64,7 @@ def _resolved(
         device_class=device.device_class,
         resource_name=device.resource_name,
         selectors=(*selectors, *_pins(selectors, device, node_class)),
-        memory_bytes=published_memory(device),
+        memory_bytes=memory.published(device),
     )
 
 

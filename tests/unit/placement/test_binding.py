@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from modelplane.devices import matching
+from modelplane.devices import matching, memory
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass, Request
 from modelplane.devices.selector import Outcome
 from modelplane.placement import binding
@@ -100,7 +100,7 @@ def test_a_replica_of_another_template_is_outdated(changed: Workload) -> None:
     ],
 )
 def test_memory_is_what_the_driver_publishes(capacity: tuple[tuple[str, str], ...], want: int | None) -> None:
-    assert binding.published_memory(replace(device("gpu"), capacity=capacity)) == want
+    assert memory.published(replace(device("gpu"), capacity=capacity)) == want
 
 
 @pytest.mark.parametrize("text", NAMES)

@@ -272,4 +272,4 @@ def test_a_blocked_move_says_what_it_waits_for() -> None:
     plan = placement.schedule(drained, demand(), intent(), current(replica(0, "a")))
     (blocked,) = plan.blocked
     assert blocked.cause == "cluster a has the taint gone:NoExecute"
-    assert blocked.message.startswith("no cluster has room for a successor")
+    assert blocked.message.startswith("no cluster takes a successor")

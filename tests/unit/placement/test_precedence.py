@@ -170,12 +170,3 @@ def test_a_replica_that_moves_away_counts_where_its_successor_is() -> None:
     )
     result = placement.schedule(fleet(*(cluster(name) for name in "abc")), demand(), intent(3), have)
     assert where(result)[f"{DEPLOYMENT}-3"] == "c"
-
-
-@pytest.mark.parametrize(("limit", "placed"), [(0, 1), (1, 0), (2, 1)])
-def test_a_replica_that_waits_refused_counts_for_the_limit(limit: int, placed: int) -> None:
-    """It is composed still; a limit that forgot it would be exceeded for as long as both are there."""
-    two = cluster("a", pool(1), pool(1, name="other"), refused={f"ml-team/{DEPLOYMENT}-0": note()})
-    wants = intent(1, max_replicas_per_cluster=limit)
-    result = placement.schedule(fleet(two), demand(), wants, current(replica(0, "a", ready=False)))
-    assert result.placed == placed

@@ -120,7 +120,7 @@ FILLS: list[tuple[str, Fleet, Any, Any, list[str]]] = [
         fleet(cluster("a", labels={"region": "eu"}), cluster("b", pool(1), labels={"region": "us"})),
         intent(4, spread=(SpreadConstraint("region"),)),
         None,
-        ["a", "b", "a"],
+        ["b", "a", "a"],
     ),
     (
         "a region that is drained does not hold the others back",

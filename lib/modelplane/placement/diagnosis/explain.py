@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from modelplane.placement.decision import Closest, ClusterVerdict, Plan, ReasonCount
-from modelplane.placement.diagnosis import counterfactual, shortfall
+from modelplane.placement.diagnosis import blockages, counterfactual, shortfall
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import scheduler
@@ -15,7 +15,7 @@ from modelplane.placement.snapshot import Current, Demand, Fleet, Intent
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The plan, and every cluster's verdict on one more replica after it.
+    """The plan, and every cluster's verdict on one more replica after it, or on the successor of one that cannot move.
 
     `message` reads as kube-scheduler's. `closest` is what would make one more fit, None when one fits or nothing is
     known.
@@ -40,7 +40,9 @@ def schedule(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> 
 def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tuple[Plan, Board]:
     """Return the plan and the board as the plan leaves it."""
     plan, missing, board = scheduler.decide(fleet, demand, intent, current)
-    return (replace(plan, shortfall=shortfall.of(board, missing)) if missing else plan), board
+    if missing:
+        plan = replace(plan, shortfall=shortfall.of(board, missing))
+    return (blockages.explained(plan, board) if plan.blocked else plan), board
 
 
 def explain(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Explanation:
@@ -54,6 +56,14 @@ def explain(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> E
         # It was found on the board as the plan leaves it, so it is what would be found again.
         closest = None if any(verdict.fits for verdict in short.verdicts) else short.closest
         return Explanation(plan, short.message, short.reasons, short.verdicts, closest)
+    if plan.blocked:
+        # What keeps a successor out is what is asked about; one replica more may have another cause.
+        with blockages.gone(board, plan, plan.blocked[0]):
+            return _of_one_more(plan, board)
+    return _of_one_more(plan, board)
+
+
+def _of_one_more(plan: Plan, board: Board) -> Explanation:
     diagnosis = Diagnosis(board)
     verdicts = diagnosis.all()
     near = Nearness(board)

@@ -102,7 +102,7 @@ def _preference(board: Board, name: str) -> Preference | None:
     found, domain = board.solve(name), board.domain(name)
     if found is None or domain is None:
         return None
-    return preference.of(board, name, found.key, board.counts_in(domain))
+    return preference.of(board, name, found.goodness, board.likeness(name), board.counts_in(domain))
 
 
 # --- one replica taken away -------------------------------------------------------------------------------------------

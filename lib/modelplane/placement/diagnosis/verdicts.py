@@ -79,6 +79,9 @@ class Diagnosis:
         # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
         if found is None and (self._sole or board.solve(name) is None):
             found, pool = self._unsolved(self._nearest(name))
+        if found is None and name in board.refused_on and board.solve(name) is None:
+            # By the ledger it fits, and the very same was refused.
+            found = board.refusal(name)
         if found is None and board.intent.spread:
             found = self._unspread(name)
         if found is None:
@@ -120,17 +123,14 @@ class Diagnosis:
 
     def _known(self, name: str, pool: Pool, estimate: PoolEstimate | None) -> _Says:
         """Return what a pool says to each role. Cost: a look-up where one alike was asked before."""
-        if name in self._board.refused_on:
-            # A cluster that refuses speaks for itself.
-            return (pool.name, self._asked(name, pool, estimate))
         what = pool.node_class if estimate is None else estimate
         key = (pool.name, pool.class_name) if what is None else id(what)
         found = self._refusals.get(key)
         if found is None:
-            found = self._refusals[key] = self._asked(name, pool, estimate)
+            found = self._refusals[key] = self._asked(pool, estimate)
         return (pool.name, found)
 
-    def _asked(self, name: str, pool: Pool, estimate: PoolEstimate | None) -> tuple[Refusal | None, ...]:
+    def _asked(self, pool: Pool, estimate: PoolEstimate | None) -> tuple[Refusal | None, ...]:
         board, roles = self._board, self._board.table.demand.roles
         if pool.node_class is None:
             missing = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
@@ -140,9 +140,7 @@ class Diagnosis:
         for index, match in enumerate(board.table.matches(board.table.number(pool.node_class))):
             if match.miss is not None:
                 says.append(shortage.missed(match.miss))
-            elif estimate is None or board.is_refused(name, pool.name):
-                says.append(board.refusal(name))
-            else:
+            elif estimate is not None:
                 says.append(shortage.of(estimate.trials[index], roles[index]))
         return tuple(says)
 

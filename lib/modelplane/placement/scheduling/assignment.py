@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from modelplane import interruption
-from modelplane.devices import matching
+from modelplane.devices import matching, memory
 from modelplane.devices.matching import Match, MissKind, Option
-from modelplane.devices.model import NodeClass
+from modelplane.devices.model import Claim, NodeClass
 from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.capacity.dimensions import Dimensions
 from modelplane.placement.capacity.ledger import Ledger, Trial
@@ -28,6 +29,26 @@ Price: TypeAlias = tuple[int, Decimal]
 FREE: Price = (0, Decimal(0))
 
 
+# A tuple, because every cluster of a large fleet has one, or a bound below it.
+class Goodness(NamedTuple):
+    """How good an assignment is, less is better: what it costs, and what it keeps from those who need more.
+
+    `price` is that of the nodes newly opened. `memory` is that of the devices taken, as their drivers publish it: the
+    least capable device that serves comes first. `devices_opened` are those on the nodes newly opened, so that a small
+    pod does not open the only large node. `devices_left` stay free in the pools used.
+    """
+
+    price: Price
+    memory: int
+    devices_opened: int
+    nodes_opened: int
+    devices_left: int
+
+
+NO_LEFT = -(1 << 62)
+"""A bound on `devices_left` of which nothing is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class RoleAssignment:
     """One role on one pool of the cluster: the pool's position in name order, the devices used, and one pod's shape."""
@@ -39,14 +60,15 @@ class RoleAssignment:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A pool and an option per role, the ledgers of all pools with the replica on them, and how good it is.
-
-    `key` is (price of the nodes newly opened, nodes newly opened, devices left free in the pools used); less is better.
-    """
+    """A pool and an option per role, the ledgers of all pools with the replica on them, and how good it is."""
 
     roles: tuple[RoleAssignment, ...]
     ledgers: tuple[Ledger, ...]
-    key: tuple[Price, int, int]
+    goodness: Goodness
+
+
+Barred: TypeAlias = frozenset[tuple[tuple[int, PodShape], ...]]
+"""Assignments that are not to be made: a pool's position and one pod's shape, per role."""
 
 
 class Table:
@@ -64,7 +86,10 @@ class Table:
         self.kinds: list[int] = []
         """Per class number, the first that matches as it does: with equal ledgers the two answer alike."""
         self._alike: dict[tuple[Match, ...], int] = {}
-        self._solutions: dict[tuple[tuple[int, Ledger], ...], Assignment | None] = {}
+        self._solutions: dict[tuple[tuple[tuple[int, Ledger], ...], Barred], Assignment | None] = {}
+        self._devices: dict[int, int] = {}
+        self._contents: dict[int, str] = {}
+        self._memories: dict[tuple[int, int, int], int] = {}
         self._dimensions: dict[tuple[int, Accounting], Dimensions] = {}
         self._role_pods: dict[tuple[int, int, Accounting], tuple[_RolePod, ...]] = {}
 
@@ -137,9 +162,18 @@ class Table:
             if serves and node_class.cost_per_node_hour is not None
         )
         self._currency = min(priced, key=lambda currency: (-priced[currency], currency), default="")
+        self._role_pods.clear()
+        self._solutions.clear()
 
-    def floor(self, pools: Sequence[tuple[Pool, int]], accounting: Accounting) -> tuple[Price, int] | None:
-        """Return price and newly opened nodes that no solution goes below, None when some role has no pool.
+    def content(self, number: int) -> str:
+        """Return what a class is whatever it is called: equal for classes that differ in their names alone."""
+        found = self._contents.get(number)
+        if found is None:
+            found = self._contents[number] = _content(self._classes[number])
+        return found
+
+    def floor(self, pools: Sequence[tuple[Pool, int]], accounting: Accounting) -> Goodness | None:
+        """Return what no assignment on the pools is better than, None when some role has no pool.
 
         Cost: no packing; a pool whose pods cannot stand beside the role's needs new nodes for all of them, any other is
         taken to need none.
@@ -147,7 +181,7 @@ class Table:
         roles = len(self._demand.roles)
         if len(pools) == 1 == roles:
             return self._pool_floor(pools[0][1], pools[0][0], 0, accounting)
-        opened, amount, unknown = 0, Decimal(0), 0
+        bounds: list[Goodness] = []
         for index in range(roles):
             floors = [
                 self._pool_floor(number, pool, index, accounting)
@@ -156,47 +190,68 @@ class Table:
             ]
             if not floors:
                 return None
-            # Roles may share the nodes they open, so the whole costs at least what its dearest role costs alone.
-            price, nodes = min(floors) if roles == 1 else (min(floors)[0], min(nodes for _, nodes in floors))
-            unknown, amount, opened = max(unknown, price[0]), max(amount, price[1]), max(opened, nodes)
-        if roles > 1 and unknown:
-            # One role's price may be unknown and the other's not: the sum is unknown, which is not below any known one.
-            return ((0, Decimal(0)), 0)
-        return ((unknown, amount), opened)
+            if roles == 1:
+                return min(floors)
+            # Of each measure the least by itself: the pool that is cheapest may not be the one of least memory.
+            bounds.append(Goodness(*[min(column) for column in zip(*floors, strict=True)]))
+        return _together(bounds)
 
-    def _pool_floor(self, number: int, pool: Pool, index: int, accounting: Accounting) -> tuple[Price, int]:
+    def _pool_floor(self, number: int, pool: Pool, index: int, accounting: Accounting) -> Goodness:
         role_pods = self._role_pods.get((number, index, accounting)) or self._role_pods_of(number, index, accounting)
-        for role_pod in role_pods:
-            for entry in pool.allocations:
-                if role_pod.stands_beside(entry.shape):
-                    return (FREE, 0)
-        return role_pods[0].floor if len(role_pods) == 1 else min(role_pod.floor for role_pod in role_pods)
+        if len(role_pods) == 1:
+            return role_pods[0].bound(pool)
+        return min([role_pod.bound(pool) for role_pod in role_pods])
 
     def _role_pods_of(self, number: int, index: int, accounting: Accounting) -> tuple[_RolePod, ...]:
         role = self._demand.roles[index]
         what = self.dimensions(number, accounting)
-        shapes = (shape_of(role, option) for option in self._matches[number][index].options)
-        found = tuple(_RolePod(what, role, shape, self._price(number)) for shape in shapes)
+        found = tuple(
+            _RolePod(what, role, shape_of(role, option), self._price(number), self._taken(number, index, option))
+            for option in self._matches[number][index].options
+        )
         self._role_pods[number, index, accounting] = found
         return found
 
-    def solve(self, pools: tuple[tuple[int, Ledger], ...]) -> Assignment | None:
-        """Return the best way to put one replica on pools given as (class number, ledger), None when there is none."""
-        if pools not in self._solutions:
-            interruption.checkpoint()
-            self._solutions[pools] = self._search(pools)
-        return self._solutions[pools]
+    def _taken(self, number: int, position: int, option: Option) -> int:
+        """Return the published memory of the devices that a role's pods take, served so."""
+        key = (number, position, id(option))
+        found = self._memories.get(key)
+        if found is None:
+            devices = (device for device in self._classes[number].devices if device.claim is not Claim.SYNTHETIC)
+            known = {device.name: memory.published(device) or 0 for device in devices}
+            pods = self._demand.roles[position].pods
+            found = self._memories[key] = pods * sum([count * known.get(name, 0) for name, count in option.counted])
+        return found
 
-    def _search(self, pools: tuple[tuple[int, Ledger], ...]) -> Assignment | None:
+    def solve(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred = frozenset()) -> Assignment | None:
+        """Return the best way to put one replica on pools given as (class number, ledger), None when there is none."""
+        key = (pools, barred)
+        if key not in self._solutions:
+            interruption.checkpoint()
+            self._solutions[key] = self._search(pools, barred)
+        return self._solutions[key]
+
+    def _search(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred) -> Assignment | None:
         before = tuple(state for _, state in pools)
         best: Assignment | None = None
-        order: tuple[object, ...] = ()
         for chosen, after in self._assignments(pools, before, 0):
-            key = self._key(pools, chosen, after)
-            rank = (key, tuple(assigned.pool for assigned in chosen))
-            if best is None or rank < order:
-                best, order = Assignment(chosen, after, key), rank
+            if barred and tuple((one.pool, one.shape) for one in chosen) in barred:
+                continue
+            found = Assignment(chosen, after, self._goodness(pools, chosen, after))
+            if best is None or self._comes_before(pools, found, best):
+                best = found
         return best
+
+    def _comes_before(self, pools: tuple[tuple[int, Ledger], ...], one: Assignment, other: Assignment) -> bool:
+        if one.goodness != other.goodness:
+            return one.goodness < other.goodness
+        return self._order(pools, one) < self._order(pools, other)
+
+    def _order(self, pools: tuple[tuple[int, Ledger], ...], found: Assignment) -> tuple[object, ...]:
+        """Return what decides between assignments that are equally good: what the pools are, and last their names."""
+        chosen = [pools[one.pool] for one in found.roles]
+        likeness = tuple((self.content(number), state.nodes, state.items) for number, state in chosen)
+        return (likeness, tuple(one.pool for one in found.roles))
 
     def _assignments(
         self, pools: tuple[tuple[int, Ledger], ...], states: tuple[Ledger, ...], position: int
@@ -215,41 +270,79 @@ class Table:
                 for chosen, final in self._assignments(pools, rest, position + 1):
                     yield (RoleAssignment(index, option, shape), *chosen), final
 
-    def _key(
+    def _goodness(
         self, pools: tuple[tuple[int, Ledger], ...], chosen: tuple[RoleAssignment, ...], after: tuple[Ledger, ...]
-    ) -> tuple[Price, int, int]:
-        unknown, amount, opened, left = 0, Decimal(0), 0, 0
-        for index in sorted({assigned.pool for assigned in chosen}):
+    ) -> Goodness:
+        unknown, amount, opened, devices, left, taken = 0, Decimal(0), 0, 0, 0, 0
+        for index in sorted({assigned.pool for assigned in chosen}) if len(chosen) > 1 else (chosen[0].pool,):
             number, before = pools[index]
-            more = after[index].opened - before.opened
-            opened += max(0, more)
-            price = self._price(number)
+            after_it = after[index]
+            left += after_it.free_devices
+            more = after_it.opened - before.opened
             if more > 0:
+                price = self._price(number)
                 unknown = max(unknown, price[0])
                 amount += price[1] * more
-            left += after[index].free_devices
-        return ((unknown, amount if not unknown else Decimal(0)), opened, left)
+                opened += more
+                devices += more * self._devices_on(before.dimensions)
+        for position, assigned in enumerate(chosen):
+            taken += self._taken(pools[assigned.pool][0], position, assigned.option)
+        return Goodness((unknown, amount if not unknown else Decimal(0)), taken, devices, opened, left)
+
+    def _devices_on(self, what: Dimensions) -> int:
+        """Return the devices of all kinds on one node; they come first among the dimensions."""
+        found = self._devices.get(id(what))
+        if found is None:
+            found = self._devices[id(what)] = sum(what.node[: len(what.devices)])
+        return found
 
     def _price(self, number: int) -> Price:
+        if not self._currency:
+            # Where nothing has a price, none is unknown: opening a node is no worse than using a better device.
+            return FREE
         node_class = self._classes[number]
         if node_class.cost_per_node_hour is None or node_class.currency != self._currency:
             return (1, Decimal(0))
         return (0, Decimal(node_class.cost_per_node_hour))
 
 
+def _together(bounds: Sequence[Goodness]) -> Goodness:
+    """Return a bound on several roles from bounds on each: they may share the nodes they open, and no device."""
+    dearest = max([bound.price for bound in bounds])
+    if dearest[0]:
+        # One role's price may be unknown and the other's not: the sum is unknown, which is not below any known one.
+        dearest = FREE
+    return Goodness(
+        dearest,
+        sum([bound.memory for bound in bounds]),
+        max([bound.devices_opened for bound in bounds]),
+        max([bound.nodes_opened for bound in bounds]),
+        NO_LEFT,
+    )
+
+
 class _RolePod:
     """A pod of one role on the nodes of one class: whom it can stand beside, and what it costs to stand alone."""
 
-    __slots__ = ("_beside", "_vector", "_what", "floor")
+    __slots__ = ("_alone", "_beside", "_shared", "_vector", "_what")
 
-    def __init__(self, what: Dimensions, role: RoleDemand, shape: PodShape, price: Price) -> None:
+    def __init__(self, what: Dimensions, role: RoleDemand, shape: PodShape, price: Price, memory_bytes: int) -> None:
         self._what = what
         self._vector = what.charge(shape)
         self._beside: dict[PodShape, bool] = {}
         nodes = load.fewest_nodes(what.capacity, load.gang(self._vector, role.pods, role.nodes_per_worker))
-        self.floor: tuple[Price, int] = ((price[0], price[1] * nodes), nodes)
+        cost = (price[0], price[1] * nodes)
+        self._alone = Goodness(cost, memory_bytes, nodes * sum(what.node[: len(what.devices)]), nodes, NO_LEFT)
+        self._shared = Goodness(FREE, memory_bytes, 0, 0, NO_LEFT)
 
-    def stands_beside(self, other: PodShape) -> bool:
+    def bound(self, pool: Pool) -> Goodness:
+        """Return what no assignment of the role to the pool is better than."""
+        for entry in pool.allocations:
+            if self._stands_beside(entry.shape):
+                return self._shared
+        return self._alone
+
+    def _stands_beside(self, other: PodShape) -> bool:
         """Return whether it and a pod of the other shape can stand on one node."""
         found = self._beside.get(other)
         if found is None:
@@ -261,3 +354,8 @@ class _RolePod:
 def shape_of(role: RoleDemand, option: Option) -> PodShape:
     """Return what one pod of the role takes when it is served so."""
     return PodShape(option.counted, role.cpu_millis, role.memory_bytes)
+
+
+@lru_cache(maxsize=4096)
+def _content(node_class: NodeClass) -> str:
+    return repr(replace(node_class, name=""))

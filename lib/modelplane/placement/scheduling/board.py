@@ -15,7 +15,7 @@ from modelplane.placement.capacity import ledger
 from modelplane.placement.capacity.ledger import Ledger, Trial
 from modelplane.placement.decision import Admission, Reason
 from modelplane.placement.scheduling import assignment, filters
-from modelplane.placement.scheduling.assignment import Assignment, Price, Table
+from modelplane.placement.scheduling.assignment import Assignment, Barred, Goodness, Table
 from modelplane.placement.scheduling.filters import Refusal
 from modelplane.placement.snapshot import (
     Accounting,
@@ -32,6 +32,39 @@ from modelplane.placement.snapshot import (
 Domain: TypeAlias = tuple[str, ...]
 """The values of the spread constraints' labels on a cluster."""
 
+
+class Likeness:
+    """What a cluster is and holds, apart from names, in an order of its own.
+
+    It is put together when two clusters are equal in all that comes before, which is seldom. Two of equal likeness
+    differ in nothing but what they are called.
+    """
+
+    __slots__ = ("_board", "_found", "_name", "_states")
+
+    def __init__(self, board: Board | None, name: str, states: tuple[Ledger, ...]) -> None:
+        self._board, self._name, self._states = board, name, states
+        self._found: tuple[object, ...] | None = None
+
+    def _read(self) -> tuple[object, ...]:
+        if self._found is None:
+            self._found = () if self._board is None else self._board.content(self._name, self._states)
+        return self._found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Likeness) and self._read() == other._read()
+
+    def __lt__(self, other: Likeness) -> bool:
+        return self._read() < other._read()
+
+    def __hash__(self) -> int:
+        return hash(self._read())
+
+
+ANY_LIKENESS = Likeness(None, "", ())
+"""A bound on the likeness of every cluster."""
+
+_NOTHING_KNOWN = Goodness(assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
 
 ServingPool: TypeAlias = tuple[Pool, int]
 """One pool whose class serves some role, and the class's number in the table."""
@@ -61,11 +94,14 @@ class Board:
         self.objects_on: Counter[str] = Counter()
         """Own replicas per cluster for the limit: all that are composed."""
         self.replicas_in: tuple[Counter[str], ...] = tuple(Counter() for _ in intent.spread)
+        self.waiting_on: Counter[str] = Counter()
+        """Own replicas per cluster that it refused and that wait there: it may still admit them at any time."""
         self.refused_on: dict[str, str] = {}
         """Clusters that refuse a replica of this deployment as things stand, and why."""
-        self._refused_pools: dict[str, frozenset[str]] = {}
+        self._refused: dict[str, list[tuple[Holding, ...]]] = {}
         self._serving: dict[str, tuple[ServingPool, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
+        self._others: dict[str, tuple[object, ...]] = {}
         self._unsolved: set[str] = set()
         """Clusters that have no place left: nothing that is put down later opens any."""
         self._extra: dict[str, list[Holding]] = {}
@@ -114,19 +150,17 @@ class Board:
         if found is None:
             accounting, serving = self.clusters[name].accounting, self.serving(name)
             states = [self._state(pool, number, accounting) for pool, number in serving]
-            if name in self._extra or name in self._refused_pools:
+            if name in self._extra:
                 self._change(name, states)
             found = self._ledgers[name] = tuple(states)
         return found
 
     def _change(self, name: str, states: list[Ledger]) -> None:
-        """Put on published ledgers what the cluster has not published, and close those it refuses."""
+        """Put on published ledgers what the cluster has not published."""
         for index, (pool, _) in enumerate(self.serving(name)):
             for holding in self._extra.get(name, ()):
                 if pool.name == holding.pool:
                     states[index] = ledger.with_holding(states[index], holding)
-            if self.is_refused(name, pool.name):
-                states[index] = ledger.closed(states[index])
 
     def _state(self, pool: Pool, number: int, accounting: Accounting) -> Ledger:
         what = self.table.dimensions(number, accounting)
@@ -164,13 +198,13 @@ class Board:
 
     # --- solving -------------------------------------------------------------------------------------------------
 
-    def floor(self, name: str) -> tuple[Price, int] | None:
+    def floor(self, name: str) -> Goodness | None:
         """Return what no solution on the cluster is cheaper than, None when some role has no pool.
 
         See `Table.floor`.
         """
         if name in self._extra:
-            return (assignment.FREE, 0) if self.serving(name) else None
+            return _NOTHING_KNOWN if self.serving(name) else None
         return self.table.floor(self.serving(name), self.clusters[name].accounting)
 
     def left(self, name: str) -> int | None:
@@ -222,7 +256,7 @@ class Board:
         if name in self._unsolved:
             return None
         rows = zip(self.serving(name), self.ledgers(name), strict=True)
-        found = self.table.solve(tuple([(number, state) for (_, number), state in rows]))
+        found = self.table.solve(tuple([(number, state) for (_, number), state in rows]), self._barred_on(name))
         if found is None:
             self._unsolved.add(name)
         return found
@@ -240,11 +274,10 @@ class Board:
 
     def counted_out(self, name: str) -> Refusal | None:
         """Return why counts forbid one more replica on the cluster, None when they do not."""
-        if name in self.refused_on and all(self.is_refused(name, pool.name) for pool, _ in self.serving(name)):
-            return self.refusal(name)
         limit = self.intent.max_replicas_per_cluster
-        if limit and self.objects_on[name] >= limit:
-            detail = f"it has {self.objects_on[name]} of at most {limit} replicas per cluster"
+        if limit and self.objects_on[name] + self.waiting_on[name] >= limit:
+            has = self.objects_on[name] + self.waiting_on[name]
+            detail = f"it has {has} of at most {limit} replicas per cluster"
             return Refusal(Reason.REPLICA_LIMIT, detail, "replica limit reached")
         return None
 
@@ -258,13 +291,51 @@ class Board:
         board.replicas_on, board.objects_on = Counter(self.replicas_on), Counter(self.objects_on)
         board.replicas_in = tuple(Counter(counter) for counter in self.replicas_in)
         if not pardoned:
-            board.refused_on, board._refused_pools = dict(self.refused_on), dict(self._refused_pools)
+            board.refused_on, board._refused = dict(self.refused_on), dict(self._refused)
         board.occupy(name, self._extra.get(name, ()))
         return board
 
-    def is_refused(self, name: str, pool: str) -> bool:
-        """Return whether the cluster refuses an own replica that stands on the pool, so that no more is sent there."""
-        return pool in self._refused_pools.get(name, ())
+    def _barred_on(self, name: str) -> Barred:
+        """Return the assignments that the cluster has refused as things stand: what else fits there may be tried."""
+        refused = self._refused.get(name)
+        if not refused:
+            return frozenset()
+        position = {pool.name: index for index, (pool, _) in enumerate(self.serving(name))}
+        found = []
+        for holdings in refused:
+            held = {(one.role, one.pods, one.nodes_per_worker): one for one in holdings}
+            ours = [held.get((role.role, role.pods, role.nodes_per_worker)) for role in self.table.demand.roles]
+            claim = [(position[one.pool], one.shape) for one in ours if one is not None and one.pool in position]
+            if len(claim) == len(holdings) == len(ours):
+                found.append(tuple(claim))
+        return frozenset(found)
+
+    def likeness(self, name: str) -> Likeness:
+        """Return what the cluster is and holds now, whatever it and its pools are called."""
+        return Likeness(self, name, self.ledgers(name))
+
+    def content(self, name: str, states: tuple[Ledger, ...]) -> tuple[object, ...]:
+        """Return what the cluster is, with these ledgers of the pools that serve."""
+        rows = zip(self.serving(name), states, strict=True)
+        pools = [(self.table.content(number), state.nodes, state.items) for (_, number), state in rows]
+        return (tuple(sorted(pools)), self._rest(name))
+
+    def _rest(self, name: str) -> tuple[object, ...]:
+        """Return what the cluster is beside the pools that serve."""
+        found = self._others.get(name)
+        if found is None:
+            cluster = self.clusters[name]
+            serving = {id(pool) for pool, _ in self.serving(name)}
+            rest = sorted([self._content(pool) for pool in cluster.pools if id(pool) not in serving])
+            taints = sorted([(taint.key, taint.effect, taint.value) for taint in cluster.taints])
+            found = (cluster.accounting, sorted(cluster.labels.items()), taints, rest)
+            self._others[name] = found
+        return found
+
+    def _content(self, pool: Pool) -> tuple[object, ...]:
+        """Return what a pool is that serves nothing here, whatever it is called."""
+        known = "" if pool.node_class is None else self.table.content(self.table.number(pool.node_class))
+        return (known, pool.nodes.usable, pool.nodes.present, sorted(pool.allocations))
 
     def refusal(self, name: str) -> Refusal:
         """Return the cluster's words over an own replica that it refuses."""
@@ -273,15 +344,13 @@ class Board:
     # --- changing ------------------------------------------------------------------------------------------------
 
     def refuse(self, replica: CurrentReplica, why: str) -> None:
-        """Note that its cluster refuses an own replica: nothing more is sent to its pools meanwhile.
+        """Note that its cluster refuses an own replica: the same is not asked of it again meanwhile.
 
-        Other pools of the cluster stay open, and to them the replica may go.
+        Whatever else fits there stays open: another pool, another kind of device, another pool for one of two roles.
         """
         name = replica.cluster
-        pools = frozenset(holding.pool for holding in replica.holdings)
         self.refused_on[name] = f"{replica.name}: {why}"
-        self._refused_pools[name] = self._refused_pools.get(name, frozenset()) | pools
-        self._forget(name)
+        self._refused.setdefault(name, []).append(replica.holdings)
 
     def occupy(self, name: str, holdings: Iterable[Holding]) -> None:
         """Put holdings that the cluster has not published on its ledgers."""
@@ -297,8 +366,12 @@ class Board:
         """Put a new replica down."""
         self.occupy(name, self.holdings(name, solution))
         self._ledgers[name] = solution.ledgers
-        self.objects_on[name] += 1
-        self.count(name, 1)
+        self.add(name, 1)
+
+    def add(self, name: str, more: int) -> None:
+        """Count a replica in everything that counts: ranking, spread and the limit; negative, one that is left out."""
+        self.objects_on[name] += more
+        self.count(name, more)
 
     def holdings(self, name: str, solution: Assignment) -> list[Holding]:
         """Return what a replica takes of the cluster's pools when it is assigned so."""
@@ -317,6 +390,18 @@ class Board:
     def counts_in(self, domain: Domain) -> tuple[int, ...]:
         """Return, per spread constraint, the own replicas that stand under the domain's value."""
         return tuple([counter[value] for counter, value in zip(self.replicas_in, domain, strict=True)])
+
+    def waiting_in(self, index: int, value: str) -> int:
+        """Return the replicas that wait on clusters with a value of one spread constraint's label."""
+        if not self.waiting_on:
+            return 0
+        domains = ((self.domain(name), number) for name, number in self.waiting_on.items())
+        return sum(number for domain, number in domains if domain is not None and domain[index] == value)
+
+    def least_in(self, countable: tuple[frozenset[str], ...]) -> tuple[int, ...]:
+        """Return, per spread constraint, how many replicas the least loaded of the values that count has."""
+        rows = zip(self.replicas_in, countable, strict=True)
+        return tuple([min((counter[other] for other in values), default=0) for counter, values in rows])
 
     def domain(self, name: str) -> Domain | None:
         """Return the cluster's values of the spread labels, None when it lacks one of them or is gone."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_type_hints
 
 from modelplane.placement.scheduling import filters
-from modelplane.placement.scheduling.assignment import Price
-from modelplane.placement.scheduling.board import Board
+from modelplane.placement.scheduling.assignment import Goodness, Price
+from modelplane.placement.scheduling.board import ANY_LIKENESS, Board, Likeness
 from modelplane.placement.snapshot import Intent, Strategy
 
 Difference: TypeAlias = Callable[[Intent, Any, Any], str]
@@ -50,6 +50,18 @@ def _left(_intent: Intent, theirs: int, ours: int) -> str:
     return f"it would leave {theirs} devices free in its pools against {ours}: the tighter fit comes first"
 
 
+def _memory(_intent: Intent, theirs: int, ours: int) -> str:
+    return f"it would take devices of {theirs >> 20}Mi memory against {ours >> 20}Mi: the least that serves comes first"
+
+
+def _devices_opened(_intent: Intent, theirs: int, ours: int) -> str:
+    return f"it would open nodes of {theirs} devices against {ours}"
+
+
+def _likeness(_intent: Intent, _theirs: Likeness, _ours: Likeness) -> str:
+    return "as good in everything that counts; what else the cluster holds decides"
+
+
 def _name(_intent: Intent, _theirs: str, _ours: str) -> str:
     return "alike in everything else; names decide"
 
@@ -59,6 +71,8 @@ class Preference(NamedTuple):
     """A cluster's standing among those that can take the replica, smaller is better.
 
     `spread_counts` is the same for all of one queue and left empty there. `own_replicas` is negative under Pack.
+    `likeness` is what the cluster is apart from its name, so that a name decides only between clusters that are alike;
+    it is empty in a bound.
     """
 
     spread_counts: Annotated[tuple[int, ...], _spread]
@@ -66,20 +80,25 @@ class Preference(NamedTuple):
     cache_absent: Annotated[bool, _cache]
     disliked_taints: Annotated[int, _taints]
     price: Annotated[Price, _price]
+    memory: Annotated[int, _memory]
+    devices_opened: Annotated[int, _devices_opened]
     nodes_opened: Annotated[int, _opened]
     devices_left: Annotated[int, _left]
+    likeness: Annotated[Likeness, _likeness]
     name: Annotated[str, _name]
 
 
-def of(board: Board, name: str, goodness: tuple[Price, int, int], spread_counts: tuple[int, ...] = ()) -> Preference:
-    """Return the preference for a cluster, with the key of an assignment there or a bound below it."""
+def of(
+    board: Board, name: str, goodness: Goodness, likeness: Likeness = ANY_LIKENESS, spread_counts: tuple[int, ...] = ()
+) -> Preference:
+    """Return the preference for a cluster, with how good an assignment there is or a bound below it."""
     own = board.replicas_on.get(name, 0)
     cache = board.intent.cache
     absent = cache is not None and name not in cache.ready_clusters
     cluster = board.clusters[name]
     disliked = filters.disliked(cluster, board.intent) if cluster.taints else 0
     own = own if board.intent.strategy is Strategy.SPREAD else -own
-    return Preference(spread_counts, own, absent, disliked, *goodness, name)
+    return Preference(spread_counts, own, absent, disliked, *goodness, likeness, name)
 
 
 def difference(intent: Intent, theirs: Preference, ours: Preference) -> str:

@@ -6,9 +6,11 @@ A queue per spread domain, so that a placement costs what it changes and no more
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from modelplane.placement.scheduling import preference
@@ -27,8 +29,6 @@ class Stage(IntEnum):
 
 Entry: TypeAlias = tuple[Preference, Stage, int]
 """A preference or a bound below it, how exact it is, and the version of the cluster it was made for."""
-
-_NO_LEFT = -(1 << 62)
 
 
 class _Queue:
@@ -89,32 +89,52 @@ class Ranking:
             if domain is not None and board.counted_out(name) is None:
                 floor = board.floor(name)
                 if floor is not None:
-                    bound = preference.of(board, name, (*floor, _NO_LEFT))
+                    bound = preference.of(board, name, floor)
                     self._queue(domain).begin((bound, Stage.FLOOR, 0))
         for queue in self._queues.values():
             queue.settle()
 
     def best(self) -> Candidate | None:
         """Return the first candidate in order, None when there is none."""
-        for domain in sorted(self._queues, key=self._spread_key):
-            if skew_violation(self._board, domain, self._domains) is None:
-                found = self._first(self._queues[domain])
-                if found is not None:
-                    return found
+        board = self._board
+        if not board.intent.spread:
+            return self._first(list(self._queues.values()))
+        least = board.least_in(self._domains)
+        domains = sorted([(board.counts_in(domain), domain) for domain in self._queues])
+        for _, members in groupby(domains, key=itemgetter(0)):
+            # What is in equally loaded domains is compared as if it were in one.
+            open_ = [self._queues[domain] for _, domain in members if not _exceeded(board, domain, least)]
+            found = self._first(open_)
+            if found is not None:
+                return found
         return None
 
     def take(self, candidate: Candidate) -> None:
         """Put a replica down on the candidate and rank its cluster anew."""
-        board, name = self._board, candidate.cluster
-        board.take(name, candidate.solution)
+        self._board.take(candidate.cluster, candidate.solution)
+        self.refresh(candidate.cluster)
+
+    def takes(self, name: str) -> bool:
+        """Return whether limits and spread allow one more on the cluster, whatever else may be against it."""
+        board, domain = self._board, self._board.domain(name)
+        if domain is None or board.counted_out(name) is not None:
+            return False
+        return skew_violation(board, domain, self._domains) is None
+
+    def refresh(self, name: str) -> None:
+        """Rank a cluster anew after what counts there has changed."""
+        board = self._board
         self._versions[name] = self._versions.get(name, 0) + 1
         domain = board.domain(name)
-        if domain is None or board.counted_out(name) is not None:
+        if domain is None or board.counted_out(name) is not None or board.barred(name) is not None:
             return
         solution = board.solve(name)
         if solution is not None:
-            entry = (preference.of(board, name, solution.key), Stage.EXACT, self._versions[name])
-            self._queue(domain).push(entry)
+            self._queue(domain).push(self._exact(name, solution, self._versions[name]))
+
+    def _exact(self, name: str, solution: Assignment, version: int) -> Entry:
+        board = self._board
+        return (preference.of(board, name, solution.goodness, board.likeness(name)), Stage.EXACT, version)
 
     def _queue(self, domain: Domain) -> _Queue:
         found = self._queues.get(domain)
@@ -122,23 +142,47 @@ class Ranking:
             found = self._queues[domain] = _Queue()
         return found
 
-    def _first(self, queue: _Queue) -> Candidate | None:
-        while (entry := queue.pop()) is not None:
-            bound, stage, version = entry
-            name = bound.name
-            if version != self._versions.get(name, 0):
-                continue
-            if stage is Stage.EXACT:
-                solution = self._board.solve(name)
-                if solution is not None:
-                    # Nobody says that it is taken; until it is, it stays the first.
-                    queue.push(entry)
-                    return Candidate(name, solution)
+    def _first(self, queues: Sequence[_Queue]) -> Candidate | None:
+        """Return the first candidate of all queues together."""
+        if len(queues) == 1:
+            return self._first_of(queues[0])
+        heads = [(head, index) for index, queue in enumerate(queues) if (head := queue.pop()) is not None]
+        heapq.heapify(heads)
+        found = None
+        while heads and found is None:
+            entry, index = heads[0]
+            found, closer = self._examined(entry)
+            if closer is not None:
+                queues[index].push(closer)
+            after = None if found is not None else queues[index].pop()
+            if after is None:
+                heapq.heappop(heads)
             else:
-                closer = self._closer(bound, stage, version)
-                if closer is not None:
-                    queue.push(closer)
+                heapq.heapreplace(heads, (after, index))
+        for head, index in heads:
+            queues[index].push(head)
+        return found
+
+    def _first_of(self, queue: _Queue) -> Candidate | None:
+        while (entry := queue.pop()) is not None:
+            found, kept = self._examined(entry)
+            if kept is not None:
+                queue.push(kept)
+            if found is not None:
+                return found
         return None
+
+    def _examined(self, entry: Entry) -> tuple[Candidate | None, Entry | None]:
+        """Return the candidate that the entry is of once it is exact, and the entry to keep in its stead."""
+        bound, stage, version = entry
+        name = bound.name
+        if version != self._versions.get(name, 0):
+            return None, None
+        if stage is not Stage.EXACT:
+            return None, self._closer(bound, stage, version)
+        solution = self._board.solve(name)
+        # Nobody says that it is taken; until it is, it stays the first.
+        return (None, None) if solution is None else (Candidate(name, solution), entry)
 
     def _closer(self, bound: Preference, stage: Stage, version: int) -> Entry | None:
         """Return the entry one stage more exact, None when its cluster takes nothing."""
@@ -147,10 +191,7 @@ class Ranking:
             left = board.left(name)
             return None if left is None else (bound._replace(devices_left=left), Stage.LEFT, version)
         solution = board.solve(name)
-        return None if solution is None else (preference.of(board, name, solution.key), Stage.EXACT, version)
-
-    def _spread_key(self, domain: Domain) -> tuple[tuple[int, ...], Domain]:
-        return (self._board.counts_in(domain), domain)
+        return None if solution is None else self._exact(name, solution, version)
 
 
 def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[str], ...]:
@@ -172,12 +213,23 @@ def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[
 
 def skew_violation(board: Board, domain: Domain, countable: tuple[frozenset[str], ...]) -> str | None:
     """Return which spread constraint one more replica in the domain would break, and how; None when it breaks none."""
-    rows = zip(board.intent.spread, board.replicas_in, domain, countable, strict=True)
-    for constraint, counter, value, values in rows:
-        least = min((counter[other] for other in values), default=0)
-        if counter[value] + 1 - least > constraint.max_skew:
-            return (
-                f"{constraint.topology_key}={value} has {counter[value]} replicas and another value {least}: "
-                f"one more would exceed maxSkew {constraint.max_skew}"
-            )
+    least = board.least_in(countable)
+    for index in _exceeded(board, domain, least):
+        constraint, value = board.intent.spread[index], domain[index]
+        return (
+            f"{constraint.topology_key}={value} has {board.replicas_in[index][value]} replicas and another value "
+            f"{least[index]}: one more would exceed maxSkew {constraint.max_skew}"
+        )
     return None
+
+
+def _exceeded(board: Board, domain: Domain, least: tuple[int, ...]) -> list[int]:
+    """Return the positions of the constraints that one more replica in the domain would break.
+
+    One that waits there may be admitted and counts; as the least loaded value it counts for nothing yet.
+    """
+    return [
+        index
+        for index, (constraint, value) in enumerate(zip(board.intent.spread, domain, strict=True))
+        if board.replicas_in[index][value] + board.waiting_in(index, value) + 1 - least[index] > constraint.max_skew
+    ]

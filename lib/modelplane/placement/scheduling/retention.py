@@ -72,14 +72,11 @@ def settle(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Re
     _pair(retained)
     _complete_moves(retained)
     for replica in retained.staying():
-        board.count(replica.cluster, 1)
-    for migration in retained.migrations.values():
-        # A move changes the spread by its successor, not by the one that goes.
-        if migration.replica.name in retained.successors:
-            board.count(migration.replica.cluster, -1)
+        # A move counts by its successor and not by the one that goes; a refused replica counts nowhere until it is
+        # decided that it waits where it is.
+        if replica.name not in retained.successors:
+            board.add(replica.cluster, 1)
     _shed_surplus(retained, board)
-    for replica in (*retained.staying(), *retained.refused.values()):
-        board.objects_on[replica.cluster] += 1
     return retained
 
 
@@ -151,7 +148,10 @@ def _pair(retained: RetentionPlan) -> None:
     staying = retained.staying()
     for replica in sorted(staying, key=lambda r: (not r.ready, age(r))):
         old = replica.replaces
-        if old in retained.migrations and old not in retained.successors and old != replica.name:
+        if old not in retained.migrations or old in retained.successors or old == replica.name:
+            continue
+        # Names come again: what is older than the one of that name succeeded another before it.
+        if replica.created >= retained.migrations[old].replica.created:
             retained.successors[old] = replica.name
 
 
@@ -191,9 +191,9 @@ def _shed_surplus(retained: RetentionPlan, board: Board) -> None:
         before = dict(retained.successors)
         retained.drop(name, _wanted(wanted))
         if name not in before:
-            board.count(replica.cluster, -1)
+            board.add(replica.cluster, -1)
         for old in sorted(before.keys() - retained.successors.keys() - {name}):
-            board.count(retained.migrations[old].replica.cluster, 1)
+            board.add(retained.migrations[old].replica.cluster, 1)
 
 
 def _shed_key(retained: RetentionPlan, board: Board, replica: CurrentReplica) -> tuple[object, ...]:

@@ -52,6 +52,8 @@ def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> De
     draft = _Draft(board, retained, current)
     draft.fill()
     draft.move()
+    # Who explains why a replica is missing asks about those that wait, too: their own claims are left out.
+    board.waiting_on.clear()
     return Decided(draft.plan(), draft.missing, board)
 
 
@@ -82,16 +84,32 @@ class _Draft:
         missing = self._wanted - self._retained.places
         for replica in retention.newest_last(self._retained.refused.values()):
             missing -= 1
-            if self._place(replaces=None) is None:
+            placed = self._place(replaces=None)
+            if placed is None:
                 self.missing += 1
+                self._wait(replica)
             else:
-                self._retained.drop(replica.name, f"cluster {replica.cluster} refused it; placed elsewhere")
+                where = "there otherwise" if placed.cluster == replica.cluster else "elsewhere"
+                self._retained.drop(replica.name, f"cluster {replica.cluster} refused it; placed {where}")
         gone = [replica.name for replica in retention.newest_last(self._retained.lost.values())]
         for position in range(missing):
             replaces = gone[position] if position < len(gone) else None
             if self._place(replaces=replaces) is None:
                 self.missing += missing - position
                 break
+
+    def _wait(self, replica: CurrentReplica) -> None:
+        """Keep a refused replica as its place in the queue, unless limits or spread forbid that it is admitted."""
+        if self._candidates.takes(replica.cluster):
+            self._board.waiting_on[replica.cluster] += 1
+            self._candidates.refresh(replica.cluster)
+        else:
+            self._retained.drop(replica.name, f"cluster {replica.cluster} refused it, and it may not wait there")
+
+    def _recount(self, replica: CurrentReplica, more: int) -> None:
+        """Count a replica in or out, and rank its cluster as it is then."""
+        self._board.add(replica.cluster, more)
+        self._candidates.refresh(replica.cluster)
 
     def _place(self, *, replaces: str | None, note: str = "") -> PlacedReplica | None:
         candidate = self._candidates.best()
@@ -150,7 +168,7 @@ class _Draft:
         if self._retained.successors or not self._retained.migrations:
             return
         order = sorted(self._retained.migrations.values(), key=_urgency)
-        if self._place_successor(order[0]):
+        if any(self._place_successor(migration) for migration in self._differing(order)):
             return
         if not self._others_ready(order):
             self._block(order, "and not all others serve yet")
@@ -160,9 +178,24 @@ class _Draft:
                 return
         self._block(order, "and its own place does not serve either")
 
+    def _differing(self, order: list[Migration]) -> list[Migration]:
+        """Return those for whose successors different places may be open: only counts tell one from another."""
+        intent = self._board.intent
+        if not intent.spread and not intent.max_replicas_per_cluster:
+            return order[:1]
+        return list({migration.replica.cluster: migration for migration in reversed(order)}.values())[::-1]
+
     def _place_successor(self, migration: Migration) -> bool:
+        """Place a successor as if the replica that it succeeds were gone.
+
+        While both stand, limits and spread may be exceeded by the one that leaves, and by nothing else.
+        """
         replica = migration.replica
-        return self._place(replaces=replica.name, note=f"succeeds {replica.name}: {migration.detail}") is not None
+        self._recount(replica, -1)
+        if self._place(replaces=replica.name, note=f"succeeds {replica.name}: {migration.detail}") is not None:
+            return True
+        self._recount(replica, 1)
+        return False
 
     def _others_ready(self, order: list[Migration]) -> bool:
         """Return whether stopping one replica leaves all others serving.
@@ -208,7 +241,9 @@ class _Draft:
         replica = migration.replica
         if migration.cause is Cause.DRAINED or not self._may_stay(replica):
             return False
-        if self._board.solve_without(replica) is None:
+        self._recount(replica, -1)
+        if self._board.solve_without(replica) is None or not self._candidates.takes(replica.cluster):
+            self._recount(replica, 1)
             return False
         self._retained.drop(
             replica.name, f"{migration.detail}; no cluster has room for it and its successor, so it goes first"
@@ -222,7 +257,7 @@ class _Draft:
 
     def _block(self, order: Iterable[Migration], why: str) -> None:
         for migration in order:
-            message = f"no cluster has room for a successor, {why}"
+            message = f"no cluster takes a successor, {why}"
             self._blocked.append(BlockedMove(migration.replica.name, migration.detail, message))
 
     # --- plan ----------------------------------------------------------------------------------------------------
@@ -280,8 +315,12 @@ class _Draft:
 
 
 def _fresh_names(deployment: str, current: Current) -> Iterator[str]:
-    """Return the names that are not taken, by number."""
-    taken = {replica.name for replica in current.replicas} | current.taken_names
+    """Return the names that are not taken, by number.
+
+    A name that some replica once succeeded is taken as well: a new one of that name would be taken for succeeded.
+    """
+    succeeded = {replica.replaces for replica in current.replicas if replica.replaces is not None}
+    taken = {replica.name for replica in current.replicas} | succeeded | current.taken_names
     for number in itertools.count():
         name = names.replica(deployment, number)
         if name not in taken:
