@@ -103,8 +103,8 @@ def of(
 
 def difference(intent: Intent, theirs: Preference, ours: Preference) -> str:
     """Return the first difference in words, the other cluster's value first; empty where there is none."""
-    hints = get_type_hints(Preference, include_extras=True)
-    for field, one, other in zip(Preference._fields, theirs, ours, strict=True):
+    hints = get_type_hints(type(ours), include_extras=True)
+    for field, one, other in zip(ours._fields, theirs, ours, strict=True):
         if one != other:
             describe: Difference = hints[field].__metadata__[0]
             return describe(intent, one, other)
