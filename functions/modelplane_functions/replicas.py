@@ -6,17 +6,19 @@ it, and few of them change between two calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from modelplane import names
-from modelplane.api import inference_cluster, replica, replica_status
+from modelplane.api import admissions, inference_cluster, replica, replica_status
+from modelplane.api.admissions import Record
 from modelplane.api.fields import Field
+from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement import binding, demand
-from modelplane.placement.snapshot import Current, CurrentReplica, Holding
-from modelplane.workload.model import Replica, Workload
+from modelplane.placement.snapshot import Cluster, Current, CurrentReplica, Holding, PodShape
+from modelplane.workload.model import Replica, Role, Workload
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.remembered import recall
 
@@ -26,10 +28,15 @@ KEY = "replica-"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a replica takes of its cluster once admitted, and how urgently: all of its spec that an admission reads."""
+    """What a replica takes of its cluster once admitted, and how urgently: all of its spec that an admission reads.
+
+    `digest` is of all that it is rendered from. `replica` is one that asks so: of others only the names differ.
+    """
 
     holdings: tuple[Holding, ...]
     priority: int
+    digest: str
+    replica: Replica
 
 
 _ASKED: dict[str, Asked] = {}
@@ -38,11 +45,37 @@ ASKED_MAX, ASKED_CHARACTERS_MAX = 256, 16_384
 
 
 @dataclass(frozen=True, slots=True)
+class Repair:
+    """What is wrong with a replica of a deployment, and what to write into it; None: it is kept as it is."""
+
+    message: str
+    written: Replica | None
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The replicas of a deployment for its placement, and those that somebody else has changed, by name."""
+
+    current: Current
+    repairs: Mapping[str, Repair]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a deployment's replicas are made from now, by which one is put back. `clusters` are by name."""
+
+    workload: Workload
+    backend: str
+    clusters: Mapping[str, Cluster]
+
+
+@dataclass(frozen=True, slots=True)
 class _Bound:
-    """A replica as its spec describes it, with what it takes."""
+    """A replica as its spec describes it, with what it takes and the digest of all that it is rendered from."""
 
     replica: Replica
     holdings: tuple[Holding, ...]
+    digest: str
 
 
 def asked(resource: Resource) -> Asked:
@@ -61,7 +94,7 @@ def _asked(resource: Resource) -> Asked:
     known = _ASKED.get(says)
     if known is None:
         found = replica.decode(resource)
-        known = Asked(demand.held(found), found.priority)
+        known = Asked(demand.held(found), found.priority, replica.fingerprint(found), found)
         if len(_ASKED) >= ASKED_MAX:
             _ASKED.clear()
         if len(says) <= ASKED_CHARACTERS_MAX:
@@ -95,39 +128,142 @@ def serves(child: Resource) -> bool:
     return inference_cluster.condition(child, "Serving") == "True" and replica_status.is_current(child)
 
 
-def current(observed: Observed, workload: Workload, namesakes: Iterable[Resource]) -> Current:
+def own(observed: Observed, decision: Decision, namesakes: Iterable[Resource], clusters: Mapping[str, Resource]) -> Own:
     """Return the replicas that a deployment has, and the names that those and `namesakes` take.
 
-    Raises: InvalidInput for one that cannot be read: what it holds is unknown, so everything stays as it is.
+    A replica is what its cluster has noted that it admitted, whatever somebody has written into it since. `clusters`
+    are the documents by name.
+    Raises: InvalidInput for one that cannot be read and of which nothing was noted: what it holds is unknown, so
+    everything stays as it is.
     """
-    return Current(
-        replicas=tuple(_current(child, workload) for child in living_of(observed).values()),
-        taken_names=frozenset(observed_of(observed)) | {str(one["metadata"]["name"]) for one in namesakes},
-    )
+    found, repairs = [], {}
+    for name, child in living_of(observed).items():
+        record = _record(child, clusters.get(cluster_of(child)))
+        replica_now, repair = _standing(child, decision, record)
+        found.append(replica_now)
+        if repair is not None:
+            repairs[name] = repair
+    taken = frozenset(observed_of(observed)) | {str(one["metadata"]["name"]) for one in namesakes}
+    return Own(Current(tuple(found), taken), repairs)
 
 
-def _current(child: Resource, workload: Workload) -> CurrentReplica:
-    known = recall(child, "bound", partial(_bound, child))
+def _record(child: Resource, cluster: Resource | None) -> Record | None:
+    """Return what the replica's cluster admitted it with; what it noted of an earlier one of the name is not of it."""
+    status = None if cluster is None else cluster.get("status")
+    if not isinstance(status, Mapping):
+        return None
+    metadata = child["metadata"]
+    found = admissions.find(Field(status), names.qualified(str(metadata.get("namespace", "")), str(metadata["name"])))
+    return found if found is not None and found.uid == admissions.uid_of(child) else None
+
+
+def _standing(child: Resource, decision: Decision, record: Record | None) -> tuple[CurrentReplica, Repair | None]:
+    try:
+        known = recall(child, "bound", partial(_bound, child))
+    except InvalidInput:
+        if record is not None:
+            return _current(child, record.holdings, "", outdated=False), _repair(child, decision, record)
+        repair = _made_anew(child, decision, tuple(_places(child)))
+        if repair is None or repair.written is None:
+            raise
+        return _current(child, demand.held(repair.written), decision.backend, outdated=False), repair
+    outdated = not binding.runs_same(known.replica, decision.workload)
+    holdings, repair = known.holdings, None
+    if record is None and not replica_status.is_bound(child):
+        repair = _made_anew(child, decision, known.holdings)
+        if repair is not None and repair.written is not None:
+            is_the_same = replica.fingerprint(repair.written) == known.digest
+            holdings, repair = demand.held(repair.written), None if is_the_same else repair
+    elif record is not None:
+        holdings = record.holdings
+        if known.digest != record.digest:
+            repair = _repair(child, decision, record)
+    if repair is not None and repair.written is not None:
+        outdated = False
+    elif repair is not None and not outdated:
+        repair = None  # our own change, which its cluster has still to admit
+    return _current(child, holdings, known.replica.backend, outdated=outdated), repair
+
+
+def _current(child: Resource, holdings: tuple[Holding, ...], backend: str, *, outdated: bool) -> CurrentReplica:
     root = Field(child)
     return CurrentReplica(
-        name=known.replica.name,
-        cluster=known.replica.cluster,
-        backend=known.replica.backend,
-        holdings=known.holdings,
+        name=str(child["metadata"]["name"]),
+        cluster=cluster_of(child),
+        backend=backend,
+        holdings=holdings,
         created=root.at("metadata", "creationTimestamp").text(""),
         ready=serves(child),
         bound=replica_status.is_bound(child),
-        outdated=not binding.runs_same(known.replica, workload),
+        outdated=outdated,
         replaces=root.at("metadata", "annotations", names.ANNOTATION_REPLACES).optional(),
+    )
+
+
+def _repair(child: Resource, decision: Decision, record: Record) -> Repair:
+    """Return the replica as its cluster admitted it, where what it is made from is still what it was made from."""
+    name = child["metadata"]["name"]
+    pools = _classes(decision, child)
+    backends = dict.fromkeys((Field(child).at("spec", "backend").value, decision.backend))
+    for backend in backends:
+        identity = _identity(child, decision, str(backend))
+        found = binding.bind_again(identity, decision.workload, record.holdings, pools, exactly=True)
+        if found is not None and replica.fingerprint(found) == record.digest:
+            return Repair(f'ModelReplica "{name}" was changed by somebody else, and is put back', found)
+    said = f'ModelReplica "{name}" is not what its cluster admitted, and the deployment or the class says'
+    return Repair(f"{said} something else since: what was admitted runs on", None)
+
+
+def _made_anew(child: Resource, decision: Decision, held: tuple[Holding, ...]) -> Repair | None:
+    """Return a replica that was never admitted, and so runs nowhere, as it would be proposed now on its pools.
+
+    None where it was admitted, or cannot be made. Should it run all the same, only an admission renders it anew.
+    """
+    cluster = decision.clusters.get(cluster_of(child))
+    name = str(child["metadata"]["name"])
+    key = names.qualified(decision.workload.namespace, name)
+    if cluster is None or cluster.unreadable or key in cluster.admitted:
+        return None
+    identity = _identity(child, decision, decision.backend)
+    found = binding.bind_again(identity, decision.workload, held, _classes(decision, child), exactly=False)
+    if found is None:
+        return None
+    return Repair(f'ModelReplica "{name}" was never admitted as it was written, and is written anew', found)
+
+
+def _places(child: Resource) -> Iterator[Holding]:
+    """Yield the pools that a replica names which cannot be read otherwise; what it takes of them is not known."""
+    spec = Field(child).at("spec")
+    for role, place in ((Role.DECODE, spec), (Role.PREFILL, spec.at("prefill"))):
+        if place.is_set:
+            yield Holding(role, place.at("pool").text(), 0, PodShape())
+
+
+def _classes(decision: Decision, child: Resource) -> Mapping[str, NodeClass | None]:
+    cluster = decision.clusters.get(cluster_of(child))
+    return {} if cluster is None else {pool.name: pool.node_class for pool in cluster.pools}
+
+
+def _identity(child: Resource, decision: Decision, backend: str) -> Replica:
+    """Return what of a replica its deployment never changes."""
+    return Replica(
+        namespace=decision.workload.namespace,
+        name=str(child["metadata"]["name"]),
+        deployment=decision.workload.deployment,
+        cluster=cluster_of(child),
+        backend=backend,
+        model=None,
+        engine=decision.workload.engine,
+        roles=(),
     )
 
 
 def _bound(child: Resource) -> _Bound:
     try:
         found = replica.decode(child)
+        return _Bound(found, demand.held(found), replica.fingerprint(found))
     except InvalidInput as error:
         raise _unreadable(child, error) from None
-    return _Bound(found, demand.held(found))
 
 
 def _unreadable(child: Resource, error: InvalidInput) -> InvalidInput:

@@ -141,6 +141,30 @@ class Pool(Wire):
     )
 
 
+class Holding(Wire):
+    role: Literal["decode", "prefill"] = Field(..., description="Role of the replica.")
+    pool: str = Field(..., description="Pool of this cluster.")
+    pods: int = Field(..., description="Pods of the role.")
+    nodes_per_worker: int | None = Field(
+        None, alias="nodesPerWorker", description="Pods of one worker, each on a node of its own. Absent means 1."
+    )
+    devices: dict[str, int] | None = Field(None, description="Devices of one pod by the device's name in the class.")
+    cpu: str | None = Field(None, description="CPU of one pod.")
+    memory: str | None = Field(None, description="Memory of one pod.")
+
+
+class Admission(Wire):
+    digest: str = Field(..., description="Digest of the spec that was admitted, without its priority.")
+    holdings: list[Holding] = Field(..., description="What one such replica takes.")
+    replicas: dict[str, str] = Field(..., description="Digest of each replica's uid, by namespace/name.")
+
+
+class PendingItem(Wire):
+    replica: str = Field(..., description="The replica as namespace/name.")
+    reason: str | None = Field(None, description="Stable code.")
+    message: str | None = Field(None, description="What is waited for.")
+
+
 class RefusedItem(Wire):
     replica: str = Field(..., description="The replica as namespace/name.")
     reason: str | None = Field(None, description="Stable code.")
@@ -162,6 +186,11 @@ class Status(Wire):
         description="Ledger by pool. The devices of a node are those of the pool's class and are not repeated here.",
     )
     admitted: list[str] | None = Field(None, description="Replicas this cluster accepts as namespace/name, sorted.")
+    admissions: list[Admission] | None = Field(
+        None,
+        description="What each replica was admitted with. It may run as that, and that is counted until the replica and its workload are seen to be gone; what is written into it later is judged anew. Replicas that are written alike are one entry.",
+    )
+    pending: list[PendingItem] | None = Field(None, description="Replicas that are not judged yet, and why.")
     refused: list[RefusedItem] | None = Field(None, description="Replicas this cluster does not accept, and why.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modelplane import names
@@ -103,6 +104,54 @@ def model_deployment(name: str = "llama", *, replicas: int = 2, selector: str = 
                 },
             },
         },
+    }
+
+
+def controlled(replica: Mapping[str, Json], deployment: dict[str, Json], **metadata: Json) -> dict[str, Json]:
+    """Return the composed `replica` as Crossplane makes it: with a uid, and controlled by its deployment."""
+    observed = copy.deepcopy(dict(replica))
+    owner = deployment["metadata"]
+    meta = observed["metadata"] = {**observed["metadata"], "namespace": owner["namespace"], **metadata}
+    meta.setdefault("uid", f"uid-mr-{meta['name']}")
+    meta["ownerReferences"] = [
+        {
+            "apiVersion": names.API_VERSION,
+            "kind": "ModelDeployment",
+            "name": owner["name"],
+            "uid": owner["uid"],
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+    return observed
+
+
+def referring(deployment: dict[str, Json], replicas: Iterable[dict[str, Json]]) -> dict[str, Json]:
+    """Return the deployment with Crossplane's notes of the replicas that it composes for it."""
+    references = [
+        {"apiVersion": names.API_VERSION, "kind": "ModelReplica", "name": replica["metadata"]["name"]}
+        for replica in replicas
+        if any(
+            owner["uid"] == deployment["metadata"]["uid"] for owner in replica["metadata"].get("ownerReferences") or ()
+        )
+    ]
+    return {**deployment, "spec": {**deployment["spec"], "crossplane": {"resourceRefs": references}}}
+
+
+def workload_of(replica: dict[str, Json], **metadata: Json) -> dict[str, Json]:
+    """Return the Object of the replica's workload, which the replica controls."""
+    meta = replica["metadata"]
+    owner = {"apiVersion": names.API_VERSION, "kind": "ModelReplica", "name": meta["name"], "uid": meta["uid"]}
+    return {
+        "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
+        "kind": "Object",
+        "metadata": {
+            "name": f"{meta['name']}-workload",
+            "namespace": meta["namespace"],
+            "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
+            **metadata,
+        },
+        "spec": {"forProvider": {"manifest": {"kind": "LLMInferenceService"}}},
     }
 
 

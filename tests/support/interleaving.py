@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from modelplane import names
+from modelplane.errors import InvalidInput
 from modelplane.render.backends import kserve
 from modelplane_cli.simulator import assumed_routing
 from modelplane_functions.compose import inference_cluster, model_deployment, model_replica
@@ -27,6 +28,15 @@ NAMESPACE = "ml-team"
 DEVICES_PER_NODE = 8
 
 
+@dataclass(frozen=True)
+class Left:
+    """A workload without its replica, which still runs on its cluster."""
+
+    document: Json
+    cluster: str
+    devices: int
+
+
 @dataclass
 class Fleet:
     """Everything that exists, every state it was in, and how far each reader's cache has come."""
@@ -37,6 +47,10 @@ class Fleet:
     replicas: dict[str, Json] = field(default_factory=dict)
     children: dict[str, dict[str, Json]] = field(default_factory=dict)
     """Objects of each replica by key, and endpoints of each deployment under `endpoints/<name>`."""
+    stood: dict[str, Json] = field(default_factory=dict)
+    """The spec of each replica as it was when its workload was last rendered; what is written since is no pod."""
+    left: list[Left] = field(default_factory=list)
+    """Workloads whose replica is gone already: it was deleted in the background."""
     history: list[dict[str, Json]] = field(default_factory=list)
     read_up_to: dict[str, int] = field(default_factory=dict)
     classes: list[Json] = field(default_factory=lambda: [fleet.inference_class()])
@@ -50,10 +64,19 @@ class Fleet:
 
     def remember(self) -> None:
         """Keep what readers may see from now on; objects are replaced and never changed, so references are enough."""
-        self.history.append({**{f"c/{key}": one for key, one in self.clusters.items()}, **self._live_replicas()})
+        clusters = {f"c/{key}": one for key, one in self.clusters.items()}
+        deployments = {f"d/{key}": one for key, one in self.deployments.items()}
+        left = {f"l/{number}": one.document for number, one in enumerate(self.left)}
+        self.history.append({**clusters, **deployments, **self._live_replicas(), **left})
 
     def _live_replicas(self) -> dict[str, Json]:
-        return {f"r/{key}": one for key, one in self.replicas.items()}
+        replicas = {f"r/{key}": one for key, one in self.replicas.items()}
+        workloads = {
+            f"w/{key}": fleet.workload_of(one)
+            for key, one in self.replicas.items()
+            if "workload" in self.children.get(key, {})
+        }
+        return {**replicas, **workloads}
 
     def snapshot(self, reader: str, *, fresh: bool) -> list[Json]:
         """Return what the reader's cache holds: any state since what it read last."""
@@ -82,16 +105,23 @@ class Fleet:
         though its object is there until its finalizers are done.
         """
         composite = self.deployments[name]
+        machinery = composite["spec"].get("crossplane", {})
+        referred = {one["name"] for one in machinery.get("resourceRefs", ()) if one["kind"] == "ModelReplica"}
         seen = {
             f"replica-{key}": one
             for key, one in self.replicas.items()
-            if one["metadata"]["labels"][names.LABEL_DEPLOYMENT] == name
-            and not one["metadata"].get("deletionTimestamp")
+            if key in referred and not one["metadata"].get("deletionTimestamp")
         }
         endpoints = self.children.setdefault(f"endpoints/{name}", {})
         old = self.snapshot(f"d/{name}", fresh=fresh)
         store = [*(one for one in old if one["kind"] != "ModelReplica"), *self.replicas.values()]
-        outcome = self._settled(model_deployment.compose, composite, {**seen, **endpoints}, store)
+        try:
+            outcome = self._settled(model_deployment.compose, composite, {**seen, **endpoints}, store)
+        except InvalidInput:
+            return  # a fatal result: nothing is applied
+        # Crossplane notes what it composes before it makes it.
+        self.deployments[name] = composite = _referring(composite, outcome)
+        self.remember()
         for key in sorted(seen.keys() - outcome.children.keys()):
             self._delete(key.removeprefix("replica-"))
         for key in sorted(endpoints.keys() - outcome.children.keys()):
@@ -99,7 +129,7 @@ class Fleet:
         for key, child in outcome.children.items():
             resource = copy.deepcopy(dict(child.resource))
             if key.startswith("replica-"):
-                self._apply_replica(key.removeprefix("replica-"), resource)
+                self._apply_replica(key.removeprefix("replica-"), fleet.controlled(resource, composite))
             else:
                 endpoints[key] = {**resource, "status": endpoints.get(key, {}).get("status", {})}
         self.deployments[name] = {**composite, "status": {**outcome.status, "conditions": _conditions(outcome)}}
@@ -108,12 +138,14 @@ class Fleet:
     def _apply_replica(self, name: str, resource: Json) -> None:
         there = self.replicas.get(name)
         assert there is None or not there["metadata"].get("deletionTimestamp"), f"{name} is written while it is going"
-        metadata = {**resource["metadata"], "namespace": NAMESPACE, "uid": f"uid-{name}"}
+        metadata = {**resource["metadata"], "uid": f"uid-{name}-{len(self.history)}", "generation": 1}
         if there is None:
             # Servers count in seconds, so several of them are born at the same time.
             metadata["creationTimestamp"] = f"2026-01-01T00:{self.clock // 4 // 60:02d}:{self.clock // 4 % 60:02d}Z"
         else:
-            metadata["creationTimestamp"] = there["metadata"]["creationTimestamp"]
+            metadata |= {key: there["metadata"][key] for key in ("creationTimestamp", "uid")}
+            same = there["spec"] == resource["spec"]
+            metadata["generation"] = there["metadata"]["generation"] + (0 if same else 1)
             before, after = there["spec"]["clusterName"], resource["spec"]["clusterName"]
             assert before == after, f"{name} would be moved from {before} to {after}; the API server refuses that"
         status = {"status": there["status"]} if there is not None and "status" in there else {}
@@ -142,9 +174,15 @@ class Fleet:
             return
         children = self.children.setdefault(name, {})
         store = self.snapshot(f"r/{name}", fresh=fresh)
-        outcome = self._settled(model_replica.compose, composite, children, store)
+        try:
+            outcome = self._settled(model_replica.compose, composite, children, store)
+        except InvalidInput:
+            return  # a fatal result: nothing is applied
         for key in sorted(children.keys() - outcome.children.keys()):
             del children[key]
+        before, after = children.get("workload"), outcome.children.get("workload")
+        if after is not None and (before is None or before["spec"] != after.resource["spec"]):
+            self.stood[name] = composite["spec"]
         for key, child in outcome.children.items():
             status = children.get(key, {}).get("status")
             children[key] = {**copy.deepcopy(dict(child.resource)), **({"status": status} if status else {})}
@@ -165,12 +203,22 @@ class Fleet:
                     endpoint["status"] = {"ready": not draining, "conditions": [ready]}
 
     def finish_deletion(self, name: str) -> None:
-        """Let what was deleted be gone, with its objects on the cluster."""
-        if self.replicas[name]["metadata"].get("deletionTimestamp"):
+        """Let what was deleted be gone; its workload may be there a while longer."""
+        replica = self.replicas[name]
+        if replica["metadata"].get("deletionTimestamp"):
+            if "workload" in self.children.get(name, {}):
+                devices = {one: count for one, _, count in self.rendered()}[name]
+                self.left.append(Left(fleet.workload_of(replica), replica["spec"]["clusterName"], devices))
             del self.replicas[name]
             self.children.pop(name, None)
+            self.stood.pop(name, None)
             self.read_up_to.pop(f"r/{name}", None)
             self.remember()
+
+    def collect(self) -> None:
+        """Let the oldest workload without a replica be gone from its cluster too."""
+        del self.left[:1]
+        self.remember()
 
     # --- what stands ----------------------------------------------------------------------------------------------
 
@@ -178,13 +226,14 @@ class Fleet:
         """Yield (replica, cluster, devices) of every replica whose pods may exist on its cluster."""
         for name, replica in sorted(self.replicas.items()):
             if self.children.get(name):
-                spec = replica["spec"]
+                spec = self.stood.get(name, replica["spec"]) if "workload" in self.children[name] else replica["spec"]
                 pods = spec["workers"].get("count", 1) * spec["workers"]["topology"].get("pipeline", 1)
                 yield name, spec["clusterName"], pods * sum(request["count"] for request in spec["devices"])
 
     def used(self, cluster: str) -> int:
-        """Return the devices that rendered replicas take on a cluster."""
-        return sum(devices for _, place, devices in self.rendered() if place == cluster)
+        """Return the devices that rendered replicas take on a cluster, and those that are left of replicas gone."""
+        left = sum(one.devices for one in self.left if one.cluster == cluster)
+        return left + sum(devices for _, place, devices in self.rendered() if place == cluster)
 
     def capacity(self, cluster: str) -> int:
         """Return the devices of a cluster: one pool of equal nodes."""
@@ -208,6 +257,8 @@ class Fleet:
             actions.append((f"replica {name}", partial(self.reconcile_replica, name)))
             actions.append((f"bring up {name}", partial(self.bring_up, name)))
             actions.append((f"finish {name}", partial(self.finish_deletion, name)))
+        if self.left:
+            actions.append(("collect", self.collect))
         word, act = self.rng.choice(actions)
         act()
         return word
@@ -225,9 +276,17 @@ class Fleet:
                 self.reconcile_replica(name, fresh=True)
                 self.bring_up(name)
                 self.finish_deletion(name)
+            while self.left:
+                self.collect()
             if self.state() == before:
                 return round_
         raise AssertionError(f"still moving after {most} rounds")
+
+
+def _referring(composite: Json, outcome: Outcome) -> Json:
+    composed = [child.resource for child in outcome.children.values()]
+    references = [{"kind": one["kind"], "name": one["metadata"]["name"]} for one in composed]
+    return {**composite, "spec": {**composite["spec"], "crossplane": {"resourceRefs": references}}}
 
 
 def _answer(requirement: Requirement, store: list[Json]) -> tuple[Json, ...]:

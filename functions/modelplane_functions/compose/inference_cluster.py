@@ -1,36 +1,39 @@
 """InferenceCluster: how a cluster is reached, and the ledger of what is admitted on it.
 
-Reads: the InferenceClasses its pools name, and every ModelReplica that names this cluster (by label and by spec).
+Reads: the InferenceClasses its pools name, and every ModelReplica that names this cluster (by label and by spec). By
+name: a ModelReplica that was admitted and has lost its label, the ModelDeployment of one that is to be admitted, the
+Object of a workload whose replica is gone.
 Emits: the ClusterProviderConfig for a kubeconfig Secret, an Object that only observes the cluster's Gateway, and while
 anything stands on the cluster a ClusterUsage, by which Crossplane refuses to delete the InferenceCluster.
 Reports: gateway address, provider configuration, pools with allocations and free devices, the replicas admitted and
 refused; conditions ClusterReady, StackReady, CapacityKnown.
 
-This function is the only writer of its cluster's ledger: what stands in `status.admitted` may run, and stays admitted
-whatever happens to the pool later.
+This function is the only writer of its cluster's ledger: what stands in `status.admitted` may run as it is written down
+in `status.admissions`, and stays admitted whatever happens to the pool later.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from modelplane import names, placement
-from modelplane.api import inference_class, inference_cluster, replica, replica_status
+from modelplane.api import admissions, inference_class, inference_cluster
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
-from modelplane.placement.decision import Admission, AdmissionVerdict, ClusterAccount, PoolAccount
-from modelplane.placement.snapshot import Pool, ReplicaClaim
+from modelplane.placement.decision import Admission, ClusterAccount, PoolAccount
+from modelplane.placement.snapshot import Pool
 from modelplane.render import objects, protection
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access, Cloud
 from modelplane.render.clouds import selection as clouds
 from modelplane.render.manifest import Lifecycle, Manifest
 from modelplane.render.schedulers import selection as schedulers
-from modelplane_functions import hold, replicas
+from modelplane_functions import claims, hold
+from modelplane_functions.claims import Answer, Standing
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -47,28 +50,50 @@ from modelplane_functions.remembered import recall
 Json: TypeAlias = Any
 
 GATEWAY = "gateway"
-REPLICAS = "replicas"
 _CLASS = "class/"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 
 @dataclass(frozen=True, slots=True)
 class _Ledger:
-    """Pools of the spec with the account of each, and what stood in the way of knowing them.
-
-    `replicas` are the keys of all that name the cluster, whatever has become of them; `unreadable` are those that
-    cannot be decoded, which keep whatever they had.
-    """
+    """Pools of the spec with the account of each, who stands on them, and what stood in the way of knowing that."""
 
     pools: tuple[Pool, ...]
     account: ClusterAccount
     faults: tuple[str, ...]
-    replicas: tuple[str, ...]
-    unreadable: frozenset[str]
+    standing: Standing
 
-    def is_frozen(self, admitted_before: frozenset[str]) -> bool:
-        """Return whether an admitted replica cannot be read, so that what is free cannot be said."""
-        return bool(self.unreadable & admitted_before)
+    @property
+    def is_frozen(self) -> bool:
+        """Return whether it is not known what some admitted replica takes, so that what is free cannot be said."""
+        return bool(self.standing.blind)
+
+    @property
+    def admitted(self) -> tuple[str, ...]:
+        """Return the replicas that may run, sorted; one that cannot be read keeps its place."""
+        found = {verdict.key for verdict in self.account.verdicts if verdict.admission is Admission.ADMITTED}
+        return tuple(sorted((found | self.standing.blind) - self.standing.leaving - self.standing.uncontrolled))
+
+    @property
+    def records(self) -> Mapping[str, admissions.Record]:
+        """Return what is written down of each replica that counts: what it asked when that was admitted."""
+        kept, offered = self.standing.kept, self.standing.offered
+        changed = {verdict.key for verdict in self.account.changes if verdict.admission is Admission.ADMITTED}
+        counted = {verdict.key for verdict in self.account.verdicts if verdict.admission is Admission.ADMITTED}
+        return {
+            key: offered[key] if key in changed or key not in kept else kept[key]
+            for key in sorted(counted - self.standing.uncontrolled)
+        }
+
+    def answers(self, admission: Admission) -> tuple[Answer, ...]:
+        """Return what is said of replicas that are refused, or pending, by name."""
+        given = self.standing.refused if admission is Admission.REFUSED else self.standing.pending
+        judged = [
+            Answer(verdict.key, str(verdict.reason or "ClassNotUsable"), verdict.message)
+            for verdict in (*self.account.verdicts, *self.account.changes)
+            if verdict.admission is admission
+        ]
+        return tuple(sorted((*given, *judged), key=lambda answer: answer.key))
 
 
 def compose(observed: Observed) -> Outcome:
@@ -93,11 +118,11 @@ def compose(observed: Observed) -> Outcome:
         children={
             GATEWAY: _gateway_child(observed, provider),
             **dict(_access_children(observed, cloud, access)),
-            **_protection(observed, ledger.replicas),
+            **_protection(observed, ledger.standing),
         },
         status={**_published(observed, access, provider), **_status(observed, gateway, ledger)},
         conditions=conditions,
-        events=tuple(_events(observed, ledger.account)),
+        events=tuple(_events(observed, ledger)),
         ready=Ready.TRUE if settled else Ready.FALSE,
         ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
     )
@@ -107,9 +132,7 @@ def compose(observed: Observed) -> Outcome:
 
 
 def _requirements(observed: Observed) -> dict[str, Requirement]:
-    needed = {
-        REPLICAS: Requirement(names.API_VERSION, replica.KIND, labels={names.LABEL_CLUSTER: observed.name}),
-    }
+    needed = claims.requirements(observed)
     for entry in Field(observed.spec, ("spec",)).at("nodePools").items():
         class_name = entry.at("className").text()
         needed[_CLASS + class_name] = Requirement(names.API_VERSION, inference_class.KIND, name=class_name)
@@ -134,25 +157,6 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
     return classes, tuple(faults)
 
 
-def _claims(observed: Observed) -> Iterator[tuple[ReplicaClaim | None, str]]:
-    """Yield what each replica asks of this cluster with its key; None for one that cannot be read."""
-    admitted = _admitted_before(observed)
-    for resource in observed.required[REPLICAS]:
-        root = Field(resource)
-        named = root.at("spec", "clusterName").value
-        if isinstance(named, str) and named != observed.name:
-            continue
-        key = names.qualified(root.at("metadata", "namespace").text(), root.at("metadata", "name").text())
-        try:
-            asked = replicas.asked(resource)
-        except InvalidInput:
-            yield None, key
-            continue
-        holds = key in admitted or replica_status.is_bound(resource)
-        created = root.at("metadata", "creationTimestamp").text("")
-        yield ReplicaClaim(key, asked.holdings, asked.priority, created, holds), key
-
-
 # --- decides ----------------------------------------------------------------------------------------------------------
 
 
@@ -160,12 +164,14 @@ def _ledger(observed: Observed) -> _Ledger:
     root = Field(observed.composite)
     classes, faults = _classes(observed)
     pools = inference_cluster.decode_pools(root.at("spec", "nodePools"), classes, {})
-    claims = list(_claims(observed))
-    readable = [claim for claim, _ in claims if claim is not None]
-    account = placement.admit(pools, inference_cluster.decode_accounting(root), readable)
-    unreadable = sorted(key for claim, key in claims if claim is None)
-    faults += tuple(f"ModelReplica {key} cannot be read and is left as it is" for key in unreadable)
-    return _Ledger(pools, account, faults, tuple(key for _, key in claims), frozenset(unreadable))
+    standing = claims.read(observed, pools)
+    asked = standing.claims
+    if standing.blind:
+        asked = [replace(claim, wants=None) for claim in asked if claim.holds]
+        why = f"what {', '.join(sorted(standing.blind))} takes is not known, so nobody is admitted beside it"
+        standing.pending += [Answer(claim.key, "LedgerFrozen", why) for claim in standing.claims if claim not in asked]
+    account = placement.admit(pools, inference_cluster.decode_accounting(root), asked)
+    return _Ledger(pools, account, faults + tuple(sorted(standing.faults)), standing)
 
 
 def _gateway(observed: Observed) -> GatewayAddress | None:
@@ -231,15 +237,15 @@ def _gateway_child(observed: Observed, provider: ProviderConfigRef) -> Child:
     return Child(wrapped, Ready.TRUE if seen else Ready.FALSE)
 
 
-def _protection(observed: Observed, replicas: tuple[str, ...]) -> dict[str, Child]:
+def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
     """Return what keeps the cluster from being deleted; nothing, on purpose, once nothing of it is left there.
 
     A replica that is deleted in the background is gone before its Objects are; those still use the credentials. Where
-    the provider config is adopted it outlives the InferenceCluster, and they can be told nothing about.
+    the provider config is adopted it outlives the InferenceCluster, and only workloads that were admitted are known.
     """
     users = Field(observed.children.get(PROVIDER_CONFIG_KEY, {})).at("status", "users").integer(0)
     ours = 1 if GATEWAY in observed.children else 0
-    manifest = protection.in_use(observed.name, replicas, other_objects=users - ours)
+    manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, len(standing.leaving)))
     if manifest is None:
         return {}
     # Without Crossplane's webhooks nobody reports on it, and what it is for does not stop models from being served.
@@ -251,14 +257,15 @@ def _protection(observed: Observed, replicas: tuple[str, ...]) -> dict[str, Chil
 
 
 def _status(observed: Observed, gateway: GatewayAddress | None, ledger: _Ledger) -> Mapping[str, Json]:
-    before = _admitted_before(observed)
-    admitted, refused = _admitted(before, ledger), _refused(ledger.account)
+    admitted = list(ledger.admitted)
     accounts = list(zip(ledger.pools, ledger.account.pools, strict=True))
     status: dict[str, Json] = {
         "summary": inference_cluster.encode_summary(accounts, len(admitted)),
-        "pools": [_pool(observed, pool, account, is_frozen=ledger.is_frozen(before)) for pool, account in accounts],
+        "pools": [_pool(observed, pool, account, is_frozen=ledger.is_frozen) for pool, account in accounts],
         "admitted": admitted,
-        "refused": refused,
+        "admissions": admissions.encode(ledger.records),
+        "refused": _told(ledger.answers(Admission.REFUSED)),
+        "pending": _told(ledger.answers(Admission.PENDING)),
     }
     if gateway is not None:
         status["gateway"] = inference_cluster.encode_gateway(gateway)
@@ -283,25 +290,12 @@ def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bo
     return inference_cluster.encode_pool(pool, account)
 
 
-def _admitted_before(observed: Observed) -> frozenset[str]:
-    return frozenset(entry.text() for entry in Field(observed.status).at("admitted").items())
-
-
-def _admitted(before: frozenset[str], ledger: _Ledger) -> list[str]:
-    """Return the admitted replicas; one that was admitted and cannot be read today keeps its place.
-
-    What it takes is unknown then, so nobody new is admitted beside it.
-    """
-    verdicts = ledger.account.verdicts
-    kept = {verdict.key for verdict in verdicts if verdict.admission is Admission.ADMITTED}
-    return sorted(kept & before | before & ledger.unreadable if ledger.is_frozen(before) else kept)
-
-
-def _refused(account: ClusterAccount) -> list[dict[str, str]]:
+def _told(answers: tuple[Answer, ...]) -> list[dict[str, str]]:
+    """Return one entry for each replica, and where there are two answers to one the first that was found."""
+    first = {answer.key: answer for answer in reversed(answers)}
     return [
-        {"replica": verdict.key, "reason": str(verdict.reason or "Refused"), "message": verdict.message}
-        for verdict in account.verdicts
-        if verdict.admission is Admission.REFUSED
+        {"replica": answer.key, "reason": answer.reason, "message": answer.message}
+        for _, answer in sorted(first.items())
     ]
 
 
@@ -369,17 +363,15 @@ def _capacity_known(ledger: _Ledger) -> Condition:
     return Condition("CapacityKnown", Truth.TRUE, "Counted", f"{count} {'pool' if count == 1 else 'pools'} counted")
 
 
-def _events(observed: Observed, account: ClusterAccount) -> Iterator[Event]:
+def _events(observed: Observed, ledger: _Ledger) -> Iterator[Event]:
     """Yield one event per replica whose verdict differs from the published one."""
     status = Field(observed.status)
-    admitted = {entry.text() for entry in status.at("admitted").items()}
+    admitted = claims.admitted_before(observed)
     refused = {entry.at("replica").text() for entry in status.at("refused").items()}
-    for verdict in account.verdicts:
-        if verdict.admission is Admission.ADMITTED and verdict.key not in admitted:
-            yield Event(Severity.NORMAL, "ReplicaAdmitted", f"admitted {verdict.key}")
-        elif verdict.admission is Admission.REFUSED and verdict.key not in refused:
-            yield _refusal(verdict)
-
-
-def _refusal(verdict: AdmissionVerdict) -> Event:
-    return Event(Severity.WARNING, "ReplicaRefused", f"refused {verdict.key}: {verdict.reason}: {verdict.message}")
+    for key in ledger.admitted:
+        if key not in admitted:
+            yield Event(Severity.NORMAL, "ReplicaAdmitted", f"admitted {key}")
+    for answer in ledger.answers(Admission.REFUSED):
+        if answer.key not in refused:
+            message = f"refused {answer.key}: {answer.reason}: {answer.message}"
+            yield Event(Severity.WARNING, "ReplicaRefused", message)

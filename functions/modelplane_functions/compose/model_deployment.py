@@ -7,7 +7,8 @@ Emits: a ModelReplica per placement, and a ModelEndpoint per replica that serves
 Reports: replicas, placements and what could not be placed, with reasons and the closest miss; conditions
 ReplicasScheduled, ReplicasReady, BackendSelected.
 
-A replica that is kept is composed exactly as observed, so that nothing restarts because an input blinked.
+A replica that is kept is composed exactly as observed, so that nothing restarts because an input blinked. One that is
+not what its cluster admitted is put back as that, where it can be made again from the deployment and the class.
 """
 
 from __future__ import annotations
@@ -68,8 +69,13 @@ class Facts:
     intent: Intent
     fleet: Fleet
     classes: Mapping[str, NodeClass]
-    current: Current
+    own: replicas.Own
     faults: tuple[str, ...]
+
+    @property
+    def current(self) -> Current:
+        """Return the deployment's own replicas."""
+        return self.own.current
 
 
 prepare = selectors.prepare
@@ -140,21 +146,28 @@ def read(observed: Observed) -> Facts:
     selectors.check(observed.spec, classes=observed.required[CLASSES])
     classes, faults = _classes(observed)
     clusters = _clusters(observed, classes)
-    current = replicas.current(observed, workload, observed.required[NAMESAKES])
+    backend = _backend(observed, workload, clusters)
+    decision = replicas.Decision(workload, backend, {cluster.name: cluster for cluster in clusters})
+    own = replicas.own(observed, decision, observed.required[NAMESAKES], _documents(observed))
+    faults += tuple(
+        f'InferenceCluster "{cluster.name}" cannot be read: {cluster.unreadable}; nothing new is placed there'
+        for cluster in clusters
+        if cluster.unreadable
+    )
     return Facts(
         workload=workload,
         intent=intent.decode(
             observed.spec,
             namespace=observed.namespace,
             deployment=observed.name,
-            backends=(_backend(observed, workload, clusters),),
+            backends=(backend,),
             schedulers=schedulers.refusals(workload),
         ),
         # Replicas on clusters and not one cluster in sight: the list is more likely wrong than the whole fleet gone.
-        fleet=Fleet(clusters, received=bool(clusters) or not current.replicas),
+        fleet=Fleet(clusters, received=bool(clusters) or not own.current.replicas),
         classes=classes,
-        current=current,
-        faults=faults,
+        own=own,
+        faults=faults + tuple(repair.message for _, repair in sorted(own.repairs.items())),
     )
 
 
@@ -181,13 +194,28 @@ def _clusters(observed: Observed, classes: Mapping[str, NodeClass]) -> tuple[Clu
     return tuple(clusters[name] for name in sorted(clusters)) if beside else tuple(listed.values())
 
 
+def _documents(observed: Observed) -> dict[str, Resource]:
+    """Return the clusters that replicas are on, by name."""
+    return {
+        key.removeprefix(_CLUSTER): resources[0]
+        for key, resources in observed.required.items()
+        if key.startswith(_CLUSTER) and resources
+    }
+
+
 def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
-    """Return the cluster, as it was read before where its pools are still of the very same classes."""
+    """Return the cluster, as it was read before where its pools are still of the very same classes.
+
+    One that cannot be read is not for the deployment's author to mend: it gets nothing new, and keeps what it has.
+    """
 
     def still(known: Cluster) -> bool:
         return all(pool.node_class is classes.get(pool.class_name) for pool in known.pools)
 
-    return recall(resource, "cluster", partial(inference_cluster.decode, resource, classes), still)
+    try:
+        return recall(resource, "cluster", partial(inference_cluster.decode, resource, classes), still)
+    except InvalidInput as error:
+        return inference_cluster.illegible(resource, error)
 
 
 def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
@@ -239,7 +267,10 @@ def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[st
     }
     for placed in plan.composed:
         child = seen.get(placed.name)
-        yield replicas.KEY + placed.name, _replica_child(facts, placed, child, pools.get(placed.cluster, {}))
+        if child is not None and not placed.rewrite:
+            yield replicas.KEY + placed.name, _kept_child(observed, facts, placed.name, child)
+        else:
+            yield replicas.KEY + placed.name, _replica_child(facts, placed, child, pools.get(placed.cluster, {}))
         if child is not None:
             yield from _endpoint(observed, facts, placed.name, child)
     for placed in plan.shed:
@@ -257,7 +288,7 @@ def _leaving(observed: Observed, facts: Facts, plan: Plan, name: str, child: Res
     waits = not _is_succeeded(observed, plan, name)
     if endpoint is None and not waits:
         return
-    yield replicas.KEY + name, Child(hold.held(child), hold.ready_by_condition(child))
+    yield replicas.KEY + name, _kept_child(observed, facts, name, child)
     if waits:
         yield from _endpoint(observed, facts, name, child)
     elif endpoint is not None and not _is_drained(endpoint):
@@ -277,13 +308,20 @@ def _is_drained(endpoint: Resource) -> bool:
     return endpoints.is_draining(endpoint) and Field(endpoint).at("status", "ready").value is not True
 
 
+def _kept_child(observed: Observed, facts: Facts, name: str, child: Resource) -> Child:
+    """Return a replica that stays: as observed, with the labels it is found by, and with what was changed put back."""
+    kept = hold.held(child)
+    labels = replica.labels_of(observed.namespace, observed.name, replicas.cluster_of(child))
+    kept["metadata"]["labels"] = {**kept["metadata"].get("labels", {}), **labels}
+    repair = facts.own.repairs.get(name)
+    spec = kept["spec"] if repair is None or repair.written is None else replica.encode_spec(repair.written)
+    kept["spec"] = {**spec, "priority": facts.intent.priority}
+    return Child(kept, hold.ready_by_condition(child))
+
+
 def _replica_child(
     facts: Facts, placed: PlacedReplica, child: Resource | None, pools: Mapping[str, NodeClass | None]
 ) -> Child:
-    if child is not None and not placed.rewrite:
-        kept = hold.held(child)
-        kept["spec"] = {**kept["spec"], "priority": facts.intent.priority}
-        return Child(kept, hold.ready_by_condition(child))
     known = {name: node_class for name, node_class in pools.items() if node_class is not None}
     resource = replica.encode(binding.bind(facts.workload, placed, known, priority=facts.intent.priority))
     if placed.replaces is not None:

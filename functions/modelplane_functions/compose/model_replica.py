@@ -5,22 +5,22 @@ cluster has admitted it. Reports: phase, ready workers per role, the address for
 WorkloadReady, Serving, StatusStale.
 
 Bound stays bound: what was rendered is kept while the cluster object is missing, silent, or no longer names the
-replica, and is rendered anew only when the replica itself says something else. An edited pool or a new version of
-this function restarts nothing.
+replica, and is rendered anew only when the replica itself says something else and its cluster has admitted that. An
+edited pool or a new version of this function restarts nothing.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from modelplane import names
-from modelplane.api import inference_cluster, rendered, replica_status
+from modelplane.api import admissions, inference_cluster, rendered, replica_status
 from modelplane.api import replica as replicas
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import ProviderConfigRef
 from modelplane.api.rendered import NOTHING_RENDERED, Rendered
+from modelplane.errors import InvalidInput
 from modelplane.render import objects, progress
 from modelplane.render import seen as remote
 from modelplane.render.backend import Backend, Observation, Problem
@@ -54,11 +54,26 @@ _REFUSED = ("is invalid", "denied the request", "is forbidden")
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What the cluster says of the replica: whether it may run, and why (not)."""
+    """What the cluster says of the replica: whether it may run, and why (not).
+
+    `renders`: it may run as it is written now. Otherwise what runs of it is kept, since `holds`, and nothing is made.
+    """
 
     known: Known
     reason: str
     message: str
+    renders: bool = False
+    holds: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """The replica's cluster; without `resource` nothing of it can be used, and `absence` and `remedy` are told."""
+
+    resource: Resource | None
+    reason: str = ""
+    absence: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +101,23 @@ def compose(observed: Observed) -> Outcome:
     if CLUSTER not in observed.required:
         return Outcome(requirements=requirements)
     backend = selection.backend(replica.backend)
-    cluster = next(iter(observed.required[CLUSTER]), None)
-    verdict = _verdict(observed, replica, cluster)
-    rendering = _render(observed, replica, backend, cluster, verdict)
+    found = _cluster(observed, replica)
+    cluster = found.resource
+    verdict = _verdict(observed, replica, found)
+    rendering = _render(observed, replica, backend, found, verdict)
     before = replica_status.decode(observed.status)
     gateway = None if cluster is None else inference_cluster.decode_gateway(Field(cluster).at("status", "gateway"))
     address = replica_status.address(replica, gateway, before)
     seen = _progress(observed, replica, backend, before, has_address=address is not None)
     phase = _phase(verdict, rendering, seen)
+    is_rendered = _is_rendered(observed, replica, rendering)
     settled = seen.workload.known is Known.YES and seen.serving.known is Known.YES
     return Outcome(
         requirements=requirements,
         children=rendering.children,
         status={
             **replica_status.encode(replica, phase, seen.workers, address),
-            **replica_status.encode_generation(observed.composite),
+            **replica_status.encode_generation(observed.composite, is_rendered=is_rendered),
             **rendered.encode(rendering.record),
         },
         conditions=tuple(_conditions(observed, verdict, rendering, seen)),
@@ -124,42 +141,83 @@ def _living(observed: Observed) -> Iterator[tuple[str, Resource]]:
 # --- decides ----------------------------------------------------------------------------------------------------------
 
 
-def _verdict(observed: Observed, replica: Replica, cluster: Resource | None) -> _Verdict:
-    """Return whether the replica may run: its cluster says so, or it has been rendered before."""
+def _cluster(observed: Observed, replica: Replica) -> _Cluster:
+    """Return the replica's cluster, and nothing of one that cannot be read: that is not for the replica to mend."""
+    resource = next(iter(observed.required[CLUSTER]), None)
+    if resource is None:
+        absence = f"InferenceCluster {replica.cluster} does not exist"
+        return _Cluster(None, "ClusterMissing", absence, "create it, or let the deployment place elsewhere")
+    status = Field(resource).at("status")
+    try:
+        inference_cluster.decode_facts(resource)
+        inference_cluster.decode_gateway(status.at("gateway"))
+        inference_cluster.decode_provider_config(status)
+        status.at("admitted").items()
+        for told in ("refused", "pending"):
+            replica_status.answer(status.at(told), "")
+    except InvalidInput as error:
+        absence = f"InferenceCluster {replica.cluster} cannot be read ({error})"
+        return _Cluster(None, "ClusterUnreadable", absence, "mend that field of it")
+    return _Cluster(resource)
+
+
+def _verdict(observed: Observed, replica: Replica, cluster: _Cluster) -> _Verdict:
+    """Return whether the replica may run: its cluster says so, or it has been rendered before.
+
+    The cluster has admitted one object as it was written then. An earlier one of the name says nothing of this one, and
+    what was written since is not admitted. Where it has noted neither, it is of a version that did not.
+    """
     key = names.qualified(replica.namespace, replica.name)
-    status = Field({} if cluster is None else cluster).at("status")
+    status = Field(cluster.resource or {}).at("status")
     if any(entry.value == key for entry in status.at("admitted").items()):
-        return _Verdict(Known.YES, "Admitted", f"cluster {replica.cluster} has admitted the replica")
+        record = admissions.find(status, key)
+        uid = admissions.uid_of(observed.composite)
+        if record is None or (record.uid, record.digest) == (uid, replicas.fingerprint(replica)):
+            return _Verdict(Known.YES, "Admitted", f"cluster {replica.cluster} has admitted the replica", renders=True)
+        if record.uid == uid:
+            return _edited(observed, replica, key, status)
     why = _why_not(replica, key, cluster, status)
     if observed.children:
         message = f"the replica runs and stays, although {why.message}"
-        return _Verdict(Known.YES, "Bound", message)
+        return _Verdict(Known.YES, "Bound", message, holds=why.message)
     return why
 
 
-def _why_not(replica: Replica, key: str, cluster: Resource | None, status: Field) -> _Verdict:
-    if cluster is None:
-        return _Verdict(
-            Known.UNKNOWN,
-            "ClusterMissing",
-            f"InferenceCluster {replica.cluster} does not exist; create it, or let the deployment place elsewhere",
-        )
-    for entry in status.at("refused").items():
-        if entry.at("replica").optional() == key:
-            reason, message = entry.at("reason").text("Refused"), entry.at("message").text("no message")
-            return _Verdict(Known.NO, reason, f"cluster {replica.cluster} does not admit the replica: {message}")
+def _edited(observed: Observed, replica: Replica, key: str, status: Field) -> _Verdict:
+    """Return the verdict over a replica that says something else than was admitted."""
+    kept = "what was admitted is kept" if observed.children else "nothing is rendered"
+    holds = f"cluster {replica.cluster} has not admitted what is written in it now"
+    since = f"the replica was changed since cluster {replica.cluster} admitted it, and {kept}"
+    for told, known in (("refused", Known.NO), ("pending", Known.UNKNOWN)):
+        answer = replica_status.answer(status.at(told), key)
+        if answer is not None:
+            return _Verdict(known, answer.reason, f"{since}: {answer.message}", holds=holds)
+    message = f"{since}; the cluster has not said yet whether it admits that"
+    return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message, holds=holds)
+
+
+def _why_not(replica: Replica, key: str, cluster: _Cluster, status: Field) -> _Verdict:
+    if cluster.resource is None:
+        return _Verdict(Known.UNKNOWN, cluster.reason, f"{cluster.absence}; {cluster.remedy}")
+    refused = replica_status.answer(status.at("refused"), key)
+    if refused is not None:
+        message = f"cluster {replica.cluster} does not admit the replica: {refused.message}"
+        return _Verdict(Known.NO, refused.reason, message)
     message = f"cluster {replica.cluster} has not said yet whether it admits the replica"
-    return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message)
+    pending = replica_status.answer(status.at("pending"), key)
+    waits = "" if pending is None else f": {pending.message}"
+    return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message + waits)
 
 
-def _render(
-    observed: Observed, replica: Replica, backend: Backend, cluster: Resource | None, verdict: _Verdict
-) -> _Rendering:
-    """Return the objects of an admitted replica; what runs is repeated where an input to render it is missing."""
-    if verdict.known is not Known.YES:
-        return _Rendering({})
-    if cluster is None:
-        return _held(observed, f"InferenceCluster {replica.cluster} does not exist")
+def _render(observed: Observed, replica: Replica, backend: Backend, found: _Cluster, verdict: _Verdict) -> _Rendering:
+    """Return the objects of a replica as it was admitted; what runs is repeated where that is not what it says now, or
+    where an input to render it is missing.
+    """
+    cluster = found.resource
+    if cluster is None and observed.children:
+        return _held(observed, found.absence)
+    if not verdict.renders or cluster is None:
+        return _held(observed, verdict.holds) if observed.children else _Rendering({})
     provider = _provider_config(observed, cluster)
     if provider is None:
         return _held(observed, f"cluster {replica.cluster} has published no providerConfigRef; see its conditions")
@@ -170,7 +228,7 @@ def _render(
         return _held(observed, f"cluster {replica.cluster} has no pool {missing}; the replica's pods keep their place")
     if not observed.children and not schedulers.is_offered(facts.scheduler):
         return _held(observed, f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not offered yet")
-    source = _source(replica)
+    source = replicas.fingerprint(replica)
     is_anothers = bool(_anothers(observed, replica))
     named = {} if is_anothers else _standing(observed)
     manifests = {manifest.key: manifest for manifest in backend.render(replica, facts, named)}
@@ -231,10 +289,15 @@ def _pods(observed: Observed, manifests: Mapping[str, Manifest]) -> dict[str, Ma
     return found
 
 
-def _source(replica: Replica) -> str:
-    """Return a digest of everything in the replica that its objects are made of; its priority is not."""
-    spec = {key: value for key, value in replicas.encode_spec(replica).items() if key != "priority"}
-    return names.digest(json.dumps(spec, sort_keys=True), digits=16)
+def _rendered_from(running: Resource) -> str | None:
+    """Return the digest of the replica that a workload was rendered from, None where nobody has noted it."""
+    return Field(running).at("metadata", "annotations", names.ANNOTATION_RENDERED_FROM).optional()
+
+
+def _is_rendered(observed: Observed, replica: Replica, rendering: _Rendering) -> bool:
+    """Return whether what runs, and is reported, is the replica as it is written now."""
+    noted = {_rendered_from(child) for child in observed.children.values()}
+    return not rendering.held or noted <= {None, replicas.fingerprint(replica)}
 
 
 def _runs_as_rendered(observed: Observed, source: str, fresh: Mapping[str, Child]) -> bool:
@@ -323,9 +386,9 @@ def _unseen(observed: Observed) -> Iterator[str]:
 
 
 def _phase(verdict: _Verdict, rendering: _Rendering, seen: Progress) -> Phase:
-    if verdict.known is not Known.YES:
-        return Phase.PENDING
-    return seen.phase if rendering.children else Phase.ADMITTED
+    if rendering.children:
+        return seen.phase
+    return Phase.ADMITTED if verdict.known is Known.YES else Phase.PENDING
 
 
 def _conditions(observed: Observed, verdict: _Verdict, rendering: _Rendering, seen: Progress) -> Iterator[Condition]:

@@ -15,7 +15,7 @@ from modelplane import units
 from modelplane.api import intent
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, NodeClass
-from modelplane.errors import InvalidQuantity
+from modelplane.errors import InvalidInput, InvalidQuantity
 from modelplane.names import LABEL_POOL, SYSTEM_NAMESPACE
 from modelplane.placement.decision import PoolAccount
 from modelplane.placement.snapshot import (
@@ -94,6 +94,19 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
     )
 
 
+def illegible(resource: Mapping[str, Json], why: InvalidInput) -> Cluster:
+    """Return what stands for a cluster that `decode` refuses: nothing new goes there, and what is there stays."""
+    admitted = Field(resource).at("status").value
+    told = admitted.get("admitted") if isinstance(admitted, Mapping) else None
+    return Cluster(
+        name=Field(resource).at("metadata").text_at("name"),
+        ready=False,
+        ambiguous=True,
+        admitted=frozenset(key for key in told if isinstance(key, str)) if isinstance(told, list) else frozenset(),
+        unreadable=str(why),
+    )
+
+
 def decode_accounting(root: Field) -> Accounting:
     """Return what a pod is charged for on this cluster."""
     return root.at("spec", "accounting").choice(Accounting, Accounting.DEVICE)
@@ -105,22 +118,25 @@ def decode_scheduler(root: Field) -> str:
 
 
 def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: Mapping[str, Field]) -> tuple[Pool, ...]:
-    """Return the pools in the order of the spec, each with the allocations published for it."""
-    pools = []
+    """Return the pools in the order of the spec, each with the allocations published for it.
+
+    Raises: InvalidInput, also for one name that is listed twice: nobody could say whose devices are meant.
+    """
+    pools: dict[str, Pool] = {}
     for entry in declared.items():
         name = entry.text_at("name")
+        if name in pools:
+            raise entry.at("name").wrong(f'pool "{name}" is listed twice; every pool needs a name of its own')
         status = published.get(name, _UNPUBLISHED)
         class_name = entry.text_at("className")
-        pools.append(
-            Pool(
-                name=name,
-                class_name=class_name,
-                node_class=classes.get(class_name),
-                nodes=_nodes(entry, status),
-                allocations=_allocations(status.at("allocations")),
-            )
+        pools[name] = Pool(
+            name=name,
+            class_name=class_name,
+            node_class=classes.get(class_name),
+            nodes=_nodes(entry, status),
+            allocations=_allocations(status.at("allocations")),
         )
-    return tuple(pools)
+    return tuple(pools.values())
 
 
 def decode_gateway(status: Field) -> GatewayAddress | None:
@@ -192,7 +208,7 @@ def encode_pool(pool: Pool, account: PoolAccount) -> dict[str, Json]:
         "name": pool.name,
         "className": pool.class_name,
         "nodes": nodes,
-        "allocations": [_encode_allocation(allocation) for allocation in account.allocations],
+        "allocations": [encode_allocation(allocation) for allocation in account.allocations],
         "free": dict(account.free),
     }
     if account.over_committed:
@@ -236,14 +252,15 @@ def _allocations(listed: Field) -> tuple[Allocation, ...]:
 
 
 def _remembered(entry: Field) -> Allocation:
-    allocation = _read_allocation(entry)
+    allocation = decode_allocation(entry)
     if len(_ALLOCATIONS) >= ALLOCATIONS_MAX:
         _ALLOCATIONS.clear()
     _ALLOCATIONS[repr(entry.value)] = allocation
     return allocation
 
 
-def _read_allocation(entry: Field) -> Allocation:
+def decode_allocation(entry: Field) -> Allocation:
+    """Return one entry of status.pools[].allocations, read anew."""
     devices = entry.at("devices")
     return Allocation(
         shape=PodShape(
@@ -256,7 +273,8 @@ def _read_allocation(entry: Field) -> Allocation:
     )
 
 
-def _encode_allocation(allocation: Allocation) -> dict[str, Json]:
+def encode_allocation(allocation: Allocation) -> dict[str, Json]:
+    """Return one entry of status.pools[].allocations."""
     shape = allocation.shape
     entry: dict[str, Json] = {"pods": allocation.pods, "devices": dict(shape.devices)}
     if allocation.nodes_per_worker > 1:

@@ -48,7 +48,7 @@ def decode(
         deployment=deployment,
         replicas=root.at("replicas").count(1, least=0, most=REPLICAS_MAX),
         selector=decode_selector(root.at("clusterSelector")),
-        tolerations=tuple(_toleration(entry) for entry in root.at("tolerations").items()),
+        tolerations=decode_tolerations(root.at("tolerations")),
         strategy=placement.at("strategy").choice(Strategy, Strategy.SPREAD),
         spread=tuple(
             SpreadConstraint(entry.at("topologyKey").text(), entry.at("maxSkew").count(1, least=1, most=REPLICAS_MAX))
@@ -59,6 +59,11 @@ def decode(
         backends=backends,
         schedulers=tuple(schedulers.items()),
     )
+
+
+def decode_tolerations(field: Field) -> tuple[Toleration, ...]:
+    """Return the tolerations of a deployment; none when absent."""
+    return tuple(_toleration(entry) for entry in field.items())
 
 
 def decode_selector(field: Field) -> LabelSelector:

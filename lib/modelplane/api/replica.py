@@ -7,6 +7,7 @@ to on the pool's class.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -22,6 +23,7 @@ from modelplane.workload.model import BoundRole, Model, Replica, ResolvedRequest
 Json: TypeAlias = Any
 
 KIND = "ModelReplica"
+_DIGITS = 16
 
 
 def encode(replica: Replica, labels: Mapping[str, str] | None = None) -> dict[str, Json]:
@@ -34,9 +36,7 @@ def encode(replica: Replica, labels: Mapping[str, str] | None = None) -> dict[st
             "namespace": replica.namespace,
             "labels": {
                 **(labels or {}),
-                names.LABEL_DEPLOYMENT: replica.deployment,
-                names.LABEL_CLUSTER: replica.cluster,
-                names.LABEL_NAMESPACE: replica.namespace,
+                **labels_of(replica.namespace, replica.deployment, replica.cluster),
             },
         },
         "spec": encode_spec(replica),
@@ -62,6 +62,24 @@ def encode_spec(replica: Replica) -> dict[str, Json]:
         else:
             spec.update(_encode_role(bound))
     return spec
+
+
+def fingerprint(replica: Replica) -> str:
+    """Return a digest of everything in the replica that its objects are made of; its priority is not.
+
+    A cluster writes down what it admitted as this, and a workload what it was rendered from.
+    """
+    spec = {key: value for key, value in encode_spec(replica).items() if key != "priority"}
+    return names.digest(json.dumps(spec, sort_keys=True), digits=_DIGITS)
+
+
+def labels_of(namespace: str, deployment: str, cluster: str) -> dict[str, str]:
+    """Return the labels by which a ModelReplica is found; its deployment puts them back when one is taken off."""
+    return {
+        names.LABEL_DEPLOYMENT: deployment,
+        names.LABEL_CLUSTER: cluster,
+        names.LABEL_NAMESPACE: namespace,
+    }
 
 
 def decode(resource: Mapping[str, Json]) -> Replica:

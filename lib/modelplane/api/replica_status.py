@@ -26,6 +26,14 @@ class Before:
     address: Mapping[str, Json] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Why a cluster does not admit a replica, or not yet."""
+
+    reason: str
+    message: str
+
+
 def decode(status: Mapping[str, Json]) -> Before:
     """Return what still matters of the last status."""
     root = Field(status)
@@ -53,10 +61,27 @@ def encode(
     return status
 
 
-def encode_generation(resource: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the part of the status that says which spec it speaks of; empty where the server counts none."""
+def encode_generation(resource: Mapping[str, Json], *, is_rendered: bool) -> dict[str, Json]:
+    """Return the part of the status that says which spec it speaks of; empty where the server counts none.
+
+    `is_rendered` False: what runs is an earlier spec, of which the last status spoke.
+    """
     generation = Field(resource).at("metadata", "generation")
-    return {"observedGeneration": generation.integer()} if generation.is_set else {}
+    if not generation.is_set:
+        return {}
+    if is_rendered:
+        return {"observedGeneration": generation.integer()}
+    earlier = generation.integer() - 1
+    return {"observedGeneration": min(earlier, Field(resource).at("status", "observedGeneration").integer(earlier))}
+
+
+def answer(told: Field, key: str) -> Answer | None:
+    """Return what a cluster tells of one replica in status.refused or status.pending, None where it tells nothing."""
+    found = None
+    for entry in told.items():
+        if entry.at("replica").optional() == key:
+            found = Answer(entry.at("reason").text("Refused"), entry.at("message").text("no message"))
+    return found
 
 
 def is_bound(resource: Mapping[str, Json]) -> bool:

@@ -14,7 +14,7 @@ from modelplane.placement.diagnosis.explain import Explanation, explain, schedul
 from modelplane.placement.diagnosis.shortfall import helpless
 from modelplane.placement.diagnosis.standing import ReplicaExplanation, Standing, explain_replica, standings
 from modelplane.placement.diagnosis.trial import ClusterTrial
-from modelplane.placement.scheduling.filters import is_drained
+from modelplane.placement.scheduling.filters import is_drained, untolerated
 
 __all__ = [
     "ClusterTrial",
@@ -28,4 +28,5 @@ __all__ = [
     "is_drained",
     "schedule",
     "standings",
+    "untolerated",
 ]

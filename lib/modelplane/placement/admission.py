@@ -21,7 +21,7 @@ from modelplane.placement.decision import (
 )
 from modelplane.placement.diagnosis import shortage
 from modelplane.placement.packing.load import Answer
-from modelplane.placement.snapshot import Accounting, Holding, Pool, ReplicaClaim
+from modelplane.placement.snapshot import Accounting, Holding, PodShape, Pool, ReplicaClaim
 
 
 def admit(pools: tuple[Pool, ...], accounting: Accounting, claims: Iterable[ReplicaClaim]) -> ClusterAccount:
@@ -29,16 +29,48 @@ def admit(pools: tuple[Pool, ...], accounting: Accounting, claims: Iterable[Repl
 
     Claims are taken in one order whatever order they come in: those that hold a place, then by priority (higher
     first), creation time and key; each is admitted if it fits beside all admitted before it, so a claim that does not
-    fit does not stop smaller ones after it. `Pool.allocations` is not read: the claims are the truth.
+    fit does not stop smaller ones after it. One that holds a place and wants another waits its turn among the new
+    ones, and keeps what it holds where that does not fit. `Pool.allocations` is not read: the claims are the truth.
     """
     book = _Book(pools, accounting)
-    for claim in sorted({claim.key: claim for claim in sorted(claims, key=_order)}.values(), key=_order):
-        book.judge(claim)
+    ordered = sorted({claim.key: claim for claim in sorted(claims, key=_order)}.values(), key=_order)
+    for claim in ordered:
+        if claim.holds:
+            book.keep(claim)
+    for claim in sorted(ordered, key=_turn):
+        if not claim.holds:
+            book.judge(claim)
+        elif claim.wants is not None:
+            book.change(claim, claim.wants)
     return book.account()
 
 
 def _order(claim: ReplicaClaim) -> tuple[bool, int, str, str]:
-    return (not claim.holds, -claim.priority, claim.created, claim.key)
+    return (not claim.holds, *_turn(claim))
+
+
+def _turn(claim: ReplicaClaim) -> tuple[int, str, str]:
+    return (-claim.priority, claim.created, claim.key)
+
+
+def within(wanted: tuple[Holding, ...], held: tuple[Holding, ...]) -> bool:
+    """Return whether `wanted` takes no more than `held`, role by role on the same pool and of every kind of thing."""
+    known = {(one.role, one.pool, one.nodes_per_worker): one for one in held}
+    return all(
+        (had := known.get((one.role, one.pool, one.nodes_per_worker))) is not None
+        and one.pods <= had.pods
+        and _no_larger(one.shape, had.shape)
+        for one in wanted
+    )
+
+
+def _no_larger(shape: PodShape, than: PodShape) -> bool:
+    have = dict(than.devices)
+    return (
+        all(count <= have.get(name, 0) for name, count in shape.devices)
+        and shape.cpu_millis <= than.cpu_millis
+        and shape.memory_bytes <= than.memory_bytes
+    )
 
 
 class _Book:
@@ -54,36 +86,64 @@ class _Book:
         }
         self._holdings: dict[str, list[Holding]] = {pool.name: [] for pool in pools}
         self._verdicts: list[AdmissionVerdict] = []
+        self._changes: list[AdmissionVerdict] = []
+
+    def keep(self, claim: ReplicaClaim) -> None:
+        """Admit a claim that holds a place, whether it fits or not."""
+        self._verdicts.append(AdmissionVerdict(claim.key, Admission.ADMITTED))
+        self._take(claim.holdings)
 
     def judge(self, claim: ReplicaClaim) -> None:
         """Admit the claim, refuse it, or leave it pending when its class is not there to judge it by."""
-        verdict = AdmissionVerdict(claim.key, Admission.ADMITTED) if claim.holds else self._verdict(claim)
+        verdict = self._verdict(claim.key, claim.holdings)
         self._verdicts.append(verdict)
-        if verdict.admission is not Admission.ADMITTED:
-            return
-        for holding in claim.holdings:
+        if verdict.admission is Admission.ADMITTED:
+            self._take(claim.holdings)
+
+    def change(self, claim: ReplicaClaim, wanted: tuple[Holding, ...]) -> None:
+        """Let a claim take what it wants for what it holds; less is never refused, though the pool has shrunk."""
+        ledgers, holdings = dict(self._ledgers), {name: list(found) for name, found in self._holdings.items()}
+        self._release(claim.holdings)
+        verdict = AdmissionVerdict(claim.key, Admission.ADMITTED)
+        if not within(wanted, claim.holdings):
+            verdict = self._verdict(claim.key, wanted)
+        self._changes.append(verdict)
+        if verdict.admission is Admission.ADMITTED:
+            self._take(wanted)
+        else:
+            self._ledgers, self._holdings = ledgers, holdings
+
+    def _take(self, holdings: Iterable[Holding]) -> None:
+        for holding in holdings:
             if holding.pool in self._holdings:
                 self._holdings[holding.pool].append(holding)
             if holding.pool in self._ledgers:
                 self._ledgers[holding.pool] = ledger.with_holding(self._ledgers[holding.pool], holding)
 
-    def _verdict(self, claim: ReplicaClaim) -> AdmissionVerdict:
+    def _release(self, holdings: Iterable[Holding]) -> None:
+        for holding in holdings:
+            if holding.pool in self._holdings:
+                self._holdings[holding.pool].remove(holding)
+            if holding.pool in self._ledgers:
+                self._ledgers[holding.pool] = ledger.released(self._ledgers[holding.pool], [holding])
+
+    def _verdict(self, key: str, holdings: Iterable[Holding]) -> AdmissionVerdict:
         states = dict(self._ledgers)
-        for holding in claim.holdings:
+        for holding in holdings:
             pool = self._pools.get(holding.pool)
             if pool is None:
                 message = f"this cluster has no pool {holding.pool}"
-                return AdmissionVerdict(claim.key, Admission.REFUSED, Reason.NO_MATCHING_DEVICE, message)
+                return AdmissionVerdict(key, Admission.REFUSED, Reason.NO_MATCHING_DEVICE, message)
             if pool.node_class is None:
                 message = (
                     f"InferenceClass {pool.class_name} of pool {pool.name} does not exist; it is judged once it does"
                 )
-                return AdmissionVerdict(claim.key, Admission.PENDING, None, message)
+                return AdmissionVerdict(key, Admission.PENDING, None, message)
             refusal = self._refusal(pool, states[pool.name], holding)
             if refusal is not None:
-                return AdmissionVerdict(claim.key, Admission.REFUSED, *refusal)
+                return AdmissionVerdict(key, Admission.REFUSED, *refusal)
             states[pool.name] = ledger.with_holding(states[pool.name], holding)
-        return AdmissionVerdict(claim.key, Admission.ADMITTED)
+        return AdmissionVerdict(key, Admission.ADMITTED)
 
     def _refusal(self, pool: Pool, state: Ledger, holding: Holding) -> tuple[Reason, str] | None:
         """Return the reason and message why the holding does not fit the pool, None when it does."""
@@ -106,6 +166,7 @@ class _Book:
         return ClusterAccount(
             verdicts=tuple(sorted(self._verdicts, key=lambda verdict: verdict.key)),
             pools=tuple(self._pool_account(pool) for pool in self._pools.values()),
+            changes=tuple(sorted(self._changes, key=lambda verdict: verdict.key)),
         )
 
     def _pool_account(self, pool: Pool) -> PoolAccount:

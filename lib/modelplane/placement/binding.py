@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 
 from modelplane import names, units
 from modelplane.devices import matching, memory
 from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass
-from modelplane.placement.decision import DeviceAssignment, PlacedReplica, PlacedRole
+from modelplane.devices.selector import Outcome
+from modelplane.placement.decision import DeviceAssignment, PlacedReplica
+from modelplane.placement.snapshot import Holding
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 
 
@@ -23,10 +26,91 @@ def bind(workload: Workload, placed: PlacedReplica, pools: Mapping[str, NodeClas
         backend=placed.backend,
         model=workload.model,
         engine=workload.engine,
-        roles=tuple(_bound(spec, roles[spec.role], pools[roles[spec.role].pool]) for spec in workload.roles),
+        roles=tuple(
+            _bound(spec, roles[spec.role].pool, roles[spec.role].devices, pools[roles[spec.role].pool])
+            for spec in workload.roles
+        ),
         priority=priority,
         model_cache=workload.model_cache,
     )
+
+
+def bind_again(
+    replica: Replica,
+    workload: Workload,
+    held: Iterable[Holding],
+    pools: Mapping[str, NodeClass | None],
+    *,
+    exactly: bool,
+) -> Replica | None:
+    """Return `workload` bound as it was when the replica of this name was given `held`; None where nobody can say.
+
+    Of `replica` only what a deployment never changes is read: its names, its cluster, its backend and its priority.
+    Each role is bound by the one way in which its pool's class serves it for just what the role holds; where there is
+    none and not `exactly` that is wanted, by the first in which the class serves it.
+    """
+    given = {holding.role: holding for holding in held}
+    if given.keys() != {spec.role for spec in workload.roles}:
+        return None
+    roles = []
+    for spec in workload.roles:
+        holding = given[spec.role]
+        node_class = pools.get(holding.pool)
+        picks = None if node_class is None else _picks(spec, holding, node_class, exactly=exactly)
+        if node_class is None or picks is None:
+            return None
+        roles.append(_bound(spec, holding.pool, picks, node_class))
+    return replace(
+        replica,
+        model=workload.model,
+        engine=workload.engine,
+        roles=tuple(roles),
+        model_cache=workload.model_cache,
+    )
+
+
+def _picks(
+    spec: RoleSpec, holding: Holding, node_class: NodeClass, *, exactly: bool
+) -> tuple[DeviceAssignment, ...] | None:
+    options = matching.match(node_class, spec.requests, spec.constraints).options
+    first = options[0] if options and not exactly else None
+    option = next((one for one in options if one.counted == holding.shape.devices), first)
+    if option is None:
+        return None
+    return tuple(DeviceAssignment(pick.request, pick.device, pick.count) for pick in option.picks)
+
+
+def misbound(bound: BoundRole, node_class: NodeClass) -> str | None:
+    """Return what of a role's devices is not as its pool's class and its own requests make it, None when all is.
+
+    A ledger counts the devices that a replica names, and a cluster gives what its claims ask: only of devices that are
+    bound as `bind` binds them is that the same.
+    Raises: InvalidSelector for a selector that does not compile.
+    """
+    requests = {request.name: request for request in bound.spec.requests}
+    devices = {device.name: device for device in node_class.devices}
+    if [one.name for one in bound.devices] != [request.name for request in bound.spec.requests]:
+        asked, given = ", ".join(requests), ", ".join(one.name for one in bound.devices) or "none"
+        return f"its nodeSelector requests {asked}, and its devices are for {given}"
+    for one in bound.devices:
+        device, request = devices.get(one.device), requests[one.name]
+        if device is None:
+            return f'request "{one.name}" is bound to device {one.device}, which class {node_class.name} does not have'
+        if one.count != request.count:
+            return f'request "{one.name}" asks {request.count} devices, and {one.count} are bound to it'
+        if matching.answer(request.selectors, device).outcome is not Outcome.MATCH:
+            return f'request "{one.name}" is bound to device {one.device}, which its selectors do not match'
+        assignment = DeviceAssignment(one.name, one.device, one.count)
+        if one != _resolved(assignment, device, request.selectors, node_class):
+            return (
+                f'request "{one.name}" describes device {one.device} otherwise than class {node_class.name} does '
+                f"({_differences(one, _resolved(assignment, device, request.selectors, node_class))})"
+            )
+    return None
+
+
+def _differences(one: ResolvedRequest, other: ResolvedRequest) -> str:
+    return ", ".join(field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name))
 
 
 def runs_same(replica: Replica, workload: Workload) -> bool:
@@ -39,15 +123,15 @@ def runs_same(replica: Replica, workload: Workload) -> bool:
     )
 
 
-def _bound(spec: RoleSpec, placed: PlacedRole, node_class: NodeClass) -> BoundRole:
+def _bound(spec: RoleSpec, pool: str, picks: Iterable[DeviceAssignment], node_class: NodeClass) -> BoundRole:
     devices = {device.name: device for device in node_class.devices}
     selectors = {request.name: request.selectors for request in spec.requests}
     return BoundRole(
         spec=spec,
-        pool=placed.pool,
+        pool=pool,
         devices=tuple(
             _resolved(assignment, devices[assignment.device], selectors[assignment.request], node_class)
-            for assignment in placed.devices
+            for assignment in picks
         ),
     )
 

@@ -325,10 +325,14 @@ class PoolAccount:
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccount:
-    """What a cluster publishes: a verdict per replica (sorted by key) and the ledger per pool (in the order given)."""
+    """What a cluster publishes: a verdict per replica (sorted by key) and the ledger per pool (in the order given).
+
+    `changes` has a verdict per replica that asks something else than it holds; one that is refused holds what it held.
+    """
 
     verdicts: tuple[AdmissionVerdict, ...]
     pools: tuple[PoolAccount, ...]
+    changes: tuple[AdmissionVerdict, ...] = ()
 
     @property
     def over_committed(self) -> bool:

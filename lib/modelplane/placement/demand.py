@@ -12,6 +12,9 @@ from modelplane.placement.snapshot import Demand, Holding, PodShape, RoleDemand
 from modelplane.units import Quantity
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 
+AMOUNT_MAX = 2**63 - 1
+"""Kubernetes counts no higher, and what is published has to be read again as it was."""
+
 
 def of(workload: Workload) -> Demand:
     """Return what one replica of `workload` needs.
@@ -92,5 +95,5 @@ def _amount(container: Mapping[str, Any], resource: str, power: int, path: tuple
             raise error.under(*field) from None
         if quantity.sign < 0:
             raise InvalidInput(f"must not be negative, is {text}", path=field)
-        return Quantity(quantity.unscaled, quantity.exponent + power).ceil()
+        return min(AMOUNT_MAX, Quantity(quantity.unscaled, quantity.exponent + power).ceil())
     return 0

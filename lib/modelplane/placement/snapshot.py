@@ -162,7 +162,8 @@ class Cluster:
     `backends` in order of preference. `capacity_known` False: its function has not published pools yet. `admitted`
     and the keys of `refused` are `namespace/name` of replicas. The label `modelplane.ai/cluster` with the cluster's
     name is understood without being listed in `labels`. `ambiguous`: the snapshot had several of this name, so nothing
-    new goes there and nothing is moved away. `scheduler` names what places pods there; "None" is kube-scheduler alone.
+    new goes there and nothing is moved away. `unreadable` says why nothing is known of it but its name, and then it is
+    ambiguous too; empty of one that was read. `scheduler` names what places pods there; "None" is kube-scheduler alone.
     """
 
     name: str
@@ -178,6 +179,7 @@ class Cluster:
     refused: Mapping[str, RefusalNote] = field(default_factory=dict)
     ambiguous: bool = False
     scheduler: str = "None"
+    unreadable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +327,7 @@ class ReplicaClaim:
     """What one ModelReplica asks of the cluster it names; `key` is `namespace/name`.
 
     `holds`: the cluster admitted it before, or it is bound; such a replica stays whatever happens to the pool.
+    `wants` is what it asks in place of what it holds, None where it asks nothing else.
     """
 
     key: str
@@ -332,3 +335,4 @@ class ReplicaClaim:
     priority: int = 0
     created: str = ""
     holds: bool = False
+    wants: tuple[Holding, ...] | None = None

@@ -41,12 +41,17 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
         "apiVersion": API_VERSION,
         "kind": KIND,
         "metadata": {
-            "name": names.bounded(owner, manifest.key),
+            "name": name_of(owner, manifest.key),
             "namespace": namespace,
             "annotations": {names.ANNOTATION_PURPOSE: str(manifest.purpose)},
         },
         "spec": spec,
     }
+
+
+def name_of(owner: str, key: str) -> str:
+    """Return the name of the Object that keeps the manifest `key` of `owner`."""
+    return names.bounded(owner, key)
 
 
 def unwrap(wrapped: Resource) -> Resource:

@@ -8,76 +8,14 @@ from typing import Any
 
 import pytest
 
-from modelplane import names
 from modelplane.api import inference_cluster as decoded
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane_functions.compose import inference_cluster, model_deployment
+from modelplane_functions import claims
+from modelplane_functions.compose import inference_cluster
 from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
-from tests.support import fleet
+from tests.support.cluster_world import Running, gateway_manifest
 
 Json = Any
-
-
-def replicas_of(deployment: Json, cluster: Json) -> list[Json]:
-    """Return the ModelReplicas a deployment proposes when `cluster` is all there is."""
-    required = {
-        model_deployment.CLUSTERS: (cluster,),
-        model_deployment.CLASSES: (fleet.inference_class(),),
-        model_deployment.NAMESAKES: (),
-    }
-    outcome = model_deployment.compose(Observed(deployment, {}, required))
-    found = [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]
-    for number, replica in enumerate(sorted(found, key=lambda r: r["metadata"]["name"])):
-        replica["metadata"]["creationTimestamp"] = f"2026-01-01T00:00:{number:02}Z"
-    return found
-
-
-def gateway_manifest(address: str | None = "gateway.a.example.com") -> Json:
-    manifest: Json = {
-        "apiVersion": "gateway.networking.k8s.io/v1",
-        "kind": "Gateway",
-        "metadata": {"name": "modelplane", "namespace": names.SYSTEM_NAMESPACE},
-        "spec": {
-            "listeners": [
-                {"name": "http", "protocol": "HTTP", "port": 8080},
-                {"name": "tls", "protocol": "HTTPS", "port": 8443},
-            ]
-        },
-        "status": {},
-    }
-    if address is not None:
-        manifest["status"]["addresses"] = [{"type": "Hostname", "value": address}]
-    return manifest
-
-
-class Running:
-    """A cluster of two nodes with three replicas admitted."""
-
-    def __init__(self, replicas: int = 3, nodes: int = 2) -> None:
-        self.cluster = fleet.inference_cluster("a", nodes=nodes)
-        self.classes = [fleet.inference_class()]
-        self.replicas = replicas_of(fleet.model_deployment(replicas=replicas), self.cluster)
-        self.cluster.pop("status")
-        self.children: dict[str, Json] = {}
-        for _ in range(3):
-            self.step()
-
-    def compose(self) -> Outcome:
-        required: dict[str, tuple[Json, ...]] = {inference_cluster.REPLICAS: tuple(self.replicas)}
-        for key, requirement in inference_cluster.compose(Observed(self.cluster)).requirements.items():
-            if requirement.kind == "InferenceClass":
-                required[key] = tuple(c for c in self.classes if c["metadata"]["name"] == requirement.name)
-        return inference_cluster.compose(Observed(self.cluster, self.children, required))
-
-    def step(self) -> Outcome:
-        outcome = self.compose()
-        self.children = {key: copy.deepcopy(dict(child.resource)) for key, child in outcome.children.items()}
-        self.children["gateway"]["status"] = {
-            "atProvider": {"manifest": gateway_manifest()},
-            "conditions": [{"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}],
-        }
-        self.cluster["status"] = dict(outcome.status)
-        return outcome
 
 
 def condition(outcome: Outcome, kind: str) -> Any:
@@ -134,10 +72,8 @@ def test_the_gateway_is_only_observed() -> None:
 
 def test_what_does_not_fit_is_refused_by_name_and_nothing_admitted_gives_way() -> None:
     running = Running(replicas=16)
-    late = copy.deepcopy(running.replicas[0])
-    late["metadata"].update(name="late-0", creationTimestamp="2025-01-01T00:00:00Z")
-    late["spec"]["priority"] = 1000
-    running.replicas.append(late)
+    late = running.add("late-0", priority=1000)
+    late["metadata"]["creationTimestamp"] = "2025-01-01T00:00:00Z"
     outcome = running.compose()
     assert "ml-team/late-0" not in outcome.status["admitted"]
     (refused,) = outcome.status["refused"]
@@ -273,7 +209,7 @@ def test_the_protection_is_kept_while_nobody_says_which_replicas_there_are() -> 
     """An answer that is not there yet is not an answer of none: nothing but the question is returned."""
     running = Running()
     outcome = inference_cluster.compose(Observed(running.cluster, running.children))
-    assert (outcome.children, inference_cluster.REPLICAS in outcome.requirements) == ({}, True)
+    assert (outcome.children, claims.REPLICAS in outcome.requirements) == ({}, True)
 
 
 def test_a_cluster_is_ready_where_nobody_reports_on_its_protection() -> None:
@@ -343,18 +279,19 @@ def test_a_pool_whose_class_is_missing_keeps_what_was_published() -> None:
     assert '"h100-8x" does not exist' in known.message
 
 
-def test_nobody_new_is_admitted_beside_an_admitted_replica_that_cannot_be_read() -> None:
-    """What it takes is unknown, so the pool's published allocations stay and newcomers wait without a refusal."""
+def test_nobody_new_is_admitted_beside_an_unreadable_replica_of_which_nothing_was_written_down() -> None:
+    """An earlier version admitted it. What it takes is unknown, so allocations stay and newcomers wait."""
     running = Running()
+    del running.cluster["status"]["admissions"]
     before = copy.deepcopy(running.cluster["status"]["pools"])
-    late = copy.deepcopy(running.replicas[1])
-    late["metadata"]["name"] = "late-0"
-    running.replicas.append(late)
+    running.add("late-0")
     _garbled(running)
     outcome = running.compose()
     assert outcome.status["pools"] == before
     assert outcome.status["admitted"] == ["ml-team/llama-0", "ml-team/llama-1", "ml-team/llama-2"]
     assert outcome.status["refused"] == []
+    (waits,) = outcome.status["pending"]
+    assert (waits["replica"], waits["reason"]) == ("ml-team/late-0", "LedgerFrozen")
     known = condition(outcome, "CapacityKnown")
     assert "ml-team/llama-0 cannot be read" in known.message
 

@@ -34,7 +34,7 @@ class Refusal(NamedTuple):
 
 def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
     """Return the first reason why the cluster may not take a replica, whatever its devices, None when it may."""
-    mismatch = label_mismatch(cluster, intent.selector)
+    mismatch = None if cluster.unreadable else label_mismatch(cluster, intent.selector)
     if mismatch is not None:
         return Refusal(Reason.LABEL_MISMATCH, mismatch, "label mismatch")
     taint = untolerated(cluster.taints, intent.tolerations, _FORBIDDING) if cluster.taints else None
@@ -73,6 +73,8 @@ def scheduler_refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
 
 
 def _unready(cluster: Cluster) -> Refusal | None:
+    if cluster.unreadable:
+        return Refusal(Reason.CLUSTER_NOT_READY, f"it cannot be read: {cluster.unreadable}", "cluster cannot be read")
     if cluster.ambiguous:
         detail = "there are two InferenceClusters of this name, and neither is believed before one is gone"
         return Refusal(Reason.CLUSTER_NOT_READY, detail, "two clusters of one name")
