@@ -14,9 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from modelplane import placement
-from modelplane.placement.decision import Plan, State
+from modelplane.placement.decision import Plan, State, World
 from modelplane.placement.diagnosis import changes
-from modelplane.placement.diagnosis.changes import World
 from modelplane.placement.snapshot import (
     Cluster,
     Current,

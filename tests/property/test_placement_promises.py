@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from modelplane import placement
 from modelplane.placement import Explanation
-from modelplane.placement.decision import Plan, State
+from modelplane.placement.decision import Plan, State, World
 from modelplane.placement.diagnosis import changes
-from modelplane.placement.diagnosis.changes import World
 from modelplane.placement.snapshot import (
     Allocation,
     Cluster,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import ClassVar, NamedTuple
 
-from modelplane.placement.snapshot import Allocation, PodShape
+from modelplane.placement.snapshot import Allocation, Cluster, Demand, Intent, PodShape
 from modelplane.workload.model import Role
 
 
@@ -193,40 +194,28 @@ class ReasonCount:
     detail: str
 
 
-class ChangeKind(StrEnum):
-    """One thing that somebody could change."""
-
-    LABEL = "Label"
-    NO_LABEL = "NoLabel"
-    TAINT = "Taint"
-    READY = "Ready"
-    ADDRESS = "Address"
-    BACKEND = "Backend"
-    CACHE = "Cache"
-    REFUSAL = "Refusal"
-    REPLICA_LIMIT = "ReplicaLimit"
-    SPREAD = "Spread"
-    NODES = "Nodes"
-    DEVICE = "Device"
-    SELECTOR = "Selector"
-    CPU = "Cpu"
-    MEMORY = "Memory"
-
-
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One counterfactual change; `changes.applied` makes it, so that it can be checked and not only claimed.
+class World:
+    """One cluster, the demand and the intent: what a change may touch. `pardoned`: its refusal is set aside."""
 
-    `subject` names what changes (label key, taint, pool, request, ...), `value` what it changes to. `request` is the
-    one for which a device changes.
-    """
+    cluster: Cluster
+    demand: Demand
+    intent: Intent
+    pardoned: bool = False
 
-    kind: ChangeKind
-    subject: str
-    value: str = ""
-    pool: str = ""
-    role: Role | None = None
-    request: str = ""
+
+class Change(ABC):
+    """One thing that somebody could change; it is made for real, so that it can be checked and not only claimed."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def apply(self, world: World) -> World:
+        """Return the world with the change made."""
+
+    @abstractmethod
+    def describe(self, *, roles: int) -> str:
+        """Return the end of "it would fit if ..."; `roles` is how many the workload has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,15 @@ said in words instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names, units
 from modelplane.api import inference_class, inference_cluster
 from modelplane.placement import demand
-from modelplane.placement.decision import Change, ChangeKind, Closest
+from modelplane.placement.decision import Change, Closest, World
 from modelplane.placement.diagnosis import changes
-from modelplane.placement.diagnosis.changes import World
 from modelplane.placement.snapshot import Cluster, Pool, RoleDemand
 from modelplane.units import Format, Quantity
 from modelplane.workload.model import Role
@@ -101,12 +100,12 @@ def _amendment(
         found[edit.key] = patched(found[edit.key], operation)
 
     for change in changed:
-        after = changes.applied(world, (change,))
+        after = change.apply(world)
         missing = _missing(change, facts, world, found)
         if missing:
             beyond.append(missing)
         else:
-            for edit in _EDITS[change.kind](change, world, after, found):
+            for edit in EDITS[type(change)](change, world, after, found):
                 make(edit)
         world = after
     for pool in pools:
@@ -218,27 +217,27 @@ def _operation(document: Mapping[str, Json], edit: _Edit) -> Operation:
 
 # --- whose document ---------------------------------------------------------------------------------------------------
 
-_NOBODYS = {
-    ChangeKind.READY: "no document makes {cluster} ready; status.conditions of its InferenceCluster says what does",
-    ChangeKind.ADDRESS: "no document gives {cluster} an address; its Gateway has to get one there",
-    ChangeKind.CACHE: "no document makes a ModelCache ready; its download has to end",
-    ChangeKind.REFUSAL: "no document withdraws a refusal; {cluster} decides anew when what it holds changes",
+_NOBODYS: Mapping[type[Change], str] = {
+    changes.Ready: "no document makes {cluster} ready; status.conditions of its InferenceCluster says what does",
+    changes.HasAddress: "no document gives {cluster} an address; its Gateway has to get one there",
+    changes.HasCache: "no document makes a ModelCache ready; its download has to end",
+    changes.Pardoned: "no document withdraws a refusal; {cluster} decides anew when what it holds changes",
 }
 _NO_CLASS = (
     "no document gives {cluster} other hardware: no InferenceClass among them would serve; "
     "add one, as the driver publishes the devices, and a pool of it"
 )
-_INTENTS = frozenset(
-    {ChangeKind.REPLICA_LIMIT, ChangeKind.SPREAD, ChangeKind.SELECTOR, ChangeKind.CPU, ChangeKind.MEMORY}
-)
+_OF_CLUSTER = (changes.HasLabel, changes.NoLabel, changes.OffersBackend, changes.MoreNodes)
 
 
 def _missing(change: Change, facts: Facts, world: World, found: Documents) -> str:
     """Return why none of the documents can make the change, empty where one can."""
-    if change.kind in _NOBODYS:
-        return _NOBODYS[change.kind].format(cluster=world.cluster.name)
+    if type(change) in _NOBODYS:
+        return _NOBODYS[type(change)].format(cluster=world.cluster.name)
+    if type(change) not in EDITS:
+        return f"no document is known to say it: {change.describe(roles=len(world.demand.roles))}"
     keys = [_target(change, facts, world)]
-    if change.kind is ChangeKind.TAINT:
+    if isinstance(change, changes.Tolerated):
         keys.append(_cluster_key(world.cluster))
     if any(key in found for key in keys):
         return ""
@@ -250,9 +249,9 @@ def _not_given(key: Key) -> str:
 
 
 def _target(change: Change, facts: Facts, world: World) -> Key:
-    if change.kind in _INTENTS or change.kind is ChangeKind.TAINT:
-        return Deployment(facts.intent.namespace, facts.intent.deployment).key
-    return _cluster_key(world.cluster)
+    if isinstance(change, _OF_CLUSTER):
+        return _cluster_key(world.cluster)
+    return Deployment(facts.intent.namespace, facts.intent.deployment).key
 
 
 def _shown(key: Key) -> str:
@@ -278,43 +277,46 @@ def _place(items: Sequence[Mapping[str, Json]], name: str) -> int:
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
-def _label(change: Change, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
-    value = change.value if change.kind is ChangeKind.LABEL else None
-    yield _Edit(_cluster_key(world.cluster), ("metadata", "labels", change.subject), value)
+def _label(change: changes.HasLabel, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
+    yield _Edit(_cluster_key(world.cluster), ("metadata", "labels", change.key), change.value)
 
 
-def _taint(change: Change, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+def _no_label(change: changes.NoLabel, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
+    yield _Edit(_cluster_key(world.cluster), ("metadata", "labels", change.key), None)
+
+
+def _taint(change: changes.Tolerated, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
     """Yield a toleration; where another object writes the deployment, the taint goes instead."""
-    key, (value, _, effect) = _deployment_key(world), change.value.rpartition(":")
+    key, taint = _deployment_key(world), change.taint
     if key in found:
-        toleration = {"key": change.subject, "operator": "Equal", "value": value, "effect": effect}
+        toleration = {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": str(taint.effect)}
         yield _Edit(key, ("spec", "tolerations", APPEND), toleration)
         return
     cluster = _cluster_key(world.cluster)
-    for position, taint in enumerate(found[cluster]["spec"]["taints"]):
-        if (taint["key"], taint.get("value", ""), taint["effect"]) == (change.subject, value, effect):
+    for position, one in enumerate(found[cluster]["spec"]["taints"]):
+        if (one["key"], one.get("value", ""), one["effect"]) == (taint.key, taint.value, str(taint.effect)):
             yield _Edit(cluster, ("spec", "taints", position), None)
             return
 
 
-def _backend(change: Change, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+def _backend(change: changes.OffersBackend, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
     key = _cluster_key(world.cluster)
     written = found[key]["spec"].get("backends")
-    yield _Edit(key, ("spec", "backends"), [*(world.cluster.backends if written is None else written), change.subject])
+    yield _Edit(key, ("spec", "backends"), [*(world.cluster.backends if written is None else written), change.backend])
 
 
-def _limit(change: Change, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
-    yield _Edit(_deployment_key(world), ("spec", "placement", "maxReplicasPerCluster"), int(change.value))
+def _limit(change: changes.ReplicaLimit, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
+    yield _Edit(_deployment_key(world), ("spec", "placement", "maxReplicasPerCluster"), change.limit)
 
 
-def _spread(change: Change, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+def _spread(change: changes.MaxSkew, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
     key = _deployment_key(world)
     for position, entry in enumerate(found[key]["spec"]["placement"]["spread"]):
-        if entry["topologyKey"] == change.subject:
-            yield _Edit(key, ("spec", "placement", "spread", position, "maxSkew"), int(change.value))
+        if entry["topologyKey"] == change.topology_key:
+            yield _Edit(key, ("spec", "placement", "spread", position, "maxSkew"), change.max_skew)
 
 
-def _nodes(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+def _nodes(change: changes.MoreNodes, world: World, after: World, found: Documents) -> Iterator[_Edit]:
     """Yield the count that the pool is to have; where nodes are observed only a pool that may grow promises more."""
     key, nodes = _cluster_key(world.cluster), _pool(world.cluster, change.pool).nodes
     entries = found[key]["spec"]["nodePools"]
@@ -324,7 +326,7 @@ def _nodes(change: Change, world: World, after: World, found: Documents) -> Iter
     yield _Edit(key, ("spec", "nodePools", position, field), _pool(after.cluster, change.pool).nodes.usable)
 
 
-def _selector(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+def _selector(change: changes.OtherSelectors, world: World, after: World, found: Documents) -> Iterator[_Edit]:
     key = _deployment_key(world)
     was, now = _role(world, change.role).requests, _role(after, change.role).requests
     at: Path = (*_above(change.role), "nodeSelector")
@@ -337,9 +339,11 @@ def _selector(change: Change, world: World, after: World, found: Documents) -> I
                 yield _Edit(key, (*at, *below), text)
 
 
-def _resources(change: Change, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+def _resources(
+    change: changes.LowerCpu | changes.LowerMemory, world: World, after: World, found: Documents
+) -> Iterator[_Edit]:
     """Yield lower requests of containers, the one that asks for most first, until they add up to what a node has."""
-    key, resource = _deployment_key(world), "cpu" if change.kind is ChangeKind.CPU else "memory"
+    key, resource = _deployment_key(world), "cpu" if isinstance(change, changes.LowerCpu) else "memory"
     was, now = (_asked(_role(one, change.role), resource) for one in (world, after))
     above = _above(change.role)
     spec = found[key]["spec"] if len(above) == 1 else found[key]["spec"]["prefill"]
@@ -383,15 +387,16 @@ def _quantity(amount: int, resource: str) -> str:
     return Quantity.of(amount, Format.BINARY_SI).canonical()
 
 
-_EDITS = {
-    ChangeKind.LABEL: _label,
-    ChangeKind.NO_LABEL: _label,
-    ChangeKind.TAINT: _taint,
-    ChangeKind.BACKEND: _backend,
-    ChangeKind.REPLICA_LIMIT: _limit,
-    ChangeKind.SPREAD: _spread,
-    ChangeKind.NODES: _nodes,
-    ChangeKind.SELECTOR: _selector,
-    ChangeKind.CPU: _resources,
-    ChangeKind.MEMORY: _resources,
+EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[_Edit]]] = {
+    changes.HasLabel: _label,
+    changes.NoLabel: _no_label,
+    changes.Tolerated: _taint,
+    changes.OffersBackend: _backend,
+    changes.ReplicaLimit: _limit,
+    changes.MaxSkew: _spread,
+    changes.MoreNodes: _nodes,
+    changes.OtherSelectors: _selector,
+    changes.LowerCpu: _resources,
+    changes.LowerMemory: _resources,
 }
+"""What a change is in documents, by the class of the change: it, the world before and after it, what was given."""

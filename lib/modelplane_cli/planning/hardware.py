@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from modelplane.placement import ClusterTrial
-from modelplane.placement.decision import Change, ChangeKind, Closest
+from modelplane.placement.decision import Change, Closest
+from modelplane.placement.diagnosis.changes import MoreNodes, OtherHardware
 from modelplane.placement.snapshot import NodeCounts, Pool, RoleDemand
 from modelplane_cli.planning.decision import Decision
 from modelplane_functions.compose.model_deployment import Facts
@@ -23,16 +24,16 @@ _NAME_MAX = 63
 
 def is_needed(closest: Closest) -> bool:
     """Return whether a closest miss asks for devices that the nodes of its pools do not have."""
-    return any(change.kind is ChangeKind.DEVICE for change in closest.changes)
+    return any(isinstance(change, OtherHardware) for change in closest.changes)
 
 
 def others(closest: Closest) -> tuple[Change, ...]:
     """Return the changes that are still to be made once the cluster has pools of other hardware."""
-    swapped = {change.pool for change in closest.changes if change.kind is ChangeKind.DEVICE}
+    swapped = {change.pool for change in closest.changes if isinstance(change, OtherHardware)}
     return tuple(
         change
         for change in closest.changes
-        if change.kind is not ChangeKind.DEVICE and not (change.kind is ChangeKind.NODES and change.pool in swapped)
+        if not isinstance(change, OtherHardware) and not (isinstance(change, MoreNodes) and change.pool in swapped)
     )
 
 
@@ -56,8 +57,8 @@ def pools(closest: Closest, facts: Facts, known: Iterable[str]) -> tuple[Pool, .
 
 def _roles(closest: Closest, roles: Sequence[RoleDemand]) -> list[RoleDemand]:
     """Return the roles that need other hardware."""
-    named = {change.role for change in closest.changes if change.kind is ChangeKind.DEVICE}
-    return [role for role in roles if role.role in named or None in named]
+    named = {change.role for change in closest.changes if isinstance(change, OtherHardware)}
+    return [role for role in roles if role.role in named]
 
 
 def _named(present: Sequence[Pool], facts: Facts, classes: Sequence[str], nodes: Sequence[int]) -> Iterator[Pool]:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from modelplane import placement
-from modelplane.placement.decision import ChangeKind, Reason
+from modelplane.placement.decision import Change, Reason
+from modelplane.placement.diagnosis import changes
 from modelplane.placement.snapshot import (
     Accounting,
     CacheNeed,
@@ -72,7 +73,7 @@ def test_examples_are_bounded() -> None:
     )
 
 
-CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
+CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[type[Change]]]] = [
     (
         "a taint",
         fleet(cluster("a", taints=(DRAIN,))),
@@ -80,7 +81,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "the taint drain=true:NoSchedule were tolerated or removed",
-        [ChangeKind.TAINT],
+        [changes.Tolerated],
     ),
     (
         "a label",
@@ -89,9 +90,9 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "it had the label tier=gold",
-        [ChangeKind.LABEL],
+        [changes.HasLabel],
     ),
-    ("readiness", fleet(cluster("a", ready=False)), None, None, "a", "it were ready", [ChangeKind.READY]),
+    ("readiness", fleet(cluster("a", ready=False)), None, None, "a", "it were ready", [changes.Ready]),
     (
         "an address",
         fleet(cluster("a", address_known=False)),
@@ -99,7 +100,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "its gateway had an address",
-        [ChangeKind.ADDRESS],
+        [changes.HasAddress],
     ),
     (
         "a backend",
@@ -108,7 +109,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "it offered the backend LLMD",
-        [ChangeKind.BACKEND],
+        [changes.OffersBackend],
     ),
     (
         "a cache",
@@ -117,9 +118,9 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "ModelCache w were ready there",
-        [ChangeKind.CACHE],
+        [changes.HasCache],
     ),
-    ("one node", fleet(cluster("a", pool(1))), None, BIG, "a", "pool main had 1 more free node", [ChangeKind.NODES]),
+    ("one node", fleet(cluster("a", pool(1))), None, BIG, "a", "pool main had 1 more free node", [changes.MoreNodes]),
     (
         "nodes beside what others hold",
         fleet(cluster("a", pool(4, used=[used(3)]))),
@@ -127,7 +128,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         BIG,
         "a",
         "pool main had 1 more free node",
-        [ChangeKind.NODES],
+        [changes.MoreNodes],
     ),
     (
         "the fewest nodes of all clusters",
@@ -136,7 +137,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         BIG,
         "b",
         "pool main had 1 more free node",
-        [ChangeKind.NODES],
+        [changes.MoreNodes],
     ),
     (
         "an over-committed pool",
@@ -145,7 +146,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "pool main had 3 more free nodes",
-        [ChangeKind.NODES],
+        [changes.MoreNodes],
     ),
     (
         "whole nodes",
@@ -154,7 +155,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "pool main had 1 more free node",
-        [ChangeKind.NODES],
+        [changes.MoreNodes],
     ),
     (
         "less asked of a device",
@@ -163,7 +164,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         f'request "gpu" asked for {WANTS_140.replace("140Gi", "23034Mi")}',
-        [ChangeKind.SELECTOR],
+        [changes.OtherSelectors],
     ),
     (
         "a larger node",
@@ -172,7 +173,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         demand(role(16)),
         "a",
         "pool main had nodes of another class, whose gpu has count 16",
-        [ChangeKind.DEVICE],
+        [changes.MorePerNode],
     ),
     (
         "a smaller pod: cpu",
@@ -181,7 +182,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         demand(role(cpu_millis=9_500)),
         "a",
         "a pod of decode asked for at most cpu 8",
-        [ChangeKind.CPU],
+        [changes.LowerCpu],
     ),
     (
         "a smaller pod: memory",
@@ -190,7 +191,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         demand(role(memory_bytes=2**35)),
         "a",
         "a pod of decode asked for at most memory 16Gi",
-        [ChangeKind.MEMORY],
+        [changes.LowerMemory],
     ),
     (
         "a limit",
@@ -199,7 +200,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "maxReplicasPerCluster were 2",
-        [ChangeKind.REPLICA_LIMIT],
+        [changes.ReplicaLimit],
     ),
     (
         "a skew",
@@ -208,7 +209,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         None,
         "a",
         "maxSkew of region were 2",
-        [ChangeKind.SPREAD],
+        [changes.MaxSkew],
     ),
     (
         "two things at once",
@@ -217,7 +218,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         BIG,
         "a",
         "the taint drain=true:NoSchedule were tolerated or removed and pool main had 1 more free node",
-        [ChangeKind.TAINT, ChangeKind.NODES],
+        [changes.Tolerated, changes.MoreNodes],
     ),
     (
         "one change rather than two",
@@ -226,7 +227,7 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[ChangeKind]]] = [
         BIG,
         "b",
         "the taint drain=true:NoSchedule were tolerated or removed",
-        [ChangeKind.TAINT],
+        [changes.Tolerated],
     ),
 ]
 
@@ -237,7 +238,7 @@ def test_closest(case: Any) -> None:
     closest = told(of, wants, what).closest
     assert closest is not None, reason
     assert (closest.cluster, closest.would_fit_if) == (where, text)
-    assert [change.kind for change in closest.changes] == kinds
+    assert [type(change) for change in closest.changes] == kinds
     assert len(closest.misses) == len(kinds)
 
 

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from modelplane.render import claims, objects, pods
-from modelplane.render.backend import IsThere, Observation, Problem
+from modelplane.render.backend import Backend, IsThere, Observation, Problem
 from modelplane.render.backends import selection
-from modelplane.render.manifest import Lifecycle, Manifest, Purpose, Readiness
+from modelplane.render.manifest import NOTHING, Lifecycle, Manifest, Purpose, Readiness
 from modelplane.workload.model import Replica, Role, Workload
 from modelplane.workload.site import ClusterFacts
 from modelplane_cli.checks import foreign
@@ -41,7 +41,9 @@ class Toy:
     def check(self, workload: Workload) -> None:
         """Return: a toy takes everything."""
 
-    def render(self, replica: Replica, facts: ClusterFacts) -> tuple[Manifest, ...]:
+    def render(
+        self, replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = NOTHING
+    ) -> tuple[Manifest, ...]:
         bound = replica.role(Role.DECODE)
         assert bound is not None
         devices = claims.of(replica, bound, pods.base_labels(replica))
@@ -84,10 +86,13 @@ class Toy:
         return {"playing": resource["spec"]["players"] if beside else 0}
 
 
+TOY: Backend = Toy()
+
+
 @pytest.fixture
 def toy_world(monkeypatch: pytest.MonkeyPatch) -> World:
     """Return the quickstart on clusters that offer the toy alone."""
-    monkeypatch.setitem(selection.BACKENDS, NAME, Toy())
+    monkeypatch.setitem(selection.BACKENDS, NAME, TOY)
     documents = [
         document
         for path in sorted(QUICKSTART.glob("*.yaml"))
@@ -127,7 +132,7 @@ def test_each_of_its_workloads_says_what_it_was_rendered_from(toy_world: World) 
 
 
 def test_a_status_out_of_its_shape_is_a_mistake_of_the_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(selection.BACKENDS, NAME, Toy())
+    monkeypatch.setitem(selection.BACKENDS, NAME, TOY)
     toy = {"apiVersion": "toys.example.org/v1", "kind": "Toy", "metadata": {"name": "t"}, "status": {"playing": "many"}}
     document = {
         "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",

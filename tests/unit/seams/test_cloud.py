@@ -12,7 +12,7 @@ import yaml
 from modelplane import names
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import cloud
-from modelplane.render.cloud import Access, Given
+from modelplane.render.cloud import Access, Cloud, Given
 from modelplane.render.clouds import selection
 from modelplane.render.manifest import Manifest
 from modelplane_functions.compose import inference_cluster
@@ -60,7 +60,8 @@ def _compose(document: Json, children: Mapping[str, Json] | None = None) -> Any:
 
 @pytest.fixture
 def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(selection.CLOUDS, NAME, Toy())
+    toy: Cloud = Toy()
+    monkeypatch.setitem(selection.CLOUDS, NAME, toy)
 
 
 @pytest.mark.usefixtures("_toy")

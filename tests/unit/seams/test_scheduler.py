@@ -10,7 +10,7 @@ import yaml
 
 from modelplane.errors import Unsupported
 from modelplane.render import objects
-from modelplane.render.scheduler import PodMarks
+from modelplane.render.scheduler import PodMarks, Scheduler
 from modelplane.render.schedulers import selection
 from modelplane.workload.model import BoundRole, Replica, Workload
 from modelplane.workload.site import ClusterFacts
@@ -44,6 +44,10 @@ class Toy:
         )
 
 
+def _offer(monkeypatch: pytest.MonkeyPatch, toy: Scheduler) -> None:
+    monkeypatch.setitem(selection.SCHEDULERS, NAME, toy)
+
+
 def _world(clusters: str = NAME) -> World:
     """Return the quickstart on clusters of that scheduler."""
     documents = [
@@ -68,7 +72,7 @@ def _of(world: World, kind: str) -> Json:
 
 
 def test_its_queue_stands_on_every_pod(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(selection.SCHEDULERS, NAME, Toy())
+    _offer(monkeypatch, Toy())
     world = _world()
     services = _services(world)
     assert len(services) == 2
@@ -82,7 +86,7 @@ def test_its_queue_stands_on_every_pod(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_its_limit_is_told_as_the_reason_of_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(selection.SCHEDULERS, NAME, Toy(workers_max=0))
+    _offer(monkeypatch, Toy(workers_max=0))
     deployment = _of(_world(), "ModelDeployment")
     (reason,) = deployment["status"]["unschedulable"]["reasons"]
     assert reason["reason"] == "BackendUnavailable"

@@ -1,196 +1,360 @@
-"""Counterfactual changes made for real: the same snapshot with one thing different, for the matcher to judge."""
+"""Counterfactual changes: each makes the same snapshot with one thing different, and says in words what that is."""
 
 from __future__ import annotations
 
-import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from modelplane.devices import nearness
-from modelplane.devices.model import Device, NodeClass
-from modelplane.placement.decision import Change, ChangeKind
+from modelplane.devices.model import Device
+from modelplane.placement.decision import Change, World
 from modelplane.placement.diagnosis import shortage
 from modelplane.placement.scheduling.board import Board
-from modelplane.placement.snapshot import (
-    Cluster,
-    Demand,
-    Effect,
-    Intent,
-    Pool,
-    RoleDemand,
-    Toleration,
-    TolerationOperator,
-)
+from modelplane.placement.snapshot import Pool, RoleDemand, Taint, Toleration, TolerationOperator
+from modelplane.workload.model import Role
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """One cluster, the demand and the intent: what a change may touch. `pardoned`.
-
-    The cluster's refusal is set aside.
-    """
-
-    cluster: Cluster
-    demand: Demand
-    intent: Intent
-    pardoned: bool = False
-
-    def board(self, board: Board) -> Board:
-        """Return the board of this world's cluster, with everything that `board` has put down there."""
-        return board.varied(self.cluster, self.demand, self.intent, pardoned=self.pardoned)
-
-
-def applied(world: World, changes: tuple[Change, ...]) -> World:
+def applied(world: World, changes: Iterable[Change]) -> World:
     """Return the world with the changes made, in order."""
     for change in changes:
-        world = _applied(world, change)
+        world = change.apply(world)
     return world
 
 
-def described(change: Change, *, role: str = "") -> str:
-    """Return the change as the end of "it would fit if ..."; `role` where a request's name alone does not say whose."""
-    amount = int(change.value) if change.kind in (ChangeKind.CPU, ChangeKind.MEMORY, ChangeKind.NODES) else 0
-    of_role = f" of {role}" if role else ""
-    texts = {
-        ChangeKind.LABEL: f"it had the label {change.subject}={change.value}",
-        ChangeKind.NO_LABEL: f"it had no label {change.subject}",
-        ChangeKind.TAINT: f"the taint {_taint(change)} were tolerated or removed",
-        ChangeKind.READY: "it were ready",
-        ChangeKind.ADDRESS: "its gateway had an address",
-        ChangeKind.BACKEND: f"it offered the backend {change.subject}",
-        ChangeKind.CACHE: f"ModelCache {change.subject} were ready there",
-        ChangeKind.REFUSAL: "it no longer refused",
-        ChangeKind.REPLICA_LIMIT: f"maxReplicasPerCluster were {change.value}",
-        ChangeKind.SPREAD: f"maxSkew of {change.subject} were {change.value}",
-        ChangeKind.NODES: f"pool {change.pool} had {amount} more free node{'s' if amount != 1 else ''}",
-        ChangeKind.DEVICE: f"pool {change.pool} had nodes of another class, whose {change.subject} has {change.value}",
-        ChangeKind.SELECTOR: f'request "{change.subject}"{of_role} asked for {_selectors(change.value)}',
-        ChangeKind.CPU: f"a pod of {change.subject} asked for at most cpu {shortage.cpu(amount)}",
-        ChangeKind.MEMORY: f"a pod of {change.subject} asked for at most memory {shortage.amount(amount)}",
-    }
-    return texts[change.kind]
+def board_of(world: World, board: Board) -> Board:
+    """Return the board of the world's cluster, with everything that `board` has put down there."""
+    return board.varied(world.cluster, world.demand, world.intent, pardoned=world.pardoned)
 
 
-def joined(selectors: tuple[str, ...]) -> str:
-    """Return several selectors as one text; a single one stays as it is."""
-    return selectors[0] if len(selectors) == 1 else json.dumps(selectors)
+# --- of the cluster ---------------------------------------------------------------------------------------------------
 
 
-def _taint(change: Change) -> str:
-    value, _, effect = change.value.rpartition(":")
-    return f"{change.subject}={value}:{effect}" if value else f"{change.subject}:{effect}"
+@dataclass(frozen=True, slots=True)
+class HasLabel(Change):
+    """The cluster has a label."""
+
+    key: str
+    value: str
+
+    def apply(self, world: World) -> World:
+        """Return the world with the label set."""
+        labels = {**world.cluster.labels, self.key: self.value}
+        return replace(world, cluster=replace(world.cluster, labels=labels))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"it had the label {self.key}={self.value}"
 
 
-def _selectors(text: str) -> str:
-    """Return what `joined` made one text of, for people."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return text
-    return " and ".join(found) if isinstance(found, list) and all(isinstance(one, str) for one in found) else text
+@dataclass(frozen=True, slots=True)
+class NoLabel(Change):
+    """The cluster has no such label."""
+
+    key: str
+
+    def apply(self, world: World) -> World:
+        """Return the world without the label."""
+        labels = {key: value for key, value in world.cluster.labels.items() if key != self.key}
+        return replace(world, cluster=replace(world.cluster, labels=labels))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"it had no label {self.key}"
 
 
-def _split(text: str, count: int) -> tuple[str, ...]:
-    return (text,) if count == 1 else tuple(str(part) for part in json.loads(text))
+@dataclass(frozen=True, slots=True)
+class Ready(Change):
+    """The cluster is ready."""
+
+    def apply(self, world: World) -> World:
+        """Return the world with the cluster ready."""
+        return replace(world, cluster=replace(world.cluster, ready=True))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return "it were ready"
 
 
-def _applied(world: World, change: Change) -> World:
-    if change.kind in (ChangeKind.NODES, ChangeKind.DEVICE):
-        return replace(world, cluster=_with_pool(world, change))
-    if change.kind in (ChangeKind.SELECTOR, ChangeKind.CPU, ChangeKind.MEMORY):
-        roles = tuple(_with_role(role, change) for role in world.demand.roles)
-        return replace(world, demand=replace(world.demand, roles=roles))
-    if change.kind is ChangeKind.REFUSAL:
-        return replace(world, pardoned=True)
-    if change.kind in (ChangeKind.TAINT, ChangeKind.REPLICA_LIMIT, ChangeKind.SPREAD):
-        return replace(world, intent=_with_intent(world.intent, change))
-    if change.kind is ChangeKind.CACHE and world.intent.cache is not None:
+@dataclass(frozen=True, slots=True)
+class HasAddress(Change):
+    """The cluster's gateway has an address."""
+
+    def apply(self, world: World) -> World:
+        """Return the world with the address known."""
+        return replace(world, cluster=replace(world.cluster, address_known=True))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return "its gateway had an address"
+
+
+@dataclass(frozen=True, slots=True)
+class OffersBackend(Change):
+    """The cluster offers one backend more."""
+
+    backend: str
+
+    def apply(self, world: World) -> World:
+        """Return the world with the backend offered last."""
+        return replace(world, cluster=replace(world.cluster, backends=(*world.cluster.backends, self.backend)))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"it offered the backend {self.backend}"
+
+
+@dataclass(frozen=True, slots=True)
+class HasCache(Change):
+    """The model's cache is ready on the cluster."""
+
+    cache: str
+
+    def apply(self, world: World) -> World:
+        """Return the world with the cache ready there."""
+        if world.intent.cache is None:
+            return world
         cache = replace(world.intent.cache, ready_clusters=world.intent.cache.ready_clusters | {world.cluster.name})
         return replace(world, intent=replace(world.intent, cache=cache))
-    return replace(world, cluster=_with_cluster(world.cluster, change))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"ModelCache {self.cache} were ready there"
 
 
-def _with_cluster(cluster: Cluster, change: Change) -> Cluster:
-    labels = {key: value for key, value in cluster.labels.items() if key != change.subject}
-    match change.kind:
-        case ChangeKind.LABEL:
-            return replace(cluster, labels={**labels, change.subject: change.value})
-        case ChangeKind.NO_LABEL:
-            return replace(cluster, labels=labels)
-        case ChangeKind.READY:
-            return replace(cluster, ready=True)
-        case ChangeKind.ADDRESS:
-            return replace(cluster, address_known=True)
-        case ChangeKind.BACKEND:
-            return replace(cluster, backends=(*cluster.backends, change.subject))
-        case _:
-            return cluster
+@dataclass(frozen=True, slots=True)
+class Pardoned(Change):
+    """The cluster no longer refuses."""
+
+    def apply(self, world: World) -> World:
+        """Return the world with the refusal set aside."""
+        return replace(world, pardoned=True)
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return "it no longer refused"
 
 
-def _with_intent(intent: Intent, change: Change) -> Intent:
-    if change.kind is ChangeKind.TAINT:
-        value, _, effect = change.value.rpartition(":")
-        toleration = Toleration(change.subject, TolerationOperator.EQUAL, value, Effect(effect))
-        return replace(intent, tolerations=(*intent.tolerations, toleration))
-    if change.kind is ChangeKind.REPLICA_LIMIT:
-        return replace(intent, max_replicas_per_cluster=int(change.value))
-    spread = tuple(
-        replace(constraint, max_skew=int(change.value)) if constraint.topology_key == change.subject else constraint
-        for constraint in intent.spread
-    )
-    return replace(intent, spread=spread)
+# --- of the intent ----------------------------------------------------------------------------------------------------
 
 
-def _with_pool(world: World, change: Change) -> Cluster:
-    pools = tuple(
-        _changed_pool(world, pool, change) if pool.name == change.pool else pool for pool in world.cluster.pools
-    )
-    return replace(world.cluster, pools=pools)
+@dataclass(frozen=True, slots=True)
+class Tolerated(Change):
+    """The deployment tolerates a taint of the cluster, or the taint is gone."""
+
+    taint: Taint
+
+    def apply(self, world: World) -> World:
+        """Return the world with a toleration more."""
+        toleration = Toleration(self.taint.key, TolerationOperator.EQUAL, self.taint.value, self.taint.effect)
+        return replace(world, intent=replace(world.intent, tolerations=(*world.intent.tolerations, toleration)))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        named = f"{self.taint.key}={self.taint.value}" if self.taint.value else self.taint.key
+        return f"the taint {named}:{self.taint.effect} were tolerated or removed"
 
 
-def _changed_pool(world: World, pool: Pool, change: Change) -> Pool:
-    if change.kind is ChangeKind.NODES:
-        usable = pool.nodes.usable + int(change.value)
+@dataclass(frozen=True, slots=True)
+class ReplicaLimit(Change):
+    """The deployment may have so many replicas on one cluster."""
+
+    limit: int
+
+    def apply(self, world: World) -> World:
+        """Return the world with the limit."""
+        return replace(world, intent=replace(world.intent, max_replicas_per_cluster=self.limit))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"maxReplicasPerCluster were {self.limit}"
+
+
+@dataclass(frozen=True, slots=True)
+class MaxSkew(Change):
+    """A spread constraint allows so large a difference."""
+
+    topology_key: str
+    max_skew: int
+
+    def apply(self, world: World) -> World:
+        """Return the world with the wider constraint."""
+        spread = tuple(
+            replace(constraint, max_skew=self.max_skew) if constraint.topology_key == self.topology_key else constraint
+            for constraint in world.intent.spread
+        )
+        return replace(world, intent=replace(world.intent, spread=spread))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"maxSkew of {self.topology_key} were {self.max_skew}"
+
+
+# --- of a pool --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PoolChange(Change):
+    """A change that was found at one pool."""
+
+    pool: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoreNodes(PoolChange):
+    """The pool has so many free nodes more."""
+
+    count: int
+
+    def apply(self, world: World) -> World:
+        """Return the world with the nodes there."""
+        return _with_pool(world, self.pool, self._grown)
+
+    def _grown(self, pool: Pool) -> Pool:
+        usable = pool.nodes.usable + self.count
         return replace(pool, nodes=replace(pool.nodes, declared=usable, observed=usable, maximum=None))
-    if pool.node_class is None:
-        return pool
-    devices = tuple(
-        _changed_device(world, device, change) if device.name == change.subject else device
-        for device in pool.node_class.devices
-    )
-    return replace(pool, node_class=_with_devices(pool.node_class, devices))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"pool {self.pool} had {self.count} more free node{'s' if self.count != 1 else ''}"
 
 
-def _with_devices(node_class: NodeClass, devices: tuple[Device, ...]) -> NodeClass:
-    return replace(node_class, devices=devices)
+@dataclass(frozen=True, slots=True)
+class RoleChange(PoolChange):
+    """A change that concerns one role of the workload."""
+
+    role: Role
 
 
-def _changed_device(world: World, device: Device, change: Change) -> Device:
-    """Return the device with a larger count, or as the nearest device that the role's requests accept."""
-    count = change.value.removeprefix("count ")
-    if count != change.value:
-        return replace(device, count=int(count))
-    for role in world.demand.roles:
-        if role.role is change.role:
-            for request in role.requests:
-                if change.request not in ("", request.name):
-                    continue
-                near = nearness.nearest(request.selectors, device)
-                if near is not None:
-                    return near.device
-    return device
+@dataclass(frozen=True, slots=True)
+class OtherHardware(RoleChange):
+    """The pool's nodes are of another class, in which one device differs."""
+
+    device: str
+
+    def apply(self, world: World) -> World:
+        """Return the world with the device changed on all nodes of the pool."""
+        return _with_pool(world, self.pool, lambda pool: self._swapped(world, pool))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"pool {self.pool} had nodes of another class, whose {self.device} has {self.wanted()}"
+
+    @abstractmethod
+    def changed(self, world: World, device: Device) -> Device:
+        """Return the device of the other class."""
+
+    @abstractmethod
+    def wanted(self) -> str:
+        """Return what the device has there, in words."""
+
+    def _swapped(self, world: World, pool: Pool) -> Pool:
+        if pool.node_class is None:
+            return pool
+        devices = tuple(
+            self.changed(world, device) if device.name == self.device else device for device in pool.node_class.devices
+        )
+        return replace(pool, node_class=replace(pool.node_class, devices=devices))
 
 
-def _with_role(role: RoleDemand, change: Change) -> RoleDemand:
-    if role.role is not change.role:
-        return role
-    if change.kind is ChangeKind.CPU:
-        return replace(role, cpu_millis=int(change.value))
-    if change.kind is ChangeKind.MEMORY:
-        return replace(role, memory_bytes=int(change.value))
-    requests = tuple(
-        replace(request, selectors=_split(change.value, len(request.selectors)))
-        if request.name == change.subject
-        else request
-        for request in role.requests
-    )
-    return replace(role, requests=requests)
+@dataclass(frozen=True, slots=True)
+class MorePerNode(OtherHardware):
+    """A node has more of a device."""
+
+    count: int
+
+    def changed(self, world: World, device: Device) -> Device:
+        """Return the device with the larger count."""
+        return replace(device, count=self.count)
+
+    def wanted(self) -> str:
+        """Return what the device has there, in words."""
+        return f"count {self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherDevice(OtherHardware):
+    """A device is one that a request accepts; `wants` says in words by what it differs."""
+
+    request: str
+    wants: str
+
+    def changed(self, world: World, device: Device) -> Device:
+        """Return the nearest device that the request accepts."""
+        for request in _role(world, self.role).requests:
+            near = nearness.nearest(request.selectors, device) if request.name == self.request else None
+            if near is not None:
+                return near.device
+        return device
+
+    def wanted(self) -> str:
+        """Return what the device has there, in words."""
+        return self.wants
+
+
+# --- of the demand ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSelectors(RoleChange):
+    """A request asks with other selectors, as many as before."""
+
+    request: str
+    selectors: tuple[str, ...]
+
+    def apply(self, world: World) -> World:
+        """Return the world with the selectors in the request."""
+        requests = tuple(
+            replace(request, selectors=self.selectors) if request.name == self.request else request
+            for request in _role(world, self.role).requests
+        )
+        return _with_role(world, replace(_role(world, self.role), requests=requests))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words; the name of a request alone does not say whose it is where there are two."""
+        of_role = f" of {self.role}" if roles > 1 else ""
+        return f'request "{self.request}"{of_role} asked for {" and ".join(self.selectors)}'
+
+
+@dataclass(frozen=True, slots=True)
+class LowerCpu(RoleChange):
+    """A pod asks for less cpu."""
+
+    millis: int
+
+    def apply(self, world: World) -> World:
+        """Return the world with the lower request."""
+        return _with_role(world, replace(_role(world, self.role), cpu_millis=self.millis))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"a pod of {self.role} asked for at most cpu {shortage.cpu(self.millis)}"
+
+
+@dataclass(frozen=True, slots=True)
+class LowerMemory(RoleChange):
+    """A pod asks for less memory."""
+
+    memory_bytes: int
+
+    def apply(self, world: World) -> World:
+        """Return the world with the lower request."""
+        return _with_role(world, replace(_role(world, self.role), memory_bytes=self.memory_bytes))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"a pod of {self.role} asked for at most memory {shortage.amount(self.memory_bytes)}"
+
+
+def _with_pool(world: World, name: str, changed: Callable[[Pool], Pool]) -> World:
+    pools = tuple(changed(pool) if pool.name == name else pool for pool in world.cluster.pools)
+    return replace(world, cluster=replace(world.cluster, pools=pools))
+
+
+def _role(world: World, role: Role) -> RoleDemand:
+    return next(one for one in world.demand.roles if one.role is role)
+
+
+def _with_role(world: World, changed: RoleDemand) -> World:
+    roles = tuple(changed if one.role is changed.role else one for one in world.demand.roles)
+    return replace(world, demand=replace(world.demand, roles=roles))

@@ -6,14 +6,14 @@ Proposed change by change, and each checked by the matcher before it is claimed.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import replace
 
 from modelplane.devices import nearness
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
-from modelplane.placement.decision import Change, ChangeKind, Closest, ClusterVerdict, Reason
+from modelplane.placement.decision import Change, Closest, ClusterVerdict, Reason, World
 from modelplane.placement.diagnosis import changes, misses
-from modelplane.placement.diagnosis.changes import World
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import filters
@@ -70,23 +70,23 @@ def repaired(board: Board, diagnosis: Diagnosis, verdict: ClusterVerdict) -> Clo
         if len(misses) == CHANGES_MAX:
             return None
         step = _step(view, current, diagnosis, board)
-        if step is None or (step in made and step.kind is not ChangeKind.NODES):
+        if step is None or (step in made and not isinstance(step, changes.MoreNodes)):
             return None
         _make(made, step)
         misses.append(f"{current.reason}: {current.detail}")
-        world = changes.applied(world, (step,))
-        view = world.board(board)
+        world = step.apply(world)
+        view = changes.board_of(world, board)
         current = Diagnosis(view, diagnosis.countable).cluster(verdict.cluster)
     text = " and ".join(_described(board, change) for change in made)
-    pool = next((change.pool for change in made if change.pool), "")
+    pool = next((change.pool for change in made if isinstance(change, changes.PoolChange)), "")
     return Closest(verdict.cluster, pool, tuple(misses), text, tuple(made))
 
 
 def _described(board: Board, change: Change) -> str:
-    """Return the change in words, with its role where there are two, and a class that has the devices where one is."""
+    """Return the change in words, with a class that has the devices where one is known."""
     roles = board.table.demand.roles
-    text = changes.described(change, role=str(change.role) if len(roles) > 1 and change.role else "")
-    if change.kind is not ChangeKind.DEVICE:
+    text = change.describe(roles=len(roles))
+    if not isinstance(change, changes.OtherHardware):
         return text
     known = {
         pool.class_name: pool.node_class
@@ -94,7 +94,7 @@ def _described(board: Board, change: Change) -> str:
         for pool in cluster.pools
         if pool.node_class is not None
     }
-    index = next((number for number, role in enumerate(roles) if role.role is change.role), 0)
+    index = next(number for number, role in enumerate(roles) if role.role is change.role)
     for name in sorted(known):
         if board.table.matches(board.table.number(known[name]))[index].options:
             return f"{text}, such as {name}"
@@ -103,63 +103,66 @@ def _described(board: Board, change: Change) -> str:
 
 def _make(made: list[Change], step: Change) -> None:
     """Add a change to those made; nodes of a pool are told as one number."""
-    for index, change in enumerate(made):
-        if step.kind is ChangeKind.NODES is change.kind and step.pool == change.pool:
-            made[index] = replace(change, value=str(int(change.value) + int(step.value)))
-            return
+    if isinstance(step, changes.MoreNodes):
+        for index, change in enumerate(made):
+            if isinstance(change, changes.MoreNodes) and step.pool == change.pool:
+                made[index] = replace(change, count=change.count + step.count)
+                return
     made.append(step)
 
 
 def _amount(answer: Closest) -> int:
-    return sum(int(change.value) for change in answer.changes if change.kind is ChangeKind.NODES)
+    return sum(change.count for change in answer.changes if isinstance(change, changes.MoreNodes))
 
 
-def _step(  # noqa: PLR0911 - one per reason
-    board: Board, verdict: ClusterVerdict, diagnosis: Diagnosis, fleet: Board
-) -> Change | None:
+def _step(board: Board, verdict: ClusterVerdict, diagnosis: Diagnosis, fleet: Board) -> Change | None:
     """Return one change that takes away the verdict's reason, None when no change is known that would.
 
     `fleet` is the board as it is, with all clusters.
     """
-    cluster, intent = board.clusters[verdict.cluster], board.intent
-    match verdict.reason:
-        case Reason.LABEL_MISMATCH:
-            return _label(board, verdict.cluster)
-        case Reason.UNTOLERATED_TAINT:
-            taint = filters.untolerated(cluster.taints, intent.tolerations, (Effect.NO_SCHEDULE, Effect.NO_EXECUTE))
-            return None if taint is None else Change(ChangeKind.TAINT, taint.key, f"{taint.value}:{taint.effect}")
-        case Reason.CLUSTER_NOT_READY:
-            return Change(ChangeKind.READY, cluster.name) if cluster.capacity_known and not cluster.ambiguous else None
-        case Reason.NO_GATEWAY_ADDRESS:
-            return Change(ChangeKind.ADDRESS, cluster.name)
-        case Reason.BACKEND_UNAVAILABLE:
-            known = intent.backends and filters.scheduler_refusal(cluster, intent) is None
-            return Change(ChangeKind.BACKEND, intent.backends[0]) if known else None
-        case Reason.CACHE_NOT_READY:
-            return Change(ChangeKind.CACHE, intent.cache.name) if intent.cache is not None else None
-        case Reason.REFUSED_BY_CLUSTER:
-            return Change(ChangeKind.REFUSAL, cluster.name)
-        case Reason.REPLICA_LIMIT:
-            return Change(ChangeKind.REPLICA_LIMIT, cluster.name, str(board.objects_on[cluster.name] + 1))
-        case Reason.SPREAD_CONSTRAINT:
-            return _spread(board, verdict.cluster, diagnosis)
-        case _:
-            return _devices(board, verdict, fleet) if verdict.reason in _OF_POOLS else None
+    if verdict.reason in _OF_POOLS:
+        return _devices(board, verdict, fleet)
+    if verdict.reason is Reason.SPREAD_CONSTRAINT:
+        return _spread(board, verdict.cluster, diagnosis)
+    step = None if verdict.reason is None else STEPS.get(verdict.reason)
+    return None if step is None else step(board, verdict.cluster)
+
+
+def _taint(board: Board, name: str) -> Change | None:
+    cluster, effects = board.clusters[name], (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
+    taint = filters.untolerated(cluster.taints, board.intent.tolerations, effects)
+    return None if taint is None else changes.Tolerated(taint)
+
+
+def _ready(board: Board, name: str) -> Change | None:
+    cluster = board.clusters[name]
+    return changes.Ready() if cluster.capacity_known and not cluster.ambiguous else None
+
+
+def _backend(board: Board, name: str) -> Change | None:
+    intent = board.intent
+    known = intent.backends and filters.scheduler_refusal(board.clusters[name], intent) is None
+    return changes.OffersBackend(intent.backends[0]) if known else None
+
+
+def _cache(board: Board, _name: str) -> Change | None:
+    cache = board.intent.cache
+    return None if cache is None else changes.HasCache(cache.name)
 
 
 def _label(board: Board, name: str) -> Change | None:
     cluster, selector = board.clusters[name], board.intent.selector
     for key, want in selector.match_labels:
         if filters.label(cluster, key) != want:
-            return Change(ChangeKind.LABEL, key, want)
+            return changes.HasLabel(key, want)
     for expression in selector.match_expressions:
         if filters.holds(expression, filters.label(cluster, expression.key)):
             continue
         if expression.operator is LabelOperator.IN:
-            return Change(ChangeKind.LABEL, expression.key, min(expression.values, default=""))
+            return changes.HasLabel(expression.key, min(expression.values, default=""))
         if expression.operator is LabelOperator.EXISTS:
-            return Change(ChangeKind.LABEL, expression.key, "true")
-        return Change(ChangeKind.NO_LABEL, expression.key)
+            return changes.HasLabel(expression.key, "true")
+        return changes.NoLabel(expression.key)
     return None
 
 
@@ -168,12 +171,12 @@ def _spread(board: Board, name: str, diagnosis: Diagnosis) -> Change | None:
     if domain is None:
         keys = (one.topology_key for one in board.intent.spread if one.topology_key not in board.clusters[name].labels)
         # A value of its own: where nothing is yet, one more is never too many.
-        return next((Change(ChangeKind.LABEL, key, name) for key in keys), None)
+        return next((changes.HasLabel(key, name) for key in keys), None)
     rows = zip(board.intent.spread, board.replicas_in, domain, diagnosis.countable, strict=True)
     for constraint, counter, value, values in rows:
         least = min((counter[other] for other in values), default=0)
         if counter[value] + 1 - least > constraint.max_skew:
-            return Change(ChangeKind.SPREAD, constraint.topology_key, str(counter[value] + 1 - least))
+            return changes.MaxSkew(constraint.topology_key, counter[value] + 1 - least)
     return None
 
 
@@ -218,10 +221,9 @@ def _selector(board: Board, verdict: ClusterVerdict, fleet: Board) -> Change | N
         return None
     _, pool_name, request, (device, gap) = min(found, key=lambda item: (item[0], item[1]))
     if gap.selectors is not None and not _deserts(fleet, request, gap.selectors):
-        value = changes.joined(gap.selectors)
-        return Change(ChangeKind.SELECTOR, request.name, value, pool=pool_name, role=role.role)
-    value = ", ".join(f"{one.name} {one.wants}" for one in gap.gaps)
-    return Change(ChangeKind.DEVICE, device, value, pool=pool_name, role=role.role, request=request.name)
+        return changes.OtherSelectors(pool_name, role.role, request.name, gap.selectors)
+    wants = ", ".join(f"{one.name} {one.wants}" for one in gap.gaps)
+    return changes.OtherDevice(pool_name, role.role, device, request.name, wants)
 
 
 def _deserts(board: Board, request: Request, selectors: tuple[str, ...]) -> bool:
@@ -252,9 +254,9 @@ def _pod_resources(board: Board, verdict: ClusterVerdict) -> Change | None:
         if node is None or not board.table.matches(board.table.number(node))[index].options:
             continue
         if node.cpu_millis is not None and role.cpu_millis > node.cpu_millis:
-            return Change(ChangeKind.CPU, str(role.role), str(node.cpu_millis), pool=pool.name, role=role.role)
+            return changes.LowerCpu(pool.name, role.role, node.cpu_millis)
         if node.memory_bytes is not None and role.memory_bytes > node.memory_bytes:
-            return Change(ChangeKind.MEMORY, str(role.role), str(node.memory_bytes), pool=pool.name, role=role.role)
+            return changes.LowerMemory(pool.name, role.role, node.memory_bytes)
     return None
 
 
@@ -274,7 +276,7 @@ def _nodes(board: Board, verdict: ClusterVerdict) -> Change | None:
     if not found:
         return None
     _, more, name = min(found)
-    return Change(ChangeKind.NODES, name, str(more), pool=name)
+    return changes.MoreNodes(name, more)
 
 
 def _fewest(board: Board, name: str, pool: str, role: int | None) -> int | None:
@@ -294,13 +296,12 @@ def _fewest(board: Board, name: str, pool: str, role: int | None) -> int | None:
 
 
 def _fits_with(board: Board, name: str, pool: str, more: int, role: int | None) -> bool:
-    change = Change(ChangeKind.NODES, pool, str(more), pool=pool)
-    world = changes.applied(World(board.clusters[name], board.table.demand, board.intent), (change,))
-    view = world.board(board)
+    world = changes.MoreNodes(pool, more).apply(World(board.clusters[name], board.table.demand, board.intent))
+    view = changes.board_of(world, board)
     if role is None:
         return view.solve(name) is not None
-    alone = replace(world, demand=replace(world.demand, roles=(world.demand.roles[role],))).board(board)
-    return alone.solve(name) is not None
+    alone = replace(world, demand=replace(world.demand, roles=(world.demand.roles[role],)))
+    return changes.board_of(alone, board).solve(name) is not None
 
 
 def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
@@ -321,6 +322,18 @@ def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
             if device.draws or nearness.misses(request.selectors, device):
                 continue
             if device.count < request.count:
-                value = f"count {request.count}"
-                return Change(ChangeKind.DEVICE, device.name, value, pool=pool.name, role=role.role)
+                return changes.MorePerNode(pool.name, role.role, device.name, request.count)
     return None
+
+
+STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
+    Reason.LABEL_MISMATCH: _label,
+    Reason.UNTOLERATED_TAINT: _taint,
+    Reason.CLUSTER_NOT_READY: _ready,
+    Reason.NO_GATEWAY_ADDRESS: lambda _board, _name: changes.HasAddress(),
+    Reason.BACKEND_UNAVAILABLE: _backend,
+    Reason.CACHE_NOT_READY: _cache,
+    Reason.REFUSED_BY_CLUSTER: lambda _board, _name: changes.Pardoned(),
+    Reason.REPLICA_LIMIT: lambda board, name: changes.ReplicaLimit(board.objects_on[name] + 1),
+}
+"""The change that takes a reason away from a cluster, by reasons that a cluster gives as a whole."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from modelplane.placement.decision import Change
+from modelplane.placement.decision import Change, World
 from modelplane.placement.diagnosis import changes
-from modelplane.placement.diagnosis.changes import World
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import scheduler
 from modelplane.placement.scheduling.board import Board
@@ -43,5 +42,5 @@ class ClusterTrial:
     def fits(self, added: Sequence[Pool]) -> bool:
         """Return whether the cluster takes the replica with some pools more."""
         cluster = replace(self.world.cluster, pools=(*self.pools, *added))
-        view = replace(self.world, cluster=cluster).board(self.board)
+        view = changes.board_of(replace(self.world, cluster=cluster), self.board)
         return Diagnosis(view, self.countable).cluster(cluster.name).fits
