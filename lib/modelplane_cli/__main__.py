@@ -20,6 +20,7 @@ COMMANDS = {
     "simulate": "say what a drain, a loss, a scaling or an addition would do, step by step",
     "validate": "say what the API server would refuse in documents",
     "cel": "evaluate a device selector against devices",
+    "schema": "print the JSON Schema of a kind, or of what a command answers with -o json",
     "serve": "run the gRPC function server",
 }
 
@@ -38,6 +39,7 @@ examples:
   modelplane explain fleet/ md/llama -n ml-team        why it is where it is, and what would make one more fit
   modelplane simulate fleet/ --drain eks-eu            who would move where, in steps
   modelplane validate clusters/ models/                what the API server would refuse
+  modelplane schema --directory .schemas               what an editor checks and completes documents by
   modelplane COMMAND --help                            everything a command can do
 
 exit codes: 0 fine, 1 the answer is no, 2 bad input, 3 a bug

@@ -3,14 +3,50 @@
 from __future__ import annotations
 
 from pydantic import Field
-from typing import Any, Literal
-from modelplane_schemas.wire import Wire
+from modelplane_schemas.wire import Document, ObjectMeta, Wire
+from typing import Literal
+
+
+class Condition(Wire):
+    last_transition_time: str
+    message: str | None = None
+    reason: str
+    status: str
+    type: str
+    observed_generation: int | None = None
 
 
 class MatchExpression(Wire):
-    key: str = Field(..., description="The label's key.")
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(..., description="How the label is compared.")
-    values: list[str] | None = Field(None, description="Values for In and NotIn.")
+    key: str = Field(description="The label's key.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How the label is compared.")
+    values: list[str] | None = Field(default=None, description="Values for In and NotIn.")
+
+
+class CompositionRef(Wire):
+    name: str
+
+
+class CompositionSelector(Wire):
+    match_labels: dict[str, str]
+
+
+class ResourceRef(Wire):
+    api_version: str
+    kind: str
+    name: str | None = None
+
+
+class Status(Wire):
+    """
+    What became of it.
+    """
+
+    url: str | None = Field(default=None, description="Base URL for clients; they append /v1/...")
+    deployment: str | None = Field(default=None, description="The ModelDeployment it composed.")
+    service: str | None = Field(default=None, description="The ModelService it composed.")
+    replicas: int | None = Field(default=None, description="Replicas that hold a placement.")
+    ready_replicas: int | None = Field(default=None, description="Replicas that serve.")
+    conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
 class ClusterSelector(Wire):
@@ -19,11 +55,24 @@ class ClusterSelector(Wire):
     """
 
     match_labels: dict[str, str] | None = Field(
-        None, alias="matchLabels", description="Labels that must all be present with exactly this value."
+        default=None, description="Labels that must all be present with exactly this value."
     )
     match_expressions: list[MatchExpression] | None = Field(
-        None, alias="matchExpressions", description="Conditions on labels that must all hold."
+        default=None, description="Conditions on labels that must all hold."
     )
+
+
+class Crossplane(Wire):
+    """
+    Configures how Crossplane will reconcile this composite resource
+    """
+
+    composition_ref: CompositionRef | None = None
+    composition_selector: CompositionSelector | None = None
+    composition_revision_ref: CompositionRef | None = None
+    composition_revision_selector: CompositionSelector | None = None
+    composition_update_policy: Literal["Automatic", "Manual"] | None = None
+    resource_refs: list[ResourceRef] | None = None
 
 
 class Spec(Wire):
@@ -32,41 +81,26 @@ class Spec(Wire):
     """
 
     model: str = Field(
-        ...,
         description="Hugging Face repository, for example Qwen/Qwen3-8B, or a URI as in ModelDeployment spec.model.uri.",
     )
     gpu: int | None = Field(
-        1, description="GPUs of one node. The model is split over them; CPU and memory grow with them."
+        default=None,
+        description="GPUs of one node. The model is split over them; CPU and memory grow with them. Default: 1.",
     )
-    host: str | None = Field(None, description="Host name of the service as in ModelService.")
-    cluster_selector: ClusterSelector | None = Field(
-        None,
-        alias="clusterSelector",
-        description="Which InferenceClusters may hold it, by their labels. Empty means all clusters.",
-    )
-    cluster_name: str | None = Field(None, alias="clusterName", description="The one InferenceCluster it must run on.")
-    image: str | None = Field("vllm/vllm-openai:v0.23.0", description="Image of the engine.")
+    host: str | None = Field(default=None, description="Host name of the service as in ModelService.")
+    cluster_selector: ClusterSelector | None = None
+    cluster_name: str | None = Field(default=None, description="The one InferenceCluster it must run on.")
+    image: str | None = Field(default=None, description="Image of the engine. Default: vllm/vllm-openai:v0.23.0.")
+    crossplane: Crossplane | None = None
 
 
-class Status(Wire):
-    """
-    What became of it.
-    """
-
-    url: str | None = Field(None, description="Base URL for clients; they append /v1/...")
-    deployment: str | None = Field(None, description="The ModelDeployment it composed.")
-    service: str | None = Field(None, description="The ModelService it composed.")
-    replicas: int | None = Field(None, description="Replicas that hold a placement.")
-    ready_replicas: int | None = Field(None, alias="readyReplicas", description="Replicas that serve.")
-
-
-class LLMInference(Wire):
+class LLMInference(Document):
     """
     LLMInference is the short way to a served model: it composes a ModelDeployment and a ModelService of the same name, where everything derived is visible.
     """
 
-    api_version: str | None = Field(None, alias="apiVersion")
-    kind: str | None = None
-    metadata: dict[str, Any] | None = None
-    spec: Spec = Field(..., description="The model and how many GPUs it gets.")
-    status: Status | None = Field(None, description="What became of it.")
+    api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"
+    kind: Literal["LLMInference"] = "LLMInference"
+    metadata: ObjectMeta = Field(description="Name, namespace and labels.")
+    spec: Spec
+    status: Status | None = None

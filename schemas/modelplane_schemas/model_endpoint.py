@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pydantic import Field
-from modelplane_schemas.wire import Wire
-from typing import Any, Literal
+from modelplane_schemas.wire import Document, ObjectMeta, Wire
+from typing import Literal
 
 
 class Model(Wire):
@@ -13,8 +13,27 @@ class Model(Wire):
     """
 
     name: str | None = Field(
-        None, description="Name the endpoint knows it by; the gateway rewrites it in the request where it can."
+        default=None, description="Name the endpoint knows it by; the gateway rewrites it in the request where it can."
     )
+
+
+class HealthCheck(Wire):
+    """
+    How the gateway checks it. Used where endpoints stand by for each other (priority) and all have the same; the service says where it is not.
+    """
+
+    path: str | None = Field(default=None, description="Path of the check. Default: /health.")
+    interval: str | None = Field(default=None, description="Time between checks, for example 10s. Default: 10s.")
+    timeout: str | None = Field(default=None, description="Time one check may take, for example 5s. Default: 5s.")
+
+
+class Condition(Wire):
+    last_transition_time: str
+    message: str | None = None
+    reason: str
+    status: str
+    type: str
+    observed_generation: int | None = None
 
 
 class SecretRef(Wire):
@@ -22,8 +41,61 @@ class SecretRef(Wire):
     Secret of the same namespace that holds the credential.
     """
 
-    name: str = Field(..., description="Name of the Secret.")
-    key: str | None = Field("credential", description="Key inside the Secret.")
+    name: str = Field(description="Name of the Secret.")
+    key: str | None = Field(default=None, description="Key inside the Secret. Default: credential.")
+
+
+class CaCertificateRef(Wire):
+    kind: Literal["ConfigMap", "Secret"] | None = Field(
+        default=None, description="Kind of the object. Default: ConfigMap."
+    )
+    name: str = Field(description="Name of the object.")
+
+
+class CompositionRef(Wire):
+    name: str
+
+
+class CompositionSelector(Wire):
+    match_labels: dict[str, str]
+
+
+class ResourceRef(Wire):
+    api_version: str
+    kind: str
+    name: str | None = None
+
+
+class InForceModel(Wire):
+    """
+    The model the endpoint serves.
+    """
+
+    name: str | None = Field(default=None, description="Name the endpoint knows it by.")
+
+
+class InForceHealthCheck(Wire):
+    """
+    How the gateway checks it.
+    """
+
+    path: str | None = Field(default=None, description="Path of the check.")
+    interval: str | None = Field(default=None, description="Time between checks.")
+    timeout: str | None = Field(default=None, description="Time one check may take.")
+
+
+class InForceAuthSecretRef(Wire):
+    """
+    Secret of the same namespace that holds the credential.
+    """
+
+    name: str | None = Field(default=None, description="Name of the Secret.")
+    key: str | None = Field(default=None, description="Key inside the Secret.")
+
+
+class InForceTlsCaCertificateRef(Wire):
+    kind: str | None = Field(default=None, description="Kind of the object.")
+    name: str | None = Field(default=None, description="Name of the object.")
 
 
 class Auth(Wire):
@@ -31,16 +103,11 @@ class Auth(Wire):
     Credentials the gateway adds to requests; a client's own are replaced.
     """
 
-    secret_ref: SecretRef = Field(
-        ..., alias="secretRef", description="Secret of the same namespace that holds the credential."
+    secret_ref: SecretRef
+    scheme: Literal["Bearer", "Header"] | None = Field(
+        default=None, description="How the credential is sent. Default: Bearer."
     )
-    scheme: Literal["Bearer", "Header"] | None = Field("Bearer", description="How the credential is sent.")
-    header: str | None = Field(None, description="Header that carries the credential with scheme Header.")
-
-
-class CaCertificateRef(Wire):
-    kind: Literal["ConfigMap", "Secret"] | None = Field("ConfigMap", description="Kind of the object.")
-    name: str = Field(..., description="Name of the object.")
+    header: str | None = Field(default=None, description="Header that carries the credential with scheme Header.")
 
 
 class Tls(Wire):
@@ -49,24 +116,48 @@ class Tls(Wire):
     """
 
     ca_certificate_refs: list[CaCertificateRef] | None = Field(
-        None,
-        alias="caCertificateRefs",
+        default=None,
         description="ConfigMaps or Secrets of the same namespace with ca.crt. Default is the system's authorities.",
     )
     insecure_skip_verify: bool | None = Field(
-        False, alias="insecureSkipVerify", description="Accept any certificate. For tests only."
+        default=None, description="Accept any certificate. For tests only. Default: false."
     )
-    sni: str | None = Field(None, description="Server name asked for. Default is the host of url.")
+    sni: str | None = Field(default=None, description="Server name asked for. Default is the host of url.")
 
 
-class HealthCheck(Wire):
+class Crossplane(Wire):
     """
-    How the gateway checks it. Used where endpoints stand by for each other (priority) and all have the same; the service says where it is not.
+    Configures how Crossplane will reconcile this composite resource
     """
 
-    path: str | None = Field("/health", description="Path of the check.")
-    interval: str | None = Field("10s", description="Time between checks, for example 10s.")
-    timeout: str | None = Field("5s", description="Time one check may take, for example 5s.")
+    composition_ref: CompositionRef | None = None
+    composition_selector: CompositionSelector | None = None
+    composition_revision_ref: CompositionRef | None = None
+    composition_revision_selector: CompositionSelector | None = None
+    composition_update_policy: Literal["Automatic", "Manual"] | None = None
+    resource_refs: list[ResourceRef] | None = None
+
+
+class InForceAuth(Wire):
+    """
+    Credentials the gateway adds to requests.
+    """
+
+    secret_ref: InForceAuthSecretRef | None = None
+    scheme: str | None = Field(default=None, description="How the credential is sent.")
+    header: str | None = Field(default=None, description="Header that carries the credential.")
+
+
+class InForceTls(Wire):
+    """
+    How the endpoint's certificate is checked.
+    """
+
+    ca_certificate_refs: list[InForceTlsCaCertificateRef] | None = Field(
+        default=None, description="ConfigMaps or Secrets of the same namespace with ca.crt."
+    )
+    insecure_skip_verify: bool | None = Field(default=None, description="Any certificate is accepted.")
+    sni: str | None = Field(default=None, description="Server name asked for.")
 
 
 class Spec(Wire):
@@ -75,83 +166,21 @@ class Spec(Wire):
     """
 
     url: str = Field(
-        ...,
         description="Scheme, host, optional port and optional path prefix, for example https://api.together.xyz. The path of the API (/v1/...) is appended; a trailing /v1 is accepted and means the same.",
     )
-    api: list[Literal["OpenAI", "Anthropic"]] | None = Field(["OpenAI"], description="Protocols the endpoint speaks.")
-    model: Model | None = Field(None, description="The model the endpoint serves.")
-    host: str | None = Field(None, description="Host header sent to the endpoint. Default is the host of url.")
-    auth: Auth | None = Field(
-        None, description="Credentials the gateway adds to requests; a client's own are replaced."
+    api: list[Literal["OpenAI", "Anthropic"]] | None = Field(
+        default=None, description='Protocols the endpoint speaks. Default: ["OpenAI"].'
     )
-    tls: Tls | None = Field(None, description="How the endpoint's certificate is checked.")
+    model: Model | None = None
+    host: str | None = Field(default=None, description="Host header sent to the endpoint. Default is the host of url.")
+    auth: Auth | None = None
+    tls: Tls | None = None
     drain: bool | None = Field(
-        None,
+        default=None,
         description="True takes the endpoint out of every ModelService while requests under way are finished; then it can be deleted without a failed request. A replica that goes is drained this way by itself.",
     )
-    health_check: HealthCheck | None = Field(
-        None,
-        alias="healthCheck",
-        description="How the gateway checks it. Used where endpoints stand by for each other (priority) and all have the same; the service says where it is not.",
-    )
-
-
-class Model1(Wire):
-    """
-    The model the endpoint serves.
-    """
-
-    name: str | None = Field(None, description="Name the endpoint knows it by.")
-
-
-class SecretRef1(Wire):
-    """
-    Secret of the same namespace that holds the credential.
-    """
-
-    name: str | None = Field(None, description="Name of the Secret.")
-    key: str | None = Field(None, description="Key inside the Secret.")
-
-
-class Auth1(Wire):
-    """
-    Credentials the gateway adds to requests.
-    """
-
-    secret_ref: SecretRef1 | None = Field(
-        None, alias="secretRef", description="Secret of the same namespace that holds the credential."
-    )
-    scheme: str | None = Field(None, description="How the credential is sent.")
-    header: str | None = Field(None, description="Header that carries the credential.")
-
-
-class CaCertificateRef1(Wire):
-    kind: str | None = Field(None, description="Kind of the object.")
-    name: str | None = Field(None, description="Name of the object.")
-
-
-class Tls1(Wire):
-    """
-    How the endpoint's certificate is checked.
-    """
-
-    ca_certificate_refs: list[CaCertificateRef1] | None = Field(
-        None, alias="caCertificateRefs", description="ConfigMaps or Secrets of the same namespace with ca.crt."
-    )
-    insecure_skip_verify: bool | None = Field(
-        None, alias="insecureSkipVerify", description="Any certificate is accepted."
-    )
-    sni: str | None = Field(None, description="Server name asked for.")
-
-
-class HealthCheck1(Wire):
-    """
-    How the gateway checks it.
-    """
-
-    path: str | None = Field(None, description="Path of the check.")
-    interval: str | None = Field(None, description="Time between checks.")
-    timeout: str | None = Field(None, description="Time one check may take.")
+    health_check: HealthCheck | None = None
+    crossplane: Crossplane | None = None
 
 
 class InForce(Wire):
@@ -159,13 +188,13 @@ class InForce(Wire):
     The spec that the gateway's objects were made from last. It is what runs, and what a ModelService routes to, while a mistake in the spec waits to be mended.
     """
 
-    url: str | None = Field(None, description="Where requests go.")
-    host: str | None = Field(None, description="Host header sent to the endpoint.")
-    api: list[str] | None = Field(None, description="Protocols the endpoint speaks.")
-    model: Model1 | None = Field(None, description="The model the endpoint serves.")
-    auth: Auth1 | None = Field(None, description="Credentials the gateway adds to requests.")
-    tls: Tls1 | None = Field(None, description="How the endpoint's certificate is checked.")
-    health_check: HealthCheck1 | None = Field(None, alias="healthCheck", description="How the gateway checks it.")
+    url: str | None = Field(default=None, description="Where requests go.")
+    host: str | None = Field(default=None, description="Host header sent to the endpoint.")
+    api: list[str] | None = Field(default=None, description="Protocols the endpoint speaks.")
+    model: InForceModel | None = None
+    auth: InForceAuth | None = None
+    tls: InForceTls | None = None
+    health_check: InForceHealthCheck | None = None
 
 
 class Status(Wire):
@@ -173,25 +202,22 @@ class Status(Wire):
     What became of it.
     """
 
-    backend_name: str | None = Field(None, alias="backendName", description="Name of the gateway's Backend for it.")
+    backend_name: str | None = Field(default=None, description="Name of the gateway's Backend for it.")
     credential_name: str | None = Field(
-        None, alias="credentialName", description="Name of the HTTPRouteFilter that sets its credential."
+        default=None, description="Name of the HTTPRouteFilter that sets its credential."
     )
-    ready: bool | None = Field(None, description="It may receive requests.")
-    in_force: InForce | None = Field(
-        None,
-        alias="inForce",
-        description="The spec that the gateway's objects were made from last. It is what runs, and what a ModelService routes to, while a mistake in the spec waits to be mended.",
-    )
+    ready: bool | None = Field(default=None, description="It may receive requests.")
+    in_force: InForce | None = None
+    conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
-class ModelEndpoint(Wire):
+class ModelEndpoint(Document):
     """
     ModelEndpoint is one place that answers model requests. A ModelDeployment composes one for each replica that serves; write one by hand for a service outside the fleet.
     """
 
-    api_version: str | None = Field(None, alias="apiVersion")
-    kind: str | None = None
-    metadata: dict[str, Any] | None = None
-    spec: Spec = Field(..., description="Where the endpoint is and how to talk to it.")
-    status: Status | None = Field(None, description="What became of it.")
+    api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"
+    kind: Literal["ModelEndpoint"] = "ModelEndpoint"
+    metadata: ObjectMeta = Field(description="Name, namespace and labels.")
+    spec: Spec
+    status: Status | None = None

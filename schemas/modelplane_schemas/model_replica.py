@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pydantic import Field
-from modelplane_schemas.wire import Wire
-from typing import Any, Literal
+from modelplane_schemas.wire import Document, ObjectMeta, Wire
+from typing import Literal
 
 
 class DeploymentRef(Wire):
@@ -12,7 +12,7 @@ class DeploymentRef(Wire):
     The ModelDeployment of the same namespace it belongs to.
     """
 
-    name: str = Field(..., description="Name of the ModelDeployment.")
+    name: str = Field(description="Name of the ModelDeployment.")
 
 
 class Model(Wire):
@@ -21,10 +21,11 @@ class Model(Wire):
     """
 
     name: str | None = Field(
-        None, description="Name under which clients ask for the model. Default is the name of the ModelDeployment."
+        default=None,
+        description="Name under which clients ask for the model. Default is the name of the ModelDeployment.",
     )
     uri: str | None = Field(
-        None,
+        default=None,
         description="Where the weights are: hf://organisation/repository[@revision], s3://bucket/path, gs://bucket/path, oci://registry/repository:tag or pvc://claim/path.",
     )
 
@@ -35,7 +36,7 @@ class Engine(Wire):
     """
 
     type: Literal["vllm", "sglang", "trtllm", "llamacpp", "custom"] | None = Field(
-        None,
+        default=None,
         description="Which engine it is. For a known engine the flags that follow from model and topology are added where they are missing. custom is opaque: nothing is added and nothing is read. Default: seen from the image, else custom.",
     )
 
@@ -45,7 +46,14 @@ class ModelCacheRef(Wire):
     A ModelCache of the same namespace that holds the weights.
     """
 
-    name: str = Field(..., description="Name of the ModelCache.")
+    name: str = Field(description="Name of the ModelCache.")
+
+
+class Constraint(Wire):
+    match_attribute: str = Field(
+        description="Fully qualified attribute that must have the same value on all devices, for example resource.kubernetes.io/pcieRoot.",
+    )
+    requests: list[str] | None = Field(default=None, description="Names of the requests it relates. Empty means all.")
 
 
 class Rendered(Wire):
@@ -53,8 +61,13 @@ class Rendered(Wire):
     What the pods that run were rendered as; an Object that says something else was edited and is put back.
     """
 
-    from_: str | None = Field(None, alias="from", description="Digest of the replica that it was rendered from.")
-    objects: dict[str, str] | None = Field(None, description="Digest of each rendered object by its key.")
+    from_: str | None = Field(
+        default=None,
+        validation_alias="from",
+        serialization_alias="from",
+        description="Digest of the replica that it was rendered from.",
+    )
+    objects: dict[str, str] | None = Field(default=None, description="Digest of each rendered object by its key.")
 
 
 class Address(Wire):
@@ -63,46 +76,75 @@ class Address(Wire):
     """
 
     host: str | None = Field(
-        None, description="Internal host name that identifies the replica at its cluster's gateway."
+        default=None, description="Internal host name that identifies the replica at its cluster's gateway."
     )
-    address: str | None = Field(None, description="Address of the cluster's gateway.")
-    port: int | None = Field(None, description="Port of the cluster's gateway.")
-    scheme: Literal["http", "https"] | None = Field(None, description="http or https.")
+    address: str | None = Field(default=None, description="Address of the cluster's gateway.")
+    port: int | None = Field(default=None, description="Port of the cluster's gateway.")
+    scheme: Literal["http", "https"] | None = Field(default=None, description="http or https.")
 
 
-class Selectors(Wire):
-    cel: str = Field(..., description="CEL expression.")
+class Condition(Wire):
+    last_transition_time: str
+    message: str | None = None
+    reason: str
+    status: str
+    type: str
+    observed_generation: int | None = None
 
 
-class Selectors2(Wire):
-    cel: str = Field(..., description="CEL expression as in nodeSelector.cel.")
-
-
-class Constraints(Wire):
-    match_attribute: str = Field(
-        ...,
-        alias="matchAttribute",
-        description="Fully qualified attribute that must have the same value on all devices, for example resource.kubernetes.io/pcieRoot.",
-    )
-    requests: list[str] | None = Field(None, description="Names of the requests it relates. Empty means all.")
+class Selector(Wire):
+    cel: str = Field(description="CEL expression.")
 
 
 class Topology(Wire):
     """
-    Parallelism of one worker. It needs pipeline x (data / dataLocal) nodes with tensor x dataLocal devices each.
+    Parallelism of one worker. It needs pipeline x (data / dataLocal) nodes with tensor x dataLocal devices each. Default: {"tensor": 1, "pipeline": 1, "data": 1, "dataLocal": 1, "expert": false}.
     """
 
     tensor: int | None = Field(
-        1, description="Devices on one node over which each layer is split (tensor parallelism)."
+        default=None, description="Devices on one node over which each layer is split (tensor parallelism). Default: 1."
     )
-    pipeline: int | None = Field(1, description="Nodes over which the layers are distributed (pipeline parallelism).")
-    data: int | None = Field(1, description="Engine copies that share the requests of one worker (data parallelism).")
+    pipeline: int | None = Field(
+        default=None, description="Nodes over which the layers are distributed (pipeline parallelism). Default: 1."
+    )
+    data: int | None = Field(
+        default=None, description="Engine copies that share the requests of one worker (data parallelism). Default: 1."
+    )
     data_local: int | None = Field(
-        1, alias="dataLocal", description="How many of the data copies run on one node. data must be a multiple of it."
+        default=None,
+        description="How many of the data copies run on one node. data must be a multiple of it. Default: 1.",
     )
     expert: bool | None = Field(
-        False, description="Distribute the experts of a mixture-of-experts model over the data copies."
+        default=None,
+        description="Distribute the experts of a mixture-of-experts model over the data copies. Default: false.",
     )
+
+
+class CompositionRef(Wire):
+    name: str
+
+
+class CompositionSelector(Wire):
+    match_labels: dict[str, str]
+
+
+class ResourceRef(Wire):
+    api_version: str
+    kind: str
+    name: str | None = None
+
+
+class Decode(Wire):
+    """
+    Workers of one role.
+    """
+
+    desired: int | None = Field(default=None, description="Workers that are wanted.")
+    ready: int | None = Field(default=None, description="Workers that are ready.")
+
+
+class NodeSelectorDeviceSelector(Wire):
+    cel: str = Field(description="CEL expression as in nodeSelector.cel.")
 
 
 class Metadata(Wire):
@@ -110,45 +152,14 @@ class Metadata(Wire):
     Labels and annotations for the pods, and for the ModelEndpoint that is made of the replica (labels).
     """
 
-    labels: dict[str, str] | None = Field(None, description="Labels. The prefix modelplane.ai/ is reserved.")
-    annotations: dict[str, str] | None = Field(None, description="Annotations. The prefix modelplane.ai/ is reserved.")
+    labels: dict[str, str] | None = Field(default=None, description="Labels. The prefix modelplane.ai/ is reserved.")
+    annotations: dict[str, str] | None = Field(
+        default=None, description="Annotations. The prefix modelplane.ai/ is reserved."
+    )
 
 
-class SecretKeyRef(Wire):
-    """
-    One key of a Secret or ConfigMap of the replica's namespace on the cluster.
-    """
-
-    name: str = Field(..., description="Name of the object.")
-    key: str = Field(..., description="Key inside the object.")
-    optional: bool | None = Field(None, description="Start without it when it is missing.")
-
-
-class FieldRef(Wire):
-    """
-    A field of the pod, for example status.podIP.
-    """
-
-    field_path: str = Field(..., alias="fieldPath", description="Path of the field.")
-
-
-class ResourceFieldRef(Wire):
-    """
-    A resource amount of a container.
-    """
-
-    container_name: str | None = Field(None, alias="containerName", description="The container; default is this one.")
-    resource: str = Field(..., description="For example limits.memory.")
-    divisor: int | str | None = Field(None, description="A Kubernetes quantity, for example 16, 500m or 64Gi.")
-
-
-class ConfigMapRef(Wire):
-    """
-    Name of the object.
-    """
-
-    name: str = Field(..., description="Name of the object.")
-    optional: bool | None = Field(None, description="Start without it when it is missing.")
+class ImagePullSecret(Wire):
+    name: str = Field(description="Name of the Secret.")
 
 
 class Resources(Wire):
@@ -156,26 +167,69 @@ class Resources(Wire):
     CPU, memory and other node resources of the container. Accelerators are asked for in nodeSelector and not repeated here.
     """
 
-    requests: dict[str, int | str] | None = Field(None, description="Amounts by resource name.")
-    limits: dict[str, int | str] | None = Field(None, description="Amounts by resource name.")
+    requests: dict[str, int | str] | None = Field(default=None, description="Amounts by resource name.")
+    limits: dict[str, int | str] | None = Field(default=None, description="Amounts by resource name.")
 
 
-class Ports(Wire):
-    name: str | None = Field(None, description="Name of the port; http for the one that serves the API.")
-    container_port: int = Field(..., alias="containerPort", description="Port number.")
-    protocol: Literal["TCP", "UDP", "SCTP"] | None = Field("TCP", description="Protocol.")
+class Port(Wire):
+    name: str | None = Field(default=None, description="Name of the port; http for the one that serves the API.")
+    container_port: int = Field(description="Port number.")
+    protocol: Literal["TCP", "UDP", "SCTP"] | None = Field(default=None, description="Protocol. Default: TCP.")
 
 
-class VolumeMounts(Wire):
-    name: str = Field(..., description="Name of the volume.")
-    mount_path: str = Field(..., alias="mountPath", description="Path inside the container.")
-    sub_path: str | None = Field(None, alias="subPath", description="Path inside the volume.")
-    read_only: bool | None = Field(None, alias="readOnly", description="Mount it read only.")
+class VolumeMount(Wire):
+    name: str = Field(description="Name of the volume.")
+    mount_path: str = Field(description="Path inside the container.")
+    sub_path: str | None = Field(default=None, description="Path inside the volume.")
+    read_only: bool | None = Field(default=None, description="Mount it read only.")
 
 
-class HttpHeaders(Wire):
-    name: str = Field(..., description="Name of the header.")
-    value: str = Field(..., description="Value of the header.")
+class EmptyDir(Wire):
+    """
+    Empty space that lives as long as the pod.
+    """
+
+    medium: Literal["", "Memory"] | None = Field(default=None, description="Memory makes it a RAM disk.")
+    size_limit: int | str | None = Field(
+        default=None, description="A Kubernetes quantity, for example 16, 500m or 64Gi."
+    )
+
+
+class PersistentVolumeClaim(Wire):
+    """
+    A PersistentVolumeClaim of the replica's namespace on the cluster.
+    """
+
+    claim_name: str = Field(description="Name of the claim.")
+    read_only: bool | None = Field(default=None, description="Mount it read only.")
+
+
+class Image(Wire):
+    """
+    The content of an OCI image or artefact, read only.
+    """
+
+    reference: str = Field(description="The image.")
+    pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
+        default=None, description="When it is pulled."
+    )
+
+
+class SeccompProfile(Wire):
+    """
+    System call filter.
+    """
+
+    type: Literal["RuntimeDefault"] = Field(description="RuntimeDefault is the runtime's own filter.")
+
+
+class ConfigMapRef(Wire):
+    """
+    Name of the object.
+    """
+
+    name: str = Field(description="Name of the object.")
+    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
 
 
 class TcpSocket(Wire):
@@ -183,7 +237,7 @@ class TcpSocket(Wire):
     A connection that must open.
     """
 
-    port: int | str = Field(..., description="Number or name of the port.")
+    port: int | str = Field(description="Number or name of the port.")
 
 
 class Exec(Wire):
@@ -191,7 +245,7 @@ class Exec(Wire):
     A program that must end with 0.
     """
 
-    command: list[str] | None = Field(None, description="Program and arguments; no shell is involved.")
+    command: list[str] | None = Field(default=None, description="Program and arguments; no shell is involved.")
 
 
 class Grpc(Wire):
@@ -199,16 +253,8 @@ class Grpc(Wire):
     A gRPC health check.
     """
 
-    port: int = Field(..., description="Port number.")
-    service: str | None = Field(None, description="Name sent in the check.")
-
-
-class Sleep(Wire):
-    """
-    Wait.
-    """
-
-    seconds: int = Field(..., description="Seconds to wait.")
+    port: int = Field(description="Port number.")
+    service: str | None = Field(default=None, description="Name sent in the check.")
 
 
 class Capabilities(Wire):
@@ -237,92 +283,14 @@ class Capabilities(Wire):
             ]
         ]
         | None
-    ) = Field(None, description="Capabilities to add; IPC_LOCK is what RDMA needs.")
-    drop: list[str] | None = Field(None, description="Capabilities to take away, or ALL.")
+    ) = Field(default=None, description="Capabilities to add; IPC_LOCK is what RDMA needs.")
+    drop: list[str] | None = Field(default=None, description="Capabilities to take away, or ALL.")
 
 
-class SeccompProfile(Wire):
-    """
-    System call filter.
-    """
-
-    type: Literal["RuntimeDefault"] = Field(..., description="RuntimeDefault is the runtime's own filter.")
-
-
-class ImagePullSecrets(Wire):
-    name: str = Field(..., description="Name of the Secret.")
-
-
-class EmptyDir(Wire):
-    """
-    Empty space that lives as long as the pod.
-    """
-
-    medium: Literal["", "Memory"] | None = Field(None, description="Memory makes it a RAM disk.")
-    size_limit: int | str | None = Field(
-        None, alias="sizeLimit", description="A Kubernetes quantity, for example 16, 500m or 64Gi."
-    )
-
-
-class Items(Wire):
-    key: str = Field(..., description="The key.")
-    path: str = Field(..., description="Path of the file.")
-    mode: int | None = Field(None, description="File mode, 0 to 511 (octal 0777).")
-
-
-class Secret(Wire):
-    """
-    The keys of a Secret as files.
-    """
-
-    secret_name: str = Field(..., alias="secretName", description="Name of the Secret.")
-    items: list[Items] | None = Field(None, description="Which keys, and under which path. Default is all.")
-    default_mode: int | None = Field(None, alias="defaultMode", description="File mode, 0 to 511 (octal 0777).")
-    optional: bool | None = Field(None, description="Start without it when it is missing.")
-
-
-class PersistentVolumeClaim(Wire):
-    """
-    A PersistentVolumeClaim of the replica's namespace on the cluster.
-    """
-
-    claim_name: str = Field(..., alias="claimName", description="Name of the claim.")
-    read_only: bool | None = Field(None, alias="readOnly", description="Mount it read only.")
-
-
-class ConfigMap2(Wire):
-    """
-    Keys of an object as files.
-    """
-
-    name: str = Field(..., description="Name of the object.")
-    items: list[Items] | None = Field(None, description="Which keys, and under which path. Default is all.")
-    optional: bool | None = Field(None, description="Start without it when it is missing.")
-
-
-class Items2(Wire):
-    path: str = Field(..., description="Path of the file.")
-    field_ref: FieldRef | None = Field(None, alias="fieldRef")
-    resource_field_ref: ResourceFieldRef | None = Field(None, alias="resourceFieldRef")
-    mode: int | None = Field(None, description="File mode, 0 to 511 (octal 0777).")
-
-
-class ServiceAccountToken(Wire):
-    """
-    A token of the pod's service account.
-    """
-
-    path: str = Field(..., description="Path of the file.")
-    audience: str | None = Field(None, description="Who the token is meant for.")
-    expiration_seconds: int | None = Field(None, alias="expirationSeconds", description="Lifetime of the token.")
-
-
-class Resources2(Wire):
-    """
-    How much.
-    """
-
-    requests: dict[str, int | str] = Field(..., description="Amounts by resource name.")
+class Item(Wire):
+    key: str = Field(description="The key.")
+    path: str = Field(description="Path of the file.")
+    mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
 
 
 class NodePublishSecretRef(Wire):
@@ -330,46 +298,111 @@ class NodePublishSecretRef(Wire):
     Secret for the driver.
     """
 
-    name: str = Field(..., description="Name of the Secret.")
+    name: str = Field(description="Name of the Secret.")
 
 
-class Image(Wire):
+class SecretKeyRef(Wire):
     """
-    The content of an OCI image or artefact, read only.
-    """
-
-    reference: str = Field(..., description="The image.")
-    pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        None, alias="pullPolicy", description="When it is pulled."
-    )
-
-
-class SecurityContext2(Wire):
-    """
-    Security settings of all containers of the pod.
+    One key of a Secret or ConfigMap of the replica's namespace on the cluster.
     """
 
-    run_as_user: int | None = Field(None, alias="runAsUser", description="Numeric id.")
-    run_as_group: int | None = Field(None, alias="runAsGroup", description="Numeric id.")
-    run_as_non_root: bool | None = Field(None, alias="runAsNonRoot", description="Refuse to start as root.")
-    fs_group: int | None = Field(None, alias="fsGroup", description="Numeric id.")
-    fs_group_change_policy: Literal["Always", "OnRootMismatch"] | None = Field(
-        None, alias="fsGroupChangePolicy", description="When ownership is changed."
-    )
-    supplemental_groups: list[int] | None = Field(None, alias="supplementalGroups", description="Further groups.")
-    seccomp_profile: SeccompProfile | None = Field(None, alias="seccompProfile")
+    name: str = Field(description="Name of the object.")
+    key: str = Field(description="Key inside the object.")
+    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
 
 
-class Decode(Wire):
+class FieldRef(Wire):
     """
-    Workers of one role.
+    A field of the pod, for example status.podIP.
     """
 
-    desired: int | None = Field(None, description="Workers that are wanted.")
-    ready: int | None = Field(None, description="Workers that are ready.")
+    field_path: str = Field(description="Path of the field.")
 
 
-class Workers1(Wire):
+class ResourceFieldRef(Wire):
+    """
+    A resource amount of a container.
+    """
+
+    container_name: str | None = Field(default=None, description="The container; default is this one.")
+    resource: str = Field(description="For example limits.memory.")
+    divisor: int | str | None = Field(default=None, description="A Kubernetes quantity, for example 16, 500m or 64Gi.")
+
+
+class HttpHeader(Wire):
+    name: str = Field(description="Name of the header.")
+    value: str = Field(description="Value of the header.")
+
+
+class Sleep(Wire):
+    """
+    Wait.
+    """
+
+    seconds: int = Field(description="Seconds to wait.")
+
+
+class SourceConfigMap(Wire):
+    """
+    Keys of an object as files.
+    """
+
+    name: str = Field(description="Name of the object.")
+    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
+    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+
+
+class ServiceAccountToken(Wire):
+    """
+    A token of the pod's service account.
+    """
+
+    path: str = Field(description="Path of the file.")
+    audience: str | None = Field(default=None, description="Who the token is meant for.")
+    expiration_seconds: int | None = Field(default=None, description="Lifetime of the token.")
+
+
+class DownwardAPIItem(Wire):
+    path: str = Field(description="Path of the file.")
+    field_ref: FieldRef | None = None
+    resource_field_ref: ResourceFieldRef | None = None
+    mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
+
+
+class VolumeClaimTemplateSpecResources(Wire):
+    """
+    How much.
+    """
+
+    requests: dict[str, int | str] = Field(description="Amounts by resource name.")
+
+
+class Device(Wire):
+    name: str = Field(description="Name of the request.")
+    device: str = Field(description="Name of the device in the InferenceClass.")
+    driver: str | None = Field(default=None, description="DRA driver of the device.")
+    claim: Literal["DRA", "DevicePlugin", "Synthetic"] = Field(description="How the device reaches the pod.")
+    device_class_name: str | None = Field(default=None, description="DeviceClass on the cluster for DRA.")
+    resource_name: str | None = Field(default=None, description="Extended resource for DevicePlugin.")
+    count: int = Field(description="Devices per pod.")
+    memory: int | str | None = Field(default=None, description="Memory of one device as its class publishes it.")
+    selectors: list[Selector] | None = Field(default=None, description="The user's expressions, verbatim.")
+
+
+class Crossplane(Wire):
+    """
+    Configures how Crossplane will reconcile this composite resource
+    """
+
+    composition_ref: CompositionRef | None = None
+    composition_selector: CompositionSelector | None = None
+    composition_revision_ref: CompositionRef | None = None
+    composition_revision_selector: CompositionSelector | None = None
+    composition_update_policy: Literal["Automatic", "Manual"] | None = None
+    resource_refs: list[ResourceRef] | None = None
+
+
+class StatusWorkers(Wire):
     """
     Workers by role.
     """
@@ -378,48 +411,87 @@ class Workers1(Wire):
     prefill: Decode | None = None
 
 
-class Status(Wire):
-    """
-    How far the replica has come.
-    """
-
-    phase: Literal["Pending", "Admitted", "Starting", "Running", "Degraded", "Failed"] | None = Field(
-        None,
-        description="Pending waits for its cluster's admission; Admitted is accepted; Starting is rendered and not serving yet; Running serves with all workers; Degraded serves with some; Failed cannot serve without a change.",
-    )
-    cluster: str | None = Field(None, description="The InferenceCluster it runs on.")
-    observed_generation: int | None = Field(
-        None, alias="observedGeneration", description="Generation of the spec that this status speaks of."
-    )
-    rendered: Rendered | None = Field(
-        None,
-        description="What the pods that run were rendered as; an Object that says something else was edited and is put back.",
-    )
-    workers: Workers1 | None = Field(None, description="Workers by role.")
-    address: Address | None = Field(None, description="How the control plane's gateway reaches the replica.")
-
-
-class Devices(Wire):
-    name: str = Field(..., description="Name of the request.")
-    device: str = Field(..., description="Name of the device in the InferenceClass.")
-    driver: str | None = Field(None, description="DRA driver of the device.")
-    claim: Literal["DRA", "DevicePlugin", "Synthetic"] = Field(..., description="How the device reaches the pod.")
-    device_class_name: str | None = Field(
-        None, alias="deviceClassName", description="DeviceClass on the cluster for DRA."
-    )
-    resource_name: str | None = Field(None, alias="resourceName", description="Extended resource for DevicePlugin.")
-    count: int = Field(..., description="Devices per pod.")
-    memory: int | str | None = Field(None, description="Memory of one device as its class publishes it.")
-    selectors: list[Selectors] | None = Field(None, description="The user's expressions, verbatim.")
-
-
-class Devices2(Wire):
-    name: str = Field(..., description="Name of the request, for example gpu.")
+class NodeSelectorDevice(Wire):
+    name: str = Field(description="Name of the request, for example gpu.")
     count: int | None = Field(
-        None,
+        default=None,
         description="Devices per pod. Default for the first request is the topology's devices per node (tensor x dataLocal), for every other 1.",
     )
-    selectors: list[Selectors2] | None = Field(None, description="Expressions that a device must all satisfy.")
+    selectors: list[NodeSelectorDeviceSelector] | None = Field(
+        default=None, description="Expressions that a device must all satisfy."
+    )
+
+
+class SecurityContext(Wire):
+    """
+    Security settings of all containers of the pod.
+    """
+
+    run_as_user: int | None = Field(default=None, description="Numeric id.")
+    run_as_group: int | None = Field(default=None, description="Numeric id.")
+    run_as_non_root: bool | None = Field(default=None, description="Refuse to start as root.")
+    fs_group: int | None = Field(default=None, description="Numeric id.")
+    fs_group_change_policy: Literal["Always", "OnRootMismatch"] | None = Field(
+        default=None, description="When ownership is changed."
+    )
+    supplemental_groups: list[int] | None = Field(default=None, description="Further groups.")
+    seccomp_profile: SeccompProfile | None = None
+
+
+class EnvFrom(Wire):
+    prefix: str | None = Field(default=None, description="Put in front of every key.")
+    config_map_ref: ConfigMapRef | None = None
+    secret_ref: ConfigMapRef | None = None
+
+
+class ContainerSecurityContext(Wire):
+    """
+    Security settings of the container. Privileged containers are not offered.
+    """
+
+    run_as_user: int | None = Field(default=None, description="Numeric id.")
+    run_as_group: int | None = Field(default=None, description="Numeric id.")
+    run_as_non_root: bool | None = Field(default=None, description="Refuse to start as root.")
+    read_only_root_filesystem: bool | None = Field(default=None, description="Mount the root file system read only.")
+    allow_privilege_escalation: bool | None = Field(
+        default=None, description="Allow a process to gain more rights than its parent."
+    )
+    capabilities: Capabilities | None = None
+    seccomp_profile: SeccompProfile | None = None
+
+
+class ConfigMap(Wire):
+    """
+    The keys of a ConfigMap as files.
+    """
+
+    name: str = Field(description="Name of the ConfigMap.")
+    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
+    default_mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
+    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+
+
+class Secret(Wire):
+    """
+    The keys of a Secret as files.
+    """
+
+    secret_name: str = Field(description="Name of the Secret.")
+    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
+    default_mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
+    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+
+
+class Csi(Wire):
+    """
+    A volume a CSI driver makes for the pod.
+    """
+
+    driver: str = Field(description="Name of the driver.")
+    read_only: bool | None = Field(default=None, description="Mount it read only.")
+    fs_type: str | None = Field(default=None, description="File system.")
+    volume_attributes: dict[str, str] | None = Field(default=None, description="Settings for the driver.")
+    node_publish_secret_ref: NodePublishSecretRef | None = None
 
 
 class ValueFrom(Wire):
@@ -427,16 +499,10 @@ class ValueFrom(Wire):
     Where the value comes from on the cluster.
     """
 
-    secret_key_ref: SecretKeyRef | None = Field(None, alias="secretKeyRef")
-    config_map_key_ref: SecretKeyRef | None = Field(None, alias="configMapKeyRef")
-    field_ref: FieldRef | None = Field(None, alias="fieldRef")
-    resource_field_ref: ResourceFieldRef | None = Field(None, alias="resourceFieldRef")
-
-
-class EnvFrom(Wire):
-    prefix: str | None = Field(None, description="Put in front of every key.")
-    config_map_ref: ConfigMapRef | None = Field(None, alias="configMapRef")
-    secret_ref: ConfigMapRef | None = Field(None, alias="secretRef")
+    secret_key_ref: SecretKeyRef | None = None
+    config_map_key_ref: SecretKeyRef | None = None
+    field_ref: FieldRef | None = None
+    resource_field_ref: ResourceFieldRef | None = None
 
 
 class HttpGet(Wire):
@@ -444,10 +510,10 @@ class HttpGet(Wire):
     An HTTP request that must answer 200 to 399.
     """
 
-    path: str | None = Field(None, description="Path of the request.")
-    port: int | str = Field(..., description="Number or name of the port.")
-    scheme: Literal["HTTP", "HTTPS"] | None = Field(None, description="Default HTTP.")
-    http_headers: list[HttpHeaders] | None = Field(None, alias="httpHeaders", description="Headers to send.")
+    path: str | None = Field(default=None, description="Path of the request.")
+    port: int | str = Field(description="Number or name of the port.")
+    scheme: Literal["HTTP", "HTTPS"] | None = Field(default=None, description="Default HTTP.")
+    http_headers: list[HttpHeader] | None = Field(default=None, description="Headers to send.")
 
 
 class PostStart(Wire):
@@ -456,37 +522,8 @@ class PostStart(Wire):
     """
 
     exec: Exec | None = None
-    http_get: HttpGet | None = Field(None, alias="httpGet")
+    http_get: HttpGet | None = None
     sleep: Sleep | None = None
-
-
-class SecurityContext(Wire):
-    """
-    Security settings of the container. Privileged containers are not offered.
-    """
-
-    run_as_user: int | None = Field(None, alias="runAsUser", description="Numeric id.")
-    run_as_group: int | None = Field(None, alias="runAsGroup", description="Numeric id.")
-    run_as_non_root: bool | None = Field(None, alias="runAsNonRoot", description="Refuse to start as root.")
-    read_only_root_filesystem: bool | None = Field(
-        None, alias="readOnlyRootFilesystem", description="Mount the root file system read only."
-    )
-    allow_privilege_escalation: bool | None = Field(
-        None, alias="allowPrivilegeEscalation", description="Allow a process to gain more rights than its parent."
-    )
-    capabilities: Capabilities | None = None
-    seccomp_profile: SeccompProfile | None = Field(None, alias="seccompProfile")
-
-
-class ConfigMap(Wire):
-    """
-    The keys of a ConfigMap as files.
-    """
-
-    name: str = Field(..., description="Name of the ConfigMap.")
-    items: list[Items] | None = Field(None, description="Which keys, and under which path. Default is all.")
-    default_mode: int | None = Field(None, alias="defaultMode", description="File mode, 0 to 511 (octal 0777).")
-    optional: bool | None = Field(None, description="Start without it when it is missing.")
 
 
 class DownwardAPI(Wire):
@@ -494,38 +531,39 @@ class DownwardAPI(Wire):
     Fields of the pod as files.
     """
 
-    items: list[Items2] | None = Field(None, description="The files.")
+    items: list[DownwardAPIItem] | None = Field(default=None, description="The files.")
 
 
-class Spec2(Wire):
+class VolumeClaimTemplateSpec(Wire):
     """
     What is claimed.
     """
 
     access_modes: list[Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]] = Field(
-        ..., alias="accessModes", description="How the volume may be mounted."
+        description="How the volume may be mounted."
     )
-    storage_class_name: str | None = Field(
-        None, alias="storageClassName", description="Storage class; default is the cluster's."
-    )
-    volume_mode: Literal["Filesystem", "Block"] | None = Field(
-        None, alias="volumeMode", description="Default Filesystem."
-    )
-    resources: Resources2
+    storage_class_name: str | None = Field(default=None, description="Storage class; default is the cluster's.")
+    volume_mode: Literal["Filesystem", "Block"] | None = Field(default=None, description="Default Filesystem.")
+    resources: VolumeClaimTemplateSpecResources
 
 
-class Csi(Wire):
+class Status(Wire):
     """
-    A volume a CSI driver makes for the pod.
+    How far the replica has come.
     """
 
-    driver: str = Field(..., description="Name of the driver.")
-    read_only: bool | None = Field(None, alias="readOnly", description="Mount it read only.")
-    fs_type: str | None = Field(None, alias="fsType", description="File system.")
-    volume_attributes: dict[str, str] | None = Field(
-        None, alias="volumeAttributes", description="Settings for the driver."
+    phase: Literal["Pending", "Admitted", "Starting", "Running", "Degraded", "Failed"] | None = Field(
+        default=None,
+        description="Pending waits for its cluster's admission; Admitted is accepted; Starting is rendered and not serving yet; Running serves with all workers; Degraded serves with some; Failed cannot serve without a change.",
     )
-    node_publish_secret_ref: NodePublishSecretRef | None = Field(None, alias="nodePublishSecretRef")
+    cluster: str | None = Field(default=None, description="The InferenceCluster it runs on.")
+    observed_generation: int | None = Field(
+        default=None, description="Generation of the spec that this status speaks of."
+    )
+    rendered: Rendered | None = None
+    workers: StatusWorkers | None = None
+    address: Address | None = None
+    conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
 class NodeSelector(Wire):
@@ -534,19 +572,20 @@ class NodeSelector(Wire):
     """
 
     cel: str | None = Field(
-        None,
+        default=None,
         description='CEL expression over device.driver, device.attributes["domain"].name and device.capacity["domain"].name, exactly as in a Kubernetes ResourceClaim, for example device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("70Gi")) >= 0.',
     )
-    devices: list[Devices2] | None = Field(
-        None, description="Device requests of ONE pod. The first request is the accelerator that the topology counts."
+    devices: list[NodeSelectorDevice] | None = Field(
+        default=None,
+        description="Device requests of ONE pod. The first request is the accelerator that the topology counts.",
     )
-    constraints: list[Constraints] | None = Field(None, description="Relations between the devices of one pod.")
+    constraints: list[Constraint] | None = Field(default=None, description="Relations between the devices of one pod.")
 
 
 class Env(Wire):
-    name: str = Field(..., description="Name of the variable.")
-    value: str | None = Field(None, description="Value of the variable.")
-    value_from: ValueFrom | None = Field(None, alias="valueFrom")
+    name: str = Field(description="Name of the variable.")
+    value: str | None = Field(default=None, description="Value of the variable.")
+    value_from: ValueFrom | None = None
 
 
 class StartupProbe(Wire):
@@ -554,19 +593,17 @@ class StartupProbe(Wire):
     How the container's state is probed. Defaults are described in the documentation.
     """
 
-    http_get: HttpGet | None = Field(None, alias="httpGet")
-    tcp_socket: TcpSocket | None = Field(None, alias="tcpSocket")
+    http_get: HttpGet | None = None
+    tcp_socket: TcpSocket | None = None
     exec: Exec | None = None
     grpc: Grpc | None = None
-    initial_delay_seconds: int | None = Field(
-        None, alias="initialDelaySeconds", description="Seconds before the first probe."
-    )
-    period_seconds: int | None = Field(None, alias="periodSeconds", description="Seconds between probes.")
-    timeout_seconds: int | None = Field(None, alias="timeoutSeconds", description="Seconds one probe may take.")
-    success_threshold: int | None = Field(None, alias="successThreshold", description="Successes in a row that count.")
-    failure_threshold: int | None = Field(None, alias="failureThreshold", description="Failures in a row that count.")
+    initial_delay_seconds: int | None = Field(default=None, description="Seconds before the first probe.")
+    period_seconds: int | None = Field(default=None, description="Seconds between probes.")
+    timeout_seconds: int | None = Field(default=None, description="Seconds one probe may take.")
+    success_threshold: int | None = Field(default=None, description="Successes in a row that count.")
+    failure_threshold: int | None = Field(default=None, description="Failures in a row that count.")
     termination_grace_period_seconds: int | None = Field(
-        None, alias="terminationGracePeriodSeconds", description="Seconds to stop after a failed probe."
+        default=None, description="Seconds to stop after a failed probe."
     )
 
 
@@ -575,15 +612,19 @@ class Lifecycle(Wire):
     What runs after the start and before the stop of the container.
     """
 
-    post_start: PostStart | None = Field(None, alias="postStart")
-    pre_stop: PostStart | None = Field(None, alias="preStop")
+    post_start: PostStart | None = None
+    pre_stop: PostStart | None = None
 
 
-class Sources(Wire):
-    config_map: ConfigMap2 | None = Field(None, alias="configMap")
-    secret: ConfigMap2 | None = None
-    downward_api: DownwardAPI | None = Field(None, alias="downwardAPI")
-    service_account_token: ServiceAccountToken | None = Field(None, alias="serviceAccountToken")
+class Source(Wire):
+    config_map: SourceConfigMap | None = None
+    secret: SourceConfigMap | None = None
+    downward_api: DownwardAPI | None = Field(
+        default=None,
+        validation_alias="downwardAPI",
+        serialization_alias="downwardAPI",
+    )
+    service_account_token: ServiceAccountToken | None = None
 
 
 class VolumeClaimTemplate(Wire):
@@ -591,41 +632,42 @@ class VolumeClaimTemplate(Wire):
     The claim.
     """
 
-    spec: Spec2
+    spec: VolumeClaimTemplateSpec
 
 
-class Containers(Wire):
-    name: str = Field(..., description="Name of the container; engine for the one that runs the model.")
-    image: str = Field(..., description="Image of the container, with a tag or a digest.")
+class Container(Wire):
+    name: str = Field(description="Name of the container; engine for the one that runs the model.")
+    image: str = Field(description="Image of the container, with a tag or a digest.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        None, alias="imagePullPolicy", description="When the image is pulled. Default as in Kubernetes, by the tag."
+        default=None, description="When the image is pulled. Default as in Kubernetes, by the tag."
     )
     command: list[str] | None = Field(
-        None,
+        default=None,
         description="Program that replaces the image's entry point. Each entry is one argument; no shell is involved.",
     )
-    args: list[str] | None = Field(None, description="Arguments. Each entry is one argument; no shell is involved.")
-    working_dir: str | None = Field(None, alias="workingDir", description="Directory the program starts in.")
+    args: list[str] | None = Field(
+        default=None, description="Arguments. Each entry is one argument; no shell is involved."
+    )
+    working_dir: str | None = Field(default=None, description="Directory the program starts in.")
     env: list[Env] | None = Field(
-        None, description="Environment variables. Names that start with MODELPLANE_ are reserved."
+        default=None, description="Environment variables. Names that start with MODELPLANE_ are reserved."
     )
     env_from: list[EnvFrom] | None = Field(
-        None,
-        alias="envFrom",
+        default=None,
         description="Objects of the replica's namespace on the cluster whose keys become environment variables.",
     )
     resources: Resources | None = None
-    ports: list[Ports] | None = Field(
-        None, description="Ports of the container. The engine's default is 8000 named http."
+    ports: list[Port] | None = Field(
+        default=None, description="Ports of the container. The engine's default is 8000 named http."
     )
-    volume_mounts: list[VolumeMounts] | None = Field(
-        None, alias="volumeMounts", description="Where volumes of the pod appear in the container."
+    volume_mounts: list[VolumeMount] | None = Field(
+        default=None, description="Where volumes of the pod appear in the container."
     )
-    startup_probe: StartupProbe | None = Field(None, alias="startupProbe")
-    liveness_probe: StartupProbe | None = Field(None, alias="livenessProbe")
-    readiness_probe: StartupProbe | None = Field(None, alias="readinessProbe")
+    startup_probe: StartupProbe | None = None
+    liveness_probe: StartupProbe | None = None
+    readiness_probe: StartupProbe | None = None
     lifecycle: Lifecycle | None = None
-    security_context: SecurityContext | None = Field(None, alias="securityContext")
+    security_context: ContainerSecurityContext | None = None
 
 
 class Projected(Wire):
@@ -633,8 +675,8 @@ class Projected(Wire):
     Several sources in one directory.
     """
 
-    default_mode: int | None = Field(None, alias="defaultMode", description="File mode, 0 to 511 (octal 0777).")
-    sources: list[Sources] | None = Field(None, description="The sources.")
+    default_mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
+    sources: list[Source] | None = Field(default=None, description="The sources.")
 
 
 class Ephemeral(Wire):
@@ -642,46 +684,44 @@ class Ephemeral(Wire):
     A claim that is made for the pod and goes with it.
     """
 
-    volume_claim_template: VolumeClaimTemplate = Field(..., alias="volumeClaimTemplate")
+    volume_claim_template: VolumeClaimTemplate
 
 
-class Volumes(Wire):
-    name: str = Field(..., description="Name of the volume.")
-    empty_dir: EmptyDir | None = Field(None, alias="emptyDir")
-    config_map: ConfigMap | None = Field(None, alias="configMap")
+class Volume(Wire):
+    name: str = Field(description="Name of the volume.")
+    empty_dir: EmptyDir | None = None
+    config_map: ConfigMap | None = None
     secret: Secret | None = None
-    persistent_volume_claim: PersistentVolumeClaim | None = Field(None, alias="persistentVolumeClaim")
+    persistent_volume_claim: PersistentVolumeClaim | None = None
     projected: Projected | None = None
     ephemeral: Ephemeral | None = None
     csi: Csi | None = None
     image: Image | None = None
 
 
-class Spec(Wire):
+class TemplateSpec(Wire):
     """
     Containers and volumes of the pod. Node selection, claims and affinity are derived, not written here.
     """
 
-    containers: list[Containers] = Field(
-        ..., description="The container named engine runs the model; every other container is a sidecar."
+    containers: list[Container] = Field(
+        description="The container named engine runs the model; every other container is a sidecar."
     )
-    image_pull_secrets: list[ImagePullSecrets] | None = Field(
-        None,
-        alias="imagePullSecrets",
+    image_pull_secrets: list[ImagePullSecret] | None = Field(
+        default=None,
         description="Secrets of the replica's namespace on the cluster with which images are pulled.",
     )
-    volumes: list[Volumes] | None = Field(
-        None, description="Volumes of the pod. Volumes of the node itself (hostPath) are not offered."
+    volumes: list[Volume] | None = Field(
+        default=None, description="Volumes of the pod. Volumes of the node itself (hostPath) are not offered."
     )
     service_account_name: str | None = Field(
-        None, alias="serviceAccountName", description="Service account of the replica's namespace on the cluster."
+        default=None, description="Service account of the replica's namespace on the cluster."
     )
     termination_grace_period_seconds: int | None = Field(
-        None,
-        alias="terminationGracePeriodSeconds",
+        default=None,
         description="Seconds a pod may take to finish its streams when it is stopped.",
     )
-    security_context: SecurityContext2 | None = Field(None, alias="securityContext")
+    security_context: SecurityContext | None = None
 
 
 class Template(Wire):
@@ -690,7 +730,7 @@ class Template(Wire):
     """
 
     metadata: Metadata | None = None
-    spec: Spec
+    spec: TemplateSpec
 
 
 class Workers(Wire):
@@ -699,11 +739,10 @@ class Workers(Wire):
     """
 
     count: int | None = Field(
-        1, description="Workers per replica. One worker is one complete engine instance, possibly over several nodes."
+        default=None,
+        description="Workers per replica. One worker is one complete engine instance, possibly over several nodes. Default: 1.",
     )
-    topology: Topology | None = Field(
-        {"tensor": 1, "pipeline": 1, "data": 1, "dataLocal": 1, "expert": False}, validate_default=True
-    )
+    topology: Topology | None = None
     template: Template
 
 
@@ -712,64 +751,52 @@ class Prefill(Wire):
     The prefill role of a disaggregated replica; the fields above are then those of the decode role.
     """
 
-    pool: str = Field(..., description="Node pool of the cluster that holds the pods of this role.")
-    node_selector: NodeSelector = Field(..., alias="nodeSelector")
-    devices: list[Devices] = Field(
-        ...,
+    pool: str = Field(description="Node pool of the cluster that holds the pods of this role.")
+    node_selector: NodeSelector
+    devices: list[Device] = Field(
         description="The device requests of one pod, resolved against the pool's class. Empty when every matched device is Synthetic.",
     )
-    constraints: list[Constraints] | None = Field(None, description="Relations between the devices of one pod.")
+    constraints: list[Constraint] | None = Field(default=None, description="Relations between the devices of one pod.")
     workers: Workers
 
 
-class SpecModel(Wire):
+class Spec(Wire):
     """
     What to run, where, and on which devices.
     """
 
-    deployment_ref: DeploymentRef = Field(
-        ..., alias="deploymentRef", description="The ModelDeployment of the same namespace it belongs to."
-    )
+    deployment_ref: DeploymentRef
     cluster_name: str = Field(
-        ...,
-        alias="clusterName",
         description="The InferenceCluster it runs on. A move to another cluster is a new replica.",
     )
     priority: int | None = Field(
-        0,
-        description="When capacity is short, replicas with the higher priority are admitted first. Running ones are never displaced.",
+        default=None,
+        description="When capacity is short, replicas with the higher priority are admitted first. Running ones are never displaced. Default: 0.",
     )
     backend: Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"] = Field(
-        ..., description="Serving technology it is rendered for."
+        description="Serving technology it is rendered for."
     )
-    model: Model | None = Field(
-        None, description="The model. Without it the engine's own arguments say what is served."
-    )
-    engine: Engine | None = Field(None, description="The inference engine inside the image.")
-    model_cache_ref: ModelCacheRef | None = Field(
-        None, alias="modelCacheRef", description="A ModelCache of the same namespace that holds the weights."
-    )
-    pool: str = Field(..., description="Node pool of the cluster that holds the pods of this role.")
-    devices: list[Devices] = Field(
-        ...,
+    model: Model | None = None
+    engine: Engine | None = None
+    model_cache_ref: ModelCacheRef | None = None
+    pool: str = Field(description="Node pool of the cluster that holds the pods of this role.")
+    devices: list[Device] = Field(
         description="The device requests of one pod, resolved against the pool's class. Empty when every matched device is Synthetic.",
     )
-    node_selector: NodeSelector = Field(..., alias="nodeSelector")
-    constraints: list[Constraints] | None = Field(None, description="Relations between the devices of one pod.")
+    node_selector: NodeSelector
+    constraints: list[Constraint] | None = Field(default=None, description="Relations between the devices of one pod.")
     workers: Workers
-    prefill: Prefill | None = Field(
-        None,
-        description="The prefill role of a disaggregated replica; the fields above are then those of the decode role.",
-    )
+    prefill: Prefill | None = None
+    crossplane: Crossplane | None = None
 
 
-class ModelReplica(Wire):
+class ModelReplica(Document):
     """
     ModelReplica is one complete serving instance on one cluster. It is composed by a ModelDeployment, which has decided the cluster, the pools and the devices; its function renders it for one serving technology. Do not write it by hand.
     """
 
-    api_version: str | None = Field(None, alias="apiVersion")
-    kind: str | None = None
-    metadata: dict[str, Any] | None = None
-    spec: SpecModel = Field(..., description="What to run, where, and on which devices.")
-    status: Status | None = Field(None, description="How far the replica has come.")
+    api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"
+    kind: Literal["ModelReplica"] = "ModelReplica"
+    metadata: ObjectMeta = Field(description="Name, namespace and labels.")
+    spec: Spec
+    status: Status | None = None

@@ -274,8 +274,13 @@ class _Search:
         return {base for base in bases if base not in self.symbols}
 
     def _overrides(self, symbol: Symbol, member: str) -> bool:
-        """Whether a class of others, which may call it, knows a member of that name; a tuple's fields have places."""
+        """Whether a class of others, which may call it, knows a member of that name.
+
+        A tuple's fields have places, and those of a pydantic model are its schema.
+        """
         externals = self._externals(symbol)
+        if "pydantic.BaseModel" in externals and self.members[symbol.name][member].kind == "member":
+            return True
         return "typing.NamedTuple" in externals or any(_knows(base, member) for base in sorted(externals))
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from modelplane_cli.__main__ import COMMANDS
+from modelplane_cli.output import models
 from modelplane_functions import registry
 from tests.support.lint import reach
 from tests.support.lint.code import Module, Symbol
@@ -41,6 +42,7 @@ def entries(known: Mapping[str, Module]) -> list[str]:
     found = [*programs(tomllib.loads(PROJECT.read_text(encoding="utf-8"))), SERVER]
     found += [door for door in FRONT_DOORS if door in known]
     found += [f"modelplane_cli.commands.{name}.main" for name in COMMANDS]
+    found += [f"{models.__name__}.{command}.{model}" for command, model in models.ANSWERS.items()]
     for composer in registry.composers().values():
         module = f"modelplane_functions.compose.{composer.module}"
         found.append(f"{module}.compose")

@@ -50,26 +50,25 @@ def test_module_names(kind: str, module: str) -> None:
     assert generator().module_name(kind) == module
 
 
-def test_models_read_documents_with_defaults() -> None:
+def test_models_leave_defaults_to_the_api_server_and_say_them() -> None:
     read = ModelDeployment.model_validate(
         {
-            "apiVersion": "modelplane.ai/v1alpha1",
-            "kind": "ModelDeployment",
             "metadata": {"name": "a"},
             "spec": {
                 "nodeSelector": {"cel": "true"},
-                "workers": {"template": {"spec": {"containers": [{"name": "engine", "image": "b", "unknown": 1}]}}},
+                "workers": {"template": {"spec": {"containers": [{"name": "engine", "image": "b"}]}}},
             },
         }
     )
-    assert read.spec.replicas == 1
-    assert read.spec.workers.topology is not None and read.spec.workers.topology.data_local == 1
-    assert read.spec.workers.template.spec.containers[0].image_pull_policy is None
+    assert (read.api_version, read.kind) == ("modelplane.ai/v1alpha1", "ModelDeployment")
+    assert (read.spec.replicas, read.spec.workers.topology) == (None, None)
+    assert str(type(read.spec).model_fields["replicas"].description).endswith("Default: 1.")
 
 
 def test_numbers_stay_whole_and_amounts_stay_as_written() -> None:
     read = InferenceClass.model_validate(
         {
+            "metadata": {"name": "a"},
             "spec": {
                 "devices": [
                     {
@@ -80,7 +79,7 @@ def test_numbers_stay_whole_and_amounts_stay_as_written() -> None:
                         "capacity": {"memory": {"value": "1Gi"}, "cores": {"value": 4}},
                     }
                 ]
-            }
+            },
         }
     )
     (device,) = read.spec.devices

@@ -1,13 +1,22 @@
-"""The JSON that machines read: every promised key is there with its type; what was added is listed here too."""
+"""The JSON that machines read: every key of an answer is in its schema with its type, and none is missing."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import jsonschema
+import pydantic
 import pytest
+import yaml
 
+from modelplane.placement.decision import Admission
+from modelplane.workload.model import Role
+from modelplane_cli.output import models
+from modelplane_cli.output.models import base, common, explain, plan
+from modelplane_cli.planning import plan as planned
+from modelplane_cli.planning.changes import Action
 from tests.bench import files
 from tests.support import planning as given
 from tests.support import rendering
@@ -15,180 +24,15 @@ from tests.support import rendering
 Json = Any
 
 
-class Maybe:
-    """A shape or null."""
-
-    def __init__(self, shape: Json) -> None:
-        self.shape = shape
+CASES = {"cases": [{"id": "yes", "expression": "true"}, {"id": "no", "expression": "device."}]}
 
 
-class Each:
-    """A map from any text to a shape."""
-
-    def __init__(self, shape: Json) -> None:
-        self.shape = shape
-
-
-class Optional:
-    """A key that may be missing."""
-
-    def __init__(self, shape: Json) -> None:
-        self.shape = shape
-
-
-ANY = object()
-PLACE = {"cluster": str, "pools": [str]}
-CHANGE = {
-    "change": str,
-    "namespace": str,
-    "deployment": str,
-    "replica": str,
-    "successor": Maybe(str),
-    "from": Maybe(PLACE),
-    "to": Maybe(PLACE),
-    "interrupted": bool,
-    "why": str,
-}
-OPERATION = {
-    "document": {"kind": str, "namespace": Optional(str), "name": str},
-    "op": str,
-    "path": str,
-    "value": Optional(ANY),
-}
-CLOSEST = {
-    "cluster": str,
-    "pool": str,
-    "misses": [str],
-    "wouldFitIf": str,
-    "change": [OPERATION],
-    "notInDocuments": [str],
-}
-REPLICA = {
-    "name": str,
-    "cluster": str,
-    "admitted": bool,
-    "serves": bool,
-    "state": str,
-    "note": str,
-    "roles": [{"role": str, "pool": str, "nodes": int, "pods": int, "devicesPerPod": Each(int)}],
-}
-UNSCHEDULABLE = {
-    "count": int,
-    "message": str,
-    "reasons": [{"reason": str, "clusters": int, "examples": [str], "detail": str}],
-    "closest": Maybe(CLOSEST),
-}
-PLAN = {
-    "deployments": [
-        {
-            "namespace": str,
-            "name": str,
-            "wanted": int,
-            "placed": int,
-            "backend": Maybe(str),
-            "replicas": [REPLICA],
-            "unschedulable": Maybe(UNSCHEDULABLE),
-            "blocked": [str],
-        }
-    ],
-    "pools": [
-        {
-            "cluster": str,
-            "pool": str,
-            "class": str,
-            "nodes": int,
-            "nodesUsed": int,
-            "nodesGrowable": int,
-            "devices": Each({"total": int, "used": int, "free": int, "usedBefore": int}),
-        }
-    ],
-    "changes": [CHANGE],
-    "cost": Each({"perHour": str, "perHourBefore": str, "perHourAllNodes": str}),
-}
-EXPLAIN = {
-    "kind": str,
-    "namespace": str,
-    "name": str,
-    "message": str,
-    "placed": bool,
-    "clusters": [
-        {
-            "cluster": str,
-            "fits": bool,
-            "reason": Maybe(str),
-            "detail": str,
-            "pools": [{"pool": str, "role": str, "fits": bool, "reason": Maybe(str), "detail": str}],
-        }
-    ],
-    "closest": Maybe(CLOSEST),
-    "noChange": Maybe(str),
-    "replicas": [
-        {
-            "name": str,
-            "cluster": str,
-            "pools": Each(str),
-            "admission": str,
-            "note": str,
-            "engineArguments": str,
-            "fits": Maybe(bool),
-            "wouldAlsoFit": [{"cluster": str, "preferred": bool, "why": str}],
-            "wouldNotFit": [{"cluster": str, "reason": str, "detail": str}],
-        }
-    ],
-    "blocked": [{"replica": str, "cause": str, "message": str}],
-}
-UNPLACED = {"namespace": str, "name": str, "count": int, "replicas": [str], "message": str}
-STEP = {
-    "event": str,
-    "fits": bool,
-    "moved": [CHANGE],
-    "lost": [CHANGE],
-    "unplaced": [UNPLACED],
-    "changes": [CHANGE],
-    "stages": [[str]],
-}
-HEADROOM = {
-    "anyClusters": int,
-    "largest": Maybe({"clusters": [str], "devices": int}),
-    "singles": [{"cluster": str, "devices": int, "fits": bool, "unplaced": [UNPLACED]}],
-    "tried": int,
-    "rehearsed": int,
-    "complete": bool,
-}
-SIMULATE = {"steps": [STEP], "after": PLAN, "headroom": Optional(HEADROOM)}
-PROBLEM = {"file": str, "line": int, "document": int, "path": str, "message": str, "severity": str, "object": str}
-VALIDATE = {"problems": [PROBLEM]}
-
-
-def differences(found: Json, shape: Json, where: str = "$") -> list[str]:
-    """Return where what was found is not of the shape."""
-    if isinstance(shape, Maybe):
-        return [] if found is None else differences(found, shape.shape, where)
-    if shape is ANY:
-        return []
-    if isinstance(shape, type):
-        return [] if type(found) is shape else [f"{where} is {found!r}, not {shape.__name__}"]
-    if isinstance(shape, list):
-        if not isinstance(found, list):
-            return [f"{where} is {found!r}, not a list"]
-        return [one for at, item in enumerate(found) for one in differences(item, shape[0], f"{where}[{at}]")]
-    if not isinstance(found, dict):
-        return [f"{where} is {found!r}, not a map"]
-    if isinstance(shape, Each):
-        return [one for key in found for one in differences(found[key], shape.shape, f"{where}.{key}")]
-    missing = [
-        f"{where}.{key} is missing" for key in shape if key not in found and not isinstance(shape[key], Optional)
-    ]
-    unknown = [f"{where}.{key} is not in this table" for key in found if key not in shape]
-    inside = [
-        one
-        for key in found
-        if key in shape
-        for one in differences(
-            found[key], shape[key].shape if isinstance(shape[key], Optional) else shape[key], f"{where}.{key}"
-        )
-    ]
-    return missing + unknown + inside
+def differences(command: str, found: Json) -> list[str]:
+    """Return where an answer is not of the JSON Schema that `modelplane schema --output` prints."""
+    schema = given.run("schema", "--output", command).json
+    jsonschema.Draft202012Validator.check_schema(schema)
+    wrong = jsonschema.Draft202012Validator(schema).iter_errors(found)
+    return sorted(f"{one.json_path}: {one.message}" for one in wrong)
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +49,7 @@ EXAMPLES = [str(rendering.ROOT / "examples" / name) for name in rendering.EXAMPL
 @pytest.mark.parametrize("example", [*EXAMPLES, None], ids=[*rendering.EXAMPLES, "a fleet that is too small"])
 def test_plan_is_of_its_shape(full: str, example: str | None) -> None:
     found = given.run("plan", example or full, "-o", "json").json
-    assert differences(found, PLAN) == []
+    assert differences("plan", found) == []
     if example is None:
         (row,) = found["deployments"]
         assert row["unschedulable"]["closest"]["change"], "every shape that may be null was seen with a value"
@@ -213,7 +57,7 @@ def test_plan_is_of_its_shape(full: str, example: str | None) -> None:
 
 @pytest.mark.parametrize("subject", ["md/llama", "mr/llama-0"])
 def test_explain_is_of_its_shape(full: str, subject: str) -> None:
-    assert differences(given.run("explain", full, subject, "-o", "json").json, EXPLAIN) == []
+    assert differences("explain", given.run("explain", full, subject, "-o", "json").json) == []
 
 
 @pytest.mark.parametrize(
@@ -227,7 +71,7 @@ def test_explain_is_of_its_shape(full: str, subject: str) -> None:
 )
 def test_simulate_is_of_its_shape(full: str, happening: list[str]) -> None:
     found = given.run("simulate", full, *happening, "-o", "json").json
-    assert differences(found, SIMULATE) == []
+    assert differences("simulate", found) == []
     assert ("headroom" in found) is ("--headroom" in happening)
 
 
@@ -236,19 +80,79 @@ def test_validate_is_of_its_shape(tmp_path: Path, replicas: Json) -> None:
     deployment = given.deployment()
     deployment["spec"]["replicas"] = replicas
     ran = given.run("validate", given.written(tmp_path, "now", deployment), "-o", "json")
-    assert differences(json.loads(ran.out), VALIDATE) == []
+    assert differences("validate", json.loads(ran.out)) == []
     assert bool(ran.json["problems"]) is (replicas == "five")
 
 
-def test_a_shape_that_differs_is_seen() -> None:
-    found = {"file": 1, "line": "1", "document": 1, "path": "", "message": "", "more": True}
-    assert differences(found, PROBLEM) == [
-        "$.severity is missing",
-        "$.object is missing",
-        "$.more is not in this table",
-        "$.file is 1, not str",
-        "$.line is '1', not int",
+@pytest.mark.parametrize("expression", ["true", "device.driver +", 'device.driver == "x"', "device.nothing"])
+def test_cel_is_of_its_shape(full: str, expression: str) -> None:
+    found = given.run("cel", expression, "--class", full, "-o", "json").json
+    assert differences("cel", found) == []
+    assert isinstance(found, dict)
+
+
+def test_a_batch_of_cel_is_of_its_shape(full: str, tmp_path: Path) -> None:
+    batch = tmp_path / "batch.yaml"
+    batch.write_text(yaml.safe_dump(CASES))
+    found = given.run("cel", "--batch", str(batch), "--class", full, "-o", "json").json
+    assert differences("cel", found) == []
+    assert [(one["id"], one["result"]) for one in found] == [("yes", "true"), ("no", "compile_error")]
+
+
+def test_render_is_of_its_shape(full: str) -> None:
+    assert differences("render", given.run("render", full, "-o", "json").json) == []
+
+
+def test_a_key_that_is_missing_unknown_or_of_another_type_is_seen() -> None:
+    problem = {"file": 1, "line": "1", "document": 1, "path": "", "message": "", "severity": "error", "more": True}
+    assert differences("validate", {"problems": [problem]}) == [
+        "$.problems[0].file: 1 is not of type 'string'",
+        "$.problems[0].line: '1' is not of type 'integer'",
+        "$.problems[0]: 'object' is a required property",
+        "$.problems[0]: Additional properties are not allowed ('more' was unexpected)",
     ]
+
+
+@pytest.mark.parametrize("command", models.ANSWERS)
+def test_no_object_of_an_answer_takes_keys_that_are_not_said(command: str) -> None:
+    schema = models.schema(command)
+    parts = [schema, *schema["$defs"].values()]
+    objects = {one["title"]: one for one in parts if one.get("type") == "object"}
+    open_ = {name for name, one in objects.items() if one.get("additionalProperties") is not False}
+    assert open_ == ({"Resource", "Metadata"} if command == "render" else set())
+    silent = [
+        f"{name}.{field}"
+        for name, one in objects.items()
+        for field, below in one["properties"].items()
+        if not below.get("description")
+    ]
+    assert silent == []
+
+
+def test_a_model_reads_an_answer_as_it_is(full: str) -> None:
+    found = given.run("plan", full, "-o", "json")
+    read = models.adapter("plan").validate_json(found.out)
+    assert read.deployments[0].unschedulable.closest.change[0].document.kind == "InferenceCluster"
+    assert read.model_dump(by_alias=True, exclude_unset=True) == found.json
+    with pytest.raises(pydantic.ValidationError):
+        models.adapter("plan").validate_python({**found.json, "more": 1})
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        pytest.param(common.Change.model_fields["change"].annotation, Action, id="change"),
+        pytest.param(explain.Standing.model_fields["admission"].annotation, Admission, id="admission"),
+        pytest.param(base.RoleName, Role, id="role"),
+    ],
+)
+def test_words_of_an_answer_are_those_of_the_library(said: Any, known: Any) -> None:
+    assert sorted(get_args(said)) == sorted(one.value for one in known)
+
+
+def test_states_of_an_answer_are_those_of_a_plan() -> None:
+    states = get_args(plan.Replica.model_fields["state"].annotation)
+    assert sorted(states) == sorted([planned.RETAINED, planned.NEW, planned.MOVED])
 
 
 # --- a plan equals what the functions compose ---------------------------------------------------------------------
