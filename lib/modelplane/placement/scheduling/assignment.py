@@ -86,7 +86,7 @@ class Table:
         self.kinds: list[int] = []
         """Per class number, the first that matches as it does: with equal ledgers the two answer alike."""
         self._alike: dict[tuple[Match, ...], int] = {}
-        self._solutions: dict[tuple[tuple[tuple[int, Ledger], ...], Barred], Assignment | None] = {}
+        self._solutions: dict[tuple[tuple[int, Ledger], ...], Assignment | None] = {}
         self._devices: dict[int, int] = {}
         self._contents: dict[int, str] = {}
         self._memories: dict[tuple[int, int, int], int] = {}
@@ -225,11 +225,12 @@ class Table:
 
     def solve(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred = frozenset()) -> Assignment | None:
         """Return the best way to put one replica on pools given as (class number, ledger), None when there is none."""
-        key = (pools, barred)
-        if key not in self._solutions:
+        if barred:
+            return self._search(pools, barred)
+        if pools not in self._solutions:
             interruption.checkpoint()
-            self._solutions[key] = self._search(pools, barred)
-        return self._solutions[key]
+            self._solutions[pools] = self._search(pools, barred)
+        return self._solutions[pools]
 
     def _search(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred) -> Assignment | None:
         before = tuple(state for _, state in pools)

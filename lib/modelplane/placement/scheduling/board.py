@@ -64,7 +64,8 @@ class Likeness:
 ANY_LIKENESS = Likeness(None, "", ())
 """A bound on the likeness of every cluster."""
 
-_NOTHING_KNOWN = Goodness(assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
+NOTHING_KNOWN = Goodness(assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
+"""A bound on how good an assignment is where nothing is known of it."""
 
 ServingPool: TypeAlias = tuple[Pool, int]
 """One pool whose class serves some role, and the class's number in the table."""
@@ -204,7 +205,7 @@ class Board:
         See `Table.floor`.
         """
         if name in self._extra:
-            return _NOTHING_KNOWN if self.serving(name) else None
+            return NOTHING_KNOWN if self.serving(name) else None
         return self.table.floor(self.serving(name), self.clusters[name].accounting)
 
     def left(self, name: str) -> int | None:
@@ -256,7 +257,10 @@ class Board:
         if name in self._unsolved:
             return None
         rows = zip(self.serving(name), self.ledgers(name), strict=True)
-        found = self.table.solve(tuple([(number, state) for (_, number), state in rows]), self._barred_on(name))
+        found = self.table.solve(
+            tuple([(number, state) for (_, number), state in rows]),
+            self._barred_on(name) if self._refused else frozenset(),
+        )
         if found is None:
             self._unsolved.add(name)
         return found
@@ -362,11 +366,13 @@ class Board:
         self._estimates_on.pop(name, None)
         self._most_free.pop(name, None)
 
-    def take(self, name: str, solution: Assignment) -> None:
-        """Put a new replica down."""
-        self.occupy(name, self.holdings(name, solution))
+    def take(self, name: str, solution: Assignment) -> list[Holding]:
+        """Put a new replica down, and return what it takes."""
+        holdings = self.holdings(name, solution)
+        self.occupy(name, holdings)
         self._ledgers[name] = solution.ledgers
         self.add(name, 1)
+        return holdings
 
     def add(self, name: str, more: int) -> None:
         """Count a replica in everything that counts: ranking, spread and the limit; negative, one that is left out."""

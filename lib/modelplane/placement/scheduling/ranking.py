@@ -15,8 +15,9 @@ from typing import TypeAlias
 
 from modelplane.placement.scheduling import preference
 from modelplane.placement.scheduling.assignment import Assignment
-from modelplane.placement.scheduling.board import Board, Domain
+from modelplane.placement.scheduling.board import NOTHING_KNOWN, Board, Domain
 from modelplane.placement.scheduling.preference import Preference
+from modelplane.placement.snapshot import Holding
 
 
 class Stage(IntEnum):
@@ -81,6 +82,7 @@ class Ranking:
         self._board = board
         self._queues: dict[Domain, _Queue] = {}
         self._versions: dict[str, int] = {}
+        self._solved: dict[str, Assignment] = {}
         eligible = [name for name in clusters if board.barred(name) is None and board.serving(name)]
         board.table.compare_prices()
         self._domains = countable_domains(board, eligible)
@@ -109,10 +111,11 @@ class Ranking:
                 return found
         return None
 
-    def take(self, candidate: Candidate) -> None:
-        """Put a replica down on the candidate and rank its cluster anew."""
-        self._board.take(candidate.cluster, candidate.solution)
+    def take(self, candidate: Candidate) -> list[Holding]:
+        """Put a replica down on the candidate and rank its cluster anew; return what it takes."""
+        holdings = self._board.take(candidate.cluster, candidate.solution)
         self.refresh(candidate.cluster)
+        return holdings
 
     def takes(self, name: str) -> bool:
         """Return whether limits and spread allow one more on the cluster, whatever else may be against it."""
@@ -122,18 +125,17 @@ class Ranking:
         return skew_violation(board, domain, self._domains) is None
 
     def refresh(self, name: str) -> None:
-        """Rank a cluster anew after what counts there has changed."""
+        """Rank a cluster anew after what counts there has changed; it is solved when its counts make it the next."""
         board = self._board
         self._versions[name] = self._versions.get(name, 0) + 1
         domain = board.domain(name)
         if domain is None or board.counted_out(name) is not None or board.barred(name) is not None:
             return
-        solution = board.solve(name)
-        if solution is not None:
-            self._queue(domain).push(self._exact(name, solution, self._versions[name]))
+        self._queue(domain).push((preference.of(board, name, NOTHING_KNOWN), Stage.LEFT, self._versions[name]))
 
     def _exact(self, name: str, solution: Assignment, version: int) -> Entry:
         board = self._board
+        self._solved[name] = solution
         return (preference.of(board, name, solution.goodness, board.likeness(name)), Stage.EXACT, version)
 
     def _queue(self, domain: Domain) -> _Queue:
@@ -180,9 +182,8 @@ class Ranking:
             return None, None
         if stage is not Stage.EXACT:
             return None, self._closer(bound, stage, version)
-        solution = self._board.solve(name)
         # Nobody says that it is taken; until it is, it stays the first.
-        return (None, None) if solution is None else (Candidate(name, solution), entry)
+        return Candidate(name, self._solved[name]), entry
 
     def _closer(self, bound: Preference, stage: Stage, version: int) -> Entry | None:
         """Return the entry one stage more exact, None when its cluster takes nothing."""

@@ -118,14 +118,14 @@ class _Draft:
         return self._put(candidate, replaces, note)
 
     def _put(self, candidate: Candidate, replaces: str | None, note: str) -> PlacedReplica:
-        self._candidates.take(candidate)
+        holdings = self._candidates.take(candidate)
         name = next(self._names)
         placed = PlacedReplica(
             name=name,
             cluster=candidate.cluster,
             backend=filters.backend(self._board.clusters[candidate.cluster], self._board.intent) or "",
             state=State.NEW if replaces is None else State.MOVED,
-            roles=self._roles(candidate.cluster, candidate.solution),
+            roles=self._roles(candidate.cluster, candidate.solution, holdings),
             rewrite=True,
             replaces=replaces,
             note=note,
@@ -133,8 +133,8 @@ class _Draft:
         self._placed[name] = placed
         return placed
 
-    def _roles(self, cluster: str, solution: Assignment) -> tuple[PlacedRole, ...]:
-        rows = zip(self._board.holdings(cluster, solution), solution.roles, strict=True)
+    def _roles(self, cluster: str, solution: Assignment, holdings: list[Holding]) -> tuple[PlacedRole, ...]:
+        rows = zip(holdings, solution.roles, strict=True)
         return tuple([self._role(cluster, holding, _picks(assigned)) for holding, assigned in rows])
 
     def _role(self, cluster: str, holding: Holding, picks: tuple[DeviceAssignment, ...]) -> PlacedRole:
@@ -217,7 +217,7 @@ class _Draft:
         solution = self._board.solve_without(replica, pools)
         if solution is None:
             return False
-        roles = self._roles(replica.cluster, solution)
+        roles = self._roles(replica.cluster, solution, self._board.holdings(replica.cluster, solution))
         if not _within(roles, replica.holdings):
             return False
         self._placed[replica.name] = PlacedReplica(
