@@ -180,8 +180,7 @@ def _nearest_of(role: int, says: list[_Says]) -> tuple[Refusal | None, str]:
         found = refusals[role]
         if found is None:
             return None, ""
-        # A cluster that refuses speaks for itself.
-        distance = 0 if found.reason is Reason.REFUSED_BY_CLUSTER else found.reason.distance
+        distance = found.reason.distance
         if distance < least or (distance == least and pool < name):
             nearest, name, least = found, pool, distance
     return nearest, name
