@@ -299,7 +299,7 @@ class _Reader:
         found = self._deployment(deployment)
         if found is None or found["metadata"].get("uid") != reference.get("uid"):
             return self._wait(key, NOT_CONTROLLED, f"the ModelDeployment {name} that controls it is not there")
-        if not _refers(found, resource):
+        if resource["metadata"]["name"] not in recall(found, "referred", partial(_referred, found)):
             return self._wait(key, NOT_CONTROLLED, f"ModelDeployment {name} does not refer to it")
         try:
             said = recall(found, "said", partial(_said, found))
@@ -373,16 +373,14 @@ def _is_ours(reference: Mapping[str, Json]) -> bool:
     return str(reference.get("apiVersion", "")).partition("/")[0] == names.GROUP
 
 
-def _refers(deployment: Resource, resource: Resource) -> bool:
-    """Return whether Crossplane has noted the replica as one that it composes for the deployment.
+def _referred(deployment: Resource) -> frozenset[str]:
+    """Return the replicas that Crossplane has noted as those that it composes for the deployment.
 
     It notes a child before it makes it, so what is not noted was made by somebody else, or is too new for our cache.
     """
-    machinery = Field(deployment).at("spec", "crossplane")
     try:
-        return any(
-            reference.at("kind").value == replica.KIND and reference.at("name").value == resource["metadata"]["name"]
-            for reference in machinery.at("resourceRefs").items()
-        )
+        references = list(Field(deployment).at("spec", "crossplane", "resourceRefs").items())
+        noted = [one.at("name").value for one in references if one.at("kind").value == replica.KIND]
     except InvalidInput:
-        return False
+        return frozenset()
+    return frozenset(name for name in noted if isinstance(name, str))

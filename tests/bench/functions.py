@@ -10,7 +10,6 @@ reads it, which takes some seven times its bytes.
 
 from __future__ import annotations
 
-import copy
 import statistics
 import tempfile
 import time
@@ -21,10 +20,10 @@ from typing import Any
 
 import grpc
 
-from modelplane_functions.compose import model_deployment
+from modelplane_functions.compose import inference_cluster, model_deployment
 from modelplane_functions.exchange import Observed
 from tests.bench import arguments, documents, fleets
-from tests.support import certificates, fleet, functionserver, requests
+from tests.support import certificates, exchange, fleet, functionserver, requests
 
 SERVERS, CALLS = 3, 9
 SENT_MAX_MIB = 2047
@@ -75,8 +74,11 @@ def main(given: Sequence[str] | None = None) -> int:
                 _row(name, documents.deployment(replicas), store, target, (theirs, ours))
         for count in (50, 500):
             cluster = fleet.inference_cluster("a", nodes=count // 5)
-            store = [*_replicas(cluster, count), fleet.inference_class()]
-            _row(f"InferenceCluster, {count} replicas", cluster, store, 100 if count == 500 else "", (theirs, ours))
+            store = _store(cluster, count)
+            _row(f"InferenceCluster, {count} new replicas", cluster, store, "", (theirs, ours))
+            settled = {**cluster, "status": exchange.settle(inference_cluster.compose, cluster, store=store).status}
+            target = 100 if count == 500 else ""
+            _row(f"InferenceCluster, {count} replicas", settled, store, target, (theirs, ours))
     return 0
 
 
@@ -151,15 +153,17 @@ def _timed(channel: grpc.Channel, message: Any) -> tuple[Any, float]:
     return response, (time.perf_counter() - started) * 1000
 
 
-def _replicas(cluster: Json, count: int) -> list[Json]:
-    """Return the ModelReplicas that a deployment proposes when `cluster` is all there is."""
+def _store(cluster: Json, count: int) -> list[Json]:
+    """Return a deployment with the ModelReplicas that it proposes when `cluster` is all there is, and their class."""
     required = {
         model_deployment.CLUSTERS: (cluster,),
         model_deployment.CLASSES: (fleet.inference_class(),),
         model_deployment.NAMESAKES: (),
     }
-    outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=count), {}, required))
-    return [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]
+    deployment = fleet.model_deployment(replicas=count)
+    outcome = model_deployment.compose(Observed(deployment, {}, required))
+    replicas = [fleet.controlled(child.resource, deployment) for child in outcome.children.values()]
+    return [*replicas, fleet.inference_class(), fleet.referring(deployment, replicas)]
 
 
 if __name__ == "__main__":
