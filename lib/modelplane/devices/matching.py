@@ -43,8 +43,8 @@ Group: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The outcome, and the selector that decided it with its error when it is an ABORT."""
+class Selected:
+    """The outcome of all selectors, and the one that decided it with its error when it is an ABORT."""
 
     outcome: Outcome
     expression: str = ""
@@ -108,7 +108,7 @@ def check(requests: tuple[Request, ...]) -> None:
 
 
 @lru_cache(maxsize=65536)
-def answer(selectors: tuple[str, ...], device: Device) -> Answer:
+def answer(selectors: tuple[str, ...], device: Device) -> Selected:
     """Return what the selectors say of one device. Cost: once per distinct (selectors, device) and process.
 
     Raises: InvalidSelector (the author's fault).
@@ -117,10 +117,10 @@ def answer(selectors: tuple[str, ...], device: Device) -> Answer:
         interruption.checkpoint()
         verdict = selector.compile(expression).evaluate(device)
         if verdict.aborts:
-            return Answer(Outcome.ABORT, expression, verdict.cause)
+            return Selected(Outcome.ABORT, expression, verdict.cause)
         if not verdict.matches:
-            return Answer(Outcome.NO_MATCH, expression)
-    return Answer(Outcome.MATCH)
+            return Selected(Outcome.NO_MATCH, expression)
+    return Selected(Outcome.MATCH)
 
 
 @lru_cache(maxsize=8192)

@@ -19,7 +19,7 @@ from modelplane_cli.planning import amendments, corrections, decision, engine_ar
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
+from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
 from modelplane_cli.simulator.store import Key, Store
 
 _REPLICA = "ModelReplica"

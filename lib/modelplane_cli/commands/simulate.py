@@ -17,7 +17,7 @@ from modelplane_cli.planning import headroom, simulation
 from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling
 from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.planning.simulation import Simulation
 
 _EPILOG = """\

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modelplane_cli.output import table
-from modelplane_cli.planning import capacity
+from modelplane_cli.planning import plan as plan_module
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.changes import Change
 from modelplane_cli.planning.plan import DeploymentRow, Plan, ReplicaRow
-from modelplane_cli.planning.seats import Seat
+from modelplane_cli.planning.replicas import ObservedReplica
 
 _POOLS_SHOWN = 40
 """Pools that fit on a screen; of more, those that hold nothing are left out."""
@@ -36,7 +36,7 @@ def _placements(plan: Plan) -> list[str]:
 
 def _deployment(row: DeploymentRow) -> Iterator[Sequence[str]]:
     name, nothing = str(row.id), ("",) * 4
-    for replica in sorted(row.replicas, key=lambda one: table.by_number(one.seat.name)):
+    for replica in sorted(row.replicas, key=lambda one: table.by_number(one.observed.name)):
         yield from _replica(name, replica)
     missing = row.wanted - row.placed
     if missing > 0:
@@ -46,12 +46,12 @@ def _deployment(row: DeploymentRow) -> Iterator[Sequence[str]]:
 
 
 def _replica(name: str, row: ReplicaRow) -> Iterator[Sequence[str]]:
-    seat = row.seat
-    phase = "lost" if seat.lost else seat.phase if seat.admitted else f"{seat.phase} (not admitted)"
-    for position, (role, nodes) in enumerate(zip(seat.roles, row.nodes, strict=True)):
-        pool = f"{role.pool} ({role.role})" if len(seat.roles) > 1 else role.pool
+    replica = row.observed
+    phase = "lost" if replica.lost else replica.phase if replica.admitted else f"{replica.phase} (not admitted)"
+    for position, (role, nodes) in enumerate(zip(replica.roles, row.nodes, strict=True)):
+        pool = f"{role.pool} ({role.role})" if len(replica.roles) > 1 else role.pool
         devices = " + ".join(f"{count} {request}" for request, count in role.devices_per_pod) or "-"
-        first = (name, seat.name, row.state, seat.cluster) if position == 0 else ("", "", "", "")
+        first = (name, replica.name, row.state, replica.cluster) if position == 0 else ("", "", "", "")
         yield (*first, pool, str(role.pods), str(nodes), devices, phase if position == 0 else "")
 
 
@@ -64,8 +64,8 @@ def _troubles(row: DeploymentRow) -> Iterator[str]:
     for blocked in row.blocked:
         yield f"! {row.id}: {blocked}"
     for replica in row.replicas:
-        if replica.note and not any(blocked.startswith(f"{replica.seat.name} ") for blocked in row.blocked):
-            yield f"! {row.id}: {replica.seat.name}: {replica.note}"
+        if replica.note and not any(blocked.startswith(f"{replica.observed.name} ") for blocked in row.blocked):
+            yield f"! {row.id}: {replica.observed.name}: {replica.note}"
 
 
 def _pools(plan: Plan) -> list[str]:
@@ -97,8 +97,8 @@ def _pool(use: PoolUse, before: PoolUse | None) -> Iterator[Sequence[str]]:
 
 
 def _cost(plan: Plan) -> Iterator[str]:
-    before = capacity.cost(plan.pools_before)
-    for currency, (used, present) in capacity.cost(plan.pools).items():
+    before = plan_module.cost(plan.pools_before)
+    for currency, (used, present) in plan_module.cost(plan.pools).items():
         was = before[currency][0] if currency in before else 0
         yield f"cost of the nodes in use: {used} {currency} per hour (before: {was}; all nodes: {present})"
     priceless = sorted({use.class_name for use in plan.pools if use.cost_per_node_hour is None})
@@ -111,20 +111,20 @@ def changes(found: Sequence[Change]) -> list[str]:
     if not found:
         return ["no replica changes"]
     headings = ("CHANGE", "DEPLOYMENT", "REPLICA", "FROM", "TO", "WHY")
-    ordered = sorted(found, key=lambda change: (str(change.seat.deployment), table.by_number(change.seat.name)))
+    ordered = sorted(found, key=lambda change: (str(change.replica.deployment), table.by_number(change.replica.name)))
     return table.lines(headings, [_change(change) for change in ordered])
 
 
 def _change(change: Change) -> Sequence[str]:
-    seat, target = change.seat, change.target
+    replica, target = change.replica, change.target
     to = "" if target is None else _place(target)
-    if change.source is not None and target is not None and target.name != seat.name:
+    if change.source is not None and target is not None and target.name != replica.name:
         to = f"{to} as {target.name}"
     why = f"{change.why}; it is interrupted" if change.interrupted and change.source is not None else change.why
     start = "" if change.source is None else _place(change.source)
-    return (str(change.action), str(seat.deployment), seat.name, start, to, why)
+    return (str(change.action), str(replica.deployment), replica.name, start, to, why)
 
 
-def _place(seat: Seat) -> str:
-    pools = "+".join(dict.fromkeys(role.pool for role in seat.roles))
-    return f"{seat.cluster}/{pools}" if pools else seat.cluster
+def _place(replica: ObservedReplica) -> str:
+    pools = "+".join(dict.fromkeys(role.pool for role in replica.roles))
+    return f"{replica.cluster}/{pools}" if pools else replica.cluster

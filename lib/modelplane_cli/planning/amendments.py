@@ -21,7 +21,7 @@ from modelplane.units import Format, Quantity
 from modelplane.workload.model import Role
 from modelplane_cli.documents.reading import Document
 from modelplane_cli.planning import hardware
-from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator.store import Key, Store, controller_of, group_of
 from modelplane_functions.compose.model_deployment import Facts
 

@@ -73,18 +73,6 @@ def clusters(store: Store, classes: Mapping[str, NodeClass] | None = None) -> It
             continue
 
 
-def cost(uses: Iterator[PoolUse] | tuple[PoolUse, ...]) -> dict[str, tuple[Decimal, Decimal]]:
-    """Return, per currency, the price per hour of the nodes that carry something and of all that are there."""
-    found: dict[str, tuple[Decimal, Decimal]] = {}
-    for use in uses:
-        if use.cost_per_node_hour is None:
-            continue
-        used, present = found.get(use.currency, (Decimal(0), Decimal(0)))
-        price = use.cost_per_node_hour
-        found[use.currency] = (used + price * use.nodes_used, present + price * use.nodes)
-    return dict(sorted(found.items()))
-
-
 def _classes(store: Store) -> dict[str, NodeClass]:
     found = {}
     for key in store.of_kind(names.GROUP, inference_class.KIND):

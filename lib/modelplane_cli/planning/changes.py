@@ -12,7 +12,7 @@ from modelplane.errors import ModelplaneError
 from modelplane.placement.snapshot import Cluster, Intent
 from modelplane_cli.planning import decision
 from modelplane_cli.planning.lineage import Fate, Lineage
-from modelplane_cli.planning.seats import Deployment, Seat
+from modelplane_cli.planning.replicas import Deployment, ObservedReplica
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key
 
@@ -38,13 +38,13 @@ class Change:
     """
 
     action: Action
-    source: Seat | None
-    target: Seat | None
+    source: ObservedReplica | None
+    target: ObservedReplica | None
     why: str
     interrupted: bool = False
 
     @property
-    def seat(self) -> Seat:
+    def replica(self) -> ObservedReplica:
         """Return the replica it is about: as it was, or as it is when it is new."""
         found = self.source or self.target
         if found is None:
@@ -61,8 +61,8 @@ def between(lineage: Lineage, world: World, lost: frozenset[str] = frozenset()) 
     """Return the changes from the first moment of a lineage to its last, which is the state of `world`."""
     reasons = _Reasons(world, lost)
     found = [change for fate in lineage.fates() for change in _changed(fate, reasons)]
-    found += [Change(Action.CREATED, None, seat, reasons.created(seat)) for seat in lineage.created()]
-    return tuple(sorted(found, key=lambda change: (change.seat.deployment, change.seat.id)))
+    found += [Change(Action.CREATED, None, replica, reasons.created(replica)) for replica in lineage.created()]
+    return tuple(sorted(found, key=lambda change: (change.replica.deployment, change.replica.id)))
 
 
 def _changed(fate: Fate, reasons: _Reasons) -> Iterator[Change]:
@@ -88,10 +88,10 @@ class _Reasons:
         self._lost = lost
         self._facts: dict[Deployment, tuple[Intent, dict[str, Cluster]] | None] = {}
 
-    def created(self, seat: Seat) -> str:
-        return self._wanted(seat.deployment)
+    def created(self, replica: ObservedReplica) -> str:
+        return self._wanted(replica.deployment)
 
-    def moved(self, was: Seat) -> str:
+    def moved(self, was: ObservedReplica) -> str:
         """Return why a replica should leave its cluster: the causes in the order in which the scheduler tries them."""
         name = was.cluster
         if name in self._lost:
@@ -111,7 +111,7 @@ class _Reasons:
             return f"cluster {name} refused it"
         return "it runs an earlier version of the deployment"
 
-    def removed(self, was: Seat) -> tuple[str, bool]:
+    def removed(self, was: ObservedReplica) -> tuple[str, bool]:
         """Return why a replica went, and whether one in its stead is still wanted."""
         resource = self._world.store.get(was.deployment.key)
         if resource is None:

@@ -21,7 +21,7 @@ from modelplane_cli.planning import amendments
 from modelplane_cli.planning.amendments import Amendment, Documents, Operation, patched
 from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator.store import Key, Store
 
 Json: TypeAlias = Any
@@ -56,7 +56,7 @@ def of(rehearsal: Rehearsal, deployment: Deployment, documents: Documents) -> tu
     missing = _missing(rehearsal.store, deployment)
     if not missing:
         return None
-    before = {seat.id for seat in rehearsal.seats().values()}
+    before = {replica.id for replica in rehearsal.replicas().values()}
     for _, correction in zip(range(TRIED_MAX), _corrections(rehearsal.store, deployment), strict=False):
         operation = Operation(correction.key, "replace", correction.path, correction.value)
         fork = rehearsal.fork()
@@ -64,9 +64,11 @@ def of(rehearsal: Rehearsal, deployment: Deployment, documents: Documents) -> tu
         act = fork.settle()
         if _missing(fork.store, deployment) >= missing:
             continue
-        placed = [seat for id_, seat in act.after.items() if id_ not in before and seat.deployment == deployment]
-        cluster = correction.cluster or next((seat.cluster for seat in placed), "")
-        pool = correction.pool or next((role.pool for seat in placed[:1] for role in seat.roles), "")
+        placed = [
+            replica for id_, replica in act.after.items() if id_ not in before and replica.deployment == deployment
+        ]
+        cluster = correction.cluster or next((replica.cluster for replica in placed), "")
+        pool = correction.pool or next((role.pool for replica in placed[:1] for role in replica.roles), "")
         return Closest(cluster, pool, (correction.miss,), correction.words, ()), _amendment(operation, documents)
     return None
 

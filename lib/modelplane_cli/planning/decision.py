@@ -10,7 +10,7 @@ from modelplane.errors import InvalidInput
 from modelplane.placement import Explanation, demand
 from modelplane.placement.decision import Plan
 from modelplane.placement.snapshot import Snapshot
-from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator import pipeline
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
 from modelplane_cli.simulator.store import Key, Store, group_of

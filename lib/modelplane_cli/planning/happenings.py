@@ -11,7 +11,7 @@ from modelplane import names
 from modelplane.api import inference_cluster
 from modelplane.errors import InvalidInput
 from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.planning.seats import DEPLOYMENT, Deployment
+from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
 from modelplane_cli.simulator.store import Key, controller_of
 
 Json: TypeAlias = Any

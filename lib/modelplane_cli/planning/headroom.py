@@ -27,7 +27,7 @@ from modelplane.api import inference_class, inference_cluster
 from modelplane_cli.planning import capacity, plan, simulation
 from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
-from modelplane_cli.planning.seats import Deployment, Seats
+from modelplane_cli.planning.replicas import Deployment, ObservedReplicas
 from modelplane_cli.planning.simulation import Unplaced
 from modelplane_cli.simulator.settle import Told, untold
 from modelplane_cli.simulator.store import Key, Store
@@ -130,7 +130,7 @@ class _Search:
     told: Told
     rehearsed: int = 0
     sizes: dict[str, int] = field(init=False)
-    _seats: Seats = field(init=False)
+    _replicas: ObservedReplicas = field(init=False)
     _occupied: Clusters = field(init=False)
     _restless: frozenset[Deployment] = field(init=False)
     _missing: dict[Deployment, int] = field(init=False)
@@ -142,8 +142,8 @@ class _Search:
         act = self.rehearsal.fork().settle()
         every = plan.deployments(store)
         self.sizes = _sizes(store)
-        self._seats = act.after
-        self._occupied = frozenset(seat.cluster for seat in self._seats.values())
+        self._replicas = act.after
+        self._occupied = frozenset(replica.cluster for replica in self._replicas.values())
         self._restless = frozenset(_restless(act, every))
         self._missing = {one.deployment: _out(one) for one in simulation.unplaced(act, self.rehearsal.lost, every)}
         self._is_plain = _is_plain(store)
@@ -191,22 +191,26 @@ class _Search:
     def _rehearse(self, clusters: tuple[str, ...]) -> _Known:
         self.rehearsed += 1
         lost = frozenset(clusters)
-        concerned = self._restless | {seat.deployment for seat in self._seats.values() if seat.cluster in lost}
+        concerned = self._restless | {
+            replica.deployment for replica in self._replicas.values() if replica.cluster in lost
+        }
         every = plan.deployments(self.rehearsal.store)
         world = self.rehearsal.fork(frozenset(one.key for one in every if one not in concerned))
         world.lose(clusters)
 
-        def is_enough(seats: Seats) -> bool:
+        def is_enough(replicas: ObservedReplicas) -> bool:
             """Once all have a place again, what remains is that they come up there, and that who was lost goes."""
-            return not self._restless and _all_placed(world.store, seats, concerned)
+            return not self._restless and _all_placed(world.store, replicas, concerned)
 
         settled = world.settle(is_enough)
-        act = Act((self._seats, *settled.moments), settled.world)
+        act = Act((self._replicas, *settled.moments), settled.world)
         worse: tuple[Unplaced, ...] = ()
         if not is_enough(act.after):
             missing = simulation.unplaced(act, world.lost, [one for one in every if one in concerned])
             worse = tuple(one for one in missing if _out(one) > self._missing.get(one.deployment, 0))
-        placed = {seat.cluster for moment in act.moments for id_, seat in moment.items() if id_ not in self._seats}
+        placed = {
+            replica.cluster for moment in act.moments for id_, replica in moment.items() if id_ not in self._replicas
+        }
         return _Known(lost, frozenset(placed), worse)
 
 
@@ -218,17 +222,17 @@ def _out(one: Unplaced) -> int:
 def _restless(act: Act, every: Iterable[Deployment]) -> Iterator[Deployment]:
     """Yield the deployments that may still place or move something."""
     resting: dict[Deployment, bool] = {}
-    for seat in act.after.values():
-        resting[seat.deployment] = resting.get(seat.deployment, True) and seat.serves and seat.admitted
+    for replica in act.after.values():
+        resting[replica.deployment] = resting.get(replica.deployment, True) and replica.serves and replica.admitted
     for row in plan.rows(act.world, Lineage(act.moments), every, None):
         is_whole = row.unschedulable is None and not row.blocked and row.wanted == row.placed == len(row.replicas)
         if not (is_whole and resting.get(row.id, True)):
             yield row.id
 
 
-def _all_placed(store: Store, seats: Seats, about: Iterable[Deployment]) -> bool:
+def _all_placed(store: Store, replicas: ObservedReplicas, about: Iterable[Deployment]) -> bool:
     """Return whether the deployments have all replicas they want, admitted and on clusters that are there."""
-    held = Counter(seat.deployment for seat in seats.values() if seat.admitted and not seat.lost)
+    held = Counter(replica.deployment for replica in replicas.values() if replica.admitted and not replica.lost)
     for one in about:
         resource = store.get(one.key) or {}
         wanted, status = (resource.get("spec") or {}).get("replicas", 1), resource.get("status") or {}

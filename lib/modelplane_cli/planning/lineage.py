@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from modelplane_cli.planning.seats import Deployment, Seat, SeatId, Seats
+from modelplane_cli.planning.replicas import Deployment, ObservedReplica, ObservedReplicas, ReplicaId
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class Fate:
     for a while it served no longer and its successor did not yet serve.
     """
 
-    was: Seat
-    now: Seat | None
+    was: ObservedReplica
+    now: ObservedReplica | None
     interrupted: bool
 
     @property
@@ -35,26 +35,26 @@ class Fate:
 class _Thread:
     """The replicas that carry on one place, the oldest first."""
 
-    was: Seat | None
-    carriers: dict[SeatId, None] = field(default_factory=dict)
+    was: ObservedReplica | None
+    carriers: dict[ReplicaId, None] = field(default_factory=dict)
     interrupted: bool = False
 
 
 class Lineage:
     """Threads from the replicas of a beginning, and from those that are new since."""
 
-    def __init__(self, moments: Iterable[Seats]) -> None:
+    def __init__(self, moments: Iterable[ObservedReplicas]) -> None:
         rest = iter(moments)
         first = next(rest)
-        self._now: Seats = first
-        self._threads = [_Thread(seat, {seat.id: None}) for seat in first.values()]
+        self._now: ObservedReplicas = first
+        self._threads = [_Thread(replica, {replica.id: None}) for replica in first.values()]
         self._thread_of = {thread.was.id: thread for thread in self._threads if thread.was is not None}
         self._break_off()
         for moment in rest:
             self._advance(moment)
 
     @property
-    def after(self) -> Seats:
+    def after(self) -> ObservedReplicas:
         """Return the replicas of the last moment."""
         return self._now
 
@@ -64,40 +64,40 @@ class Lineage:
             if thread.was is not None:
                 yield Fate(thread.was, self._carrier(thread), thread.interrupted)
 
-    def created(self) -> Iterator[Seat]:
+    def created(self) -> Iterator[ObservedReplica]:
         """Yield the replicas that stand in nobody's stead, by namespace and name."""
         for thread in self._threads:
             carrier = self._carrier(thread) if thread.was is None else None
             if carrier is not None:
                 yield carrier
 
-    def origin(self, seat: SeatId) -> Seat | None:
+    def origin(self, replica: ReplicaId) -> ObservedReplica | None:
         """Return the replica of the beginning in whose stead one stands, None when it is new."""
-        thread = self._thread_of.get(seat)
+        thread = self._thread_of.get(replica)
         return None if thread is None else thread.was
 
-    def _advance(self, moment: Seats) -> None:
+    def _advance(self, moment: ObservedReplicas) -> None:
         for gone in [id_ for id_ in self._now if id_ not in moment]:
             self._thread_of[gone].carriers.pop(gone)
-        new = [seat for id_, seat in moment.items() if id_ not in self._now]
-        for seat in sorted(new, key=lambda seat: (seat.replaces is None, seat.id)):
-            thread = self._predecessor(seat) or self._orphan(seat.deployment)
+        new = [replica for id_, replica in moment.items() if id_ not in self._now]
+        for replica in sorted(new, key=lambda replica: (replica.replaces is None, replica.id)):
+            thread = self._predecessor(replica) or self._orphan(replica.deployment)
             if thread is None:
                 thread = _Thread(None)
                 self._threads.append(thread)
-            thread.carriers[seat.id] = None
-            self._thread_of[seat.id] = thread
+            thread.carriers[replica.id] = None
+            self._thread_of[replica.id] = thread
         self._now = moment
         self._break_off()
 
-    def _predecessor(self, seat: Seat) -> _Thread | None:
+    def _predecessor(self, replica: ObservedReplica) -> _Thread | None:
         """Return the thread of the replica it says it replaces: the one of that name that is, or was last, there."""
-        if seat.replaces is None:
+        if replica.replaces is None:
             return None
         named = [
             thread
             for id_, thread in self._thread_of.items()
-            if (id_.namespace, id_.name) == (seat.id.namespace, seat.replaces) and id_ != seat.id
+            if (id_.namespace, id_.name) == (replica.id.namespace, replica.replaces) and id_ != replica.id
         ]
         present = [thread for thread in named if thread.carriers]
         return next(reversed(present or named), None)
@@ -109,10 +109,10 @@ class Lineage:
                 return thread
         return None
 
-    def _carrier(self, thread: _Thread) -> Seat | None:
+    def _carrier(self, thread: _Thread) -> ObservedReplica | None:
         """Return who stands for a thread: one that serves, else the oldest; one that is lost only at last."""
         living = [self._now[id_] for id_ in thread.carriers]
-        return max(living, key=lambda seat: (not seat.lost, seat.serves), default=None)
+        return max(living, key=lambda replica: (not replica.lost, replica.serves), default=None)
 
     def _break_off(self) -> None:
         for thread in self._threads:

@@ -17,7 +17,7 @@ from modelplane_cli.planning.changes import Change
 from modelplane_cli.planning.decision import Decision
 from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.rehearsal import Act
-from modelplane_cli.planning.seats import DEPLOYMENT, Deployment, Seat
+from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment, ObservedReplica
 from modelplane_cli.simulator import conditions, verdict
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Store
@@ -29,9 +29,9 @@ RETAINED, NEW, MOVED = "retained", "new", "moved"
 
 @dataclass(frozen=True, slots=True)
 class ReplicaRow:
-    """One replica. `state` is against the beginning; `nodes` per role in the order of its seat's roles."""
+    """One replica. `state` is against the beginning; `nodes` per role in the order of its roles."""
 
-    seat: Seat
+    observed: ObservedReplica
     state: str
     nodes: tuple[int, ...]
     note: str = ""
@@ -106,15 +106,15 @@ def rows(
     world: World, lineage: Lineage, about: Iterable[Deployment], documents: Documents | None
 ) -> Iterator[DeploymentRow]:
     """Yield one row per deployment; where `documents` is None without what would make missing replicas fit."""
-    seats: dict[Deployment, list[Seat]] = {}
-    for seat in lineage.after.values():
-        seats.setdefault(seat.deployment, []).append(seat)
+    replicas: dict[Deployment, list[ObservedReplica]] = {}
+    for replica in lineage.after.values():
+        replicas.setdefault(replica.deployment, []).append(replica)
     for id_ in about:
-        yield _row(world, lineage, id_, seats.get(id_, []), documents)
+        yield _row(world, lineage, id_, replicas.get(id_, []), documents)
 
 
 def _row(
-    world: World, lineage: Lineage, id_: Deployment, seats: Sequence[Seat], documents: Documents | None
+    world: World, lineage: Lineage, id_: Deployment, replicas: Sequence[ObservedReplica], documents: Documents | None
 ) -> DeploymentRow:
     resource = world.store.get(id_.key) or {}
     status = resource.get("status") or {}
@@ -134,27 +134,27 @@ def _row(
     return DeploymentRow(
         id=id_,
         wanted=wanted,
-        placed=int(status.get("replicas", len(seats))),
+        placed=int(status.get("replicas", len(replicas))),
         backend=str(status.get("backend") or ""),
         replicas=tuple(
             ReplicaRow(
-                seat,
-                _state(lineage, seat),
-                tuple(nodes.get((seat.name, role.role), role.pods) for role in seat.roles),
-                notes.get(seat.name, ""),
+                replica,
+                _state(lineage, replica),
+                tuple(nodes.get((replica.name, role.role), role.pods) for role in replica.roles),
+                notes.get(replica.name, ""),
             )
-            for seat in seats
+            for replica in replicas
         ),
-        unschedulable=_unschedulable(world, id_, status, wanted - len(seats), amended),
+        unschedulable=_unschedulable(world, id_, status, wanted - len(replicas), amended),
         blocked=blocked,
     )
 
 
-def _state(lineage: Lineage, seat: Seat) -> str:
-    origin = lineage.origin(seat.id)
+def _state(lineage: Lineage, replica: ObservedReplica) -> str:
+    origin = lineage.origin(replica.id)
     if origin is None:
         return NEW
-    return RETAINED if origin.id == seat.id else MOVED
+    return RETAINED if origin.id == replica.id else MOVED
 
 
 def _unwell(world: World, id_: Deployment) -> Decision | None:
@@ -232,6 +232,18 @@ def _reason(entry: Mapping[str, Json]) -> dict[str, Json]:
 # --- as JSON ----------------------------------------------------------------------------------------------------------
 
 
+def cost(uses: Iterator[PoolUse] | tuple[PoolUse, ...]) -> dict[str, tuple[Decimal, Decimal]]:
+    """Return, per currency, the price per hour of the nodes that carry something and of all that are there."""
+    found: dict[str, tuple[Decimal, Decimal]] = {}
+    for use in uses:
+        if use.cost_per_node_hour is None:
+            continue
+        used, present = found.get(use.currency, (Decimal(0), Decimal(0)))
+        price = use.cost_per_node_hour
+        found[use.currency] = (used + price * use.nodes_used, present + price * use.nodes)
+    return dict(sorted(found.items()))
+
+
 def encode(plan: Plan) -> dict[str, Json]:
     """Return the plan as JSON. Its keys are a promise: some may be added, none changed."""
     before = {use.key: use for use in plan.pools_before}
@@ -247,9 +259,9 @@ def encode_change(change: Change) -> dict[str, Json]:
     """Return one change as JSON."""
     return {
         "change": str(change.action),
-        "namespace": change.seat.id.namespace,
-        "deployment": change.seat.deployment.name,
-        "replica": change.seat.name,
+        "namespace": change.replica.id.namespace,
+        "deployment": change.replica.deployment.name,
+        "replica": change.replica.name,
         "successor": change.target.name if change.source is not None and change.target is not None else None,
         "from": encode_place(change.source),
         "to": encode_place(change.target),
@@ -258,9 +270,13 @@ def encode_change(change: Change) -> dict[str, Json]:
     }
 
 
-def encode_place(seat: Seat | None) -> dict[str, Json] | None:
+def encode_place(replica: ObservedReplica | None) -> dict[str, Json] | None:
     """Return cluster and pools of a replica, None for no replica."""
-    return None if seat is None else {"cluster": seat.cluster, "pools": sorted({role.pool for role in seat.roles})}
+    return (
+        None
+        if replica is None
+        else {"cluster": replica.cluster, "pools": sorted({role.pool for role in replica.roles})}
+    )
 
 
 def _encode_deployment(row: DeploymentRow) -> dict[str, Json]:
@@ -285,12 +301,12 @@ def _encode_deployment(row: DeploymentRow) -> dict[str, Json]:
 
 
 def _encode_replica(row: ReplicaRow) -> dict[str, Json]:
-    seat = row.seat
+    replica = row.observed
     return {
-        "name": seat.name,
-        "cluster": seat.cluster,
-        "admitted": seat.admitted,
-        "serves": seat.serves,
+        "name": replica.name,
+        "cluster": replica.cluster,
+        "admitted": replica.admitted,
+        "serves": replica.serves,
         "state": row.state,
         "note": row.note,
         "roles": [
@@ -301,7 +317,7 @@ def _encode_replica(row: ReplicaRow) -> dict[str, Json]:
                 "pods": role.pods,
                 "devicesPerPod": dict(role.devices_per_pod),
             }
-            for role, nodes in zip(seat.roles, row.nodes, strict=True)
+            for role, nodes in zip(replica.roles, row.nodes, strict=True)
         ],
     }
 
@@ -328,7 +344,7 @@ def _encode_pool(use: PoolUse, before: PoolUse | None) -> dict[str, Json]:
 
 
 def _encode_cost(plan: Plan) -> Iterator[tuple[str, Json]]:
-    now, before = capacity.cost(plan.pools), capacity.cost(plan.pools_before)
+    now, before = cost(plan.pools), cost(plan.pools_before)
     nothing = (Decimal(0), Decimal(0))
     for currency in sorted(now.keys() | before.keys()):
         used, present = now.get(currency, nothing)

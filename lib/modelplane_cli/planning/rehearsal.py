@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane_cli.planning.seats import Observer, Seats
+from modelplane_cli.planning.replicas import ObservedReplicas, Observer
 from modelplane_cli.simulator import assumption, contention
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.definitions import Definitions
@@ -37,16 +37,16 @@ class Act:
     `world` is the state it ended in, with the record of this act alone.
     """
 
-    moments: tuple[Seats, ...]
+    moments: tuple[ObservedReplicas, ...]
     world: World
 
     @property
-    def before(self) -> Seats:
+    def before(self) -> ObservedReplicas:
         """Return the replicas as the act began."""
         return self.moments[0]
 
     @property
-    def after(self) -> Seats:
+    def after(self) -> ObservedReplicas:
         """Return the replicas as the act ended."""
         return self.moments[-1]
 
@@ -77,9 +77,9 @@ class Rehearsal:
         """Return the clusters that are gone for good."""
         return self._lost
 
-    def seats(self) -> Seats:
+    def replicas(self) -> ObservedReplicas:
         """Return the replicas now."""
-        return self._observer.seats(self._lost)
+        return self._observer.replicas(self._lost)
 
     def fork(self, asleep: frozenset[Key] = frozenset()) -> Rehearsal:
         """Return a rehearsal of its own that begins where this one stands; composites `asleep` stay as they are.
@@ -121,12 +121,12 @@ class Rehearsal:
 
     # --- settling -------------------------------------------------------------------------------------------------
 
-    def settle(self, enough: Callable[[Seats], bool] = lambda _seats: False) -> Act:
+    def settle(self, enough: Callable[[ObservedReplicas], bool] = lambda _replicas: False) -> Act:
         """Return what the functions make of the store as it is now, after everything composed has come up.
 
         Or until the replicas of a round are `enough`.
         """
-        moments = [self.seats()]
+        moments = [self.replicas()]
         # Each act has a record of its own.
         self._crossplane = crossplane = self._crossplane.carried_on(self.store)
 
@@ -135,14 +135,14 @@ class Rehearsal:
                 *self._sever(store),
                 *assumption.Ready(self._observed | self._severed(store), self._assumed)(store),
             ]
-            now = self.seats()
+            now = self.replicas()
             if now != moments[-1]:
                 moments.append(now)
             return changed
 
         settled = settle(self.store, crossplane, happens, told=self._told, enough=lambda: enough(moments[-1]))
         settled.record.bugs.update(dict.fromkeys(contention.fights(self.store)))
-        now = self.seats()
+        now = self.replicas()
         if now != moments[-1]:
             moments.append(now)
         world = World(self.store, settled, self._definitions, frozenset(self.store), Assume.READY)

@@ -15,7 +15,7 @@ from modelplane_cli.planning.happenings import Happening
 from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
-from modelplane_cli.planning.seats import Deployment, Seat, Seats
+from modelplane_cli.planning.replicas import Deployment, ObservedReplica, ObservedReplicas
 from modelplane_cli.simulator.offline import World
 
 Json: TypeAlias = Any
@@ -116,10 +116,10 @@ def unplaced(act: Act, lost: frozenset[str], about: Sequence[Deployment]) -> tup
 
 
 def _unplaced(made: Iterable[DeploymentRow], found: Iterable[Change]) -> Iterator[Unplaced]:
-    lost: dict[Deployment, list[Seat]] = {}
+    lost: dict[Deployment, list[ObservedReplica]] = {}
     for change in found:
         if change.action is Action.LOST:
-            lost.setdefault(change.seat.deployment, []).append(change.seat)
+            lost.setdefault(change.replica.deployment, []).append(change.replica)
     for row in made:
         gone = lost.get(row.id, [])
         missing = row.unschedulable
@@ -130,37 +130,37 @@ def _unplaced(made: Iterable[DeploymentRow], found: Iterable[Change]) -> Iterato
         if missing is None and gone:
             said.append(f"{gone[0].cluster} is lost, and what stood there is held until other clusters can be seen")
         stuck = [blocked.partition(" ")[0] for blocked in row.blocked]
-        names_ = dict.fromkeys((*(seat.name for seat in gone), *stuck))
+        names_ = dict.fromkeys((*(replica.name for replica in gone), *stuck))
         yield Unplaced(row.id, count, tuple(names_), "; ".join((*said, *row.blocked)), len(stuck))
 
 
 # --- in stages --------------------------------------------------------------------------------------------------------
 
 
-def _stages(moments: Sequence[Seats]) -> Iterator[tuple[str, ...]]:
+def _stages(moments: Sequence[ObservedReplicas]) -> Iterator[tuple[str, ...]]:
     for before, after in pairwise(moments):
         said = tuple(_said(before, after))
         if said:
             yield said
 
 
-def _said(before: Seats, after: Seats) -> Iterator[str]:
-    for id_, seat in after.items():
-        name = names.qualified(seat.id.namespace, seat.name)
+def _said(before: ObservedReplicas, after: ObservedReplicas) -> Iterator[str]:
+    for id_, replica in after.items():
+        name = names.qualified(replica.id.namespace, replica.name)
         old = before.get(id_)
         served = old is not None and old.serves
         if old is None:
-            whose = f" as the successor of {seat.replaces}" if seat.replaces else ""
-            yield f"{name} is placed on {seat.cluster}{whose}"
-        elif old.written != seat.written:
-            yield f"{name} is written anew on {seat.cluster}"
-        if seat.serves and not served:
-            yield f"{name} serves on {seat.cluster}"
-        elif served and not seat.serves:
-            yield f"{name} serves no longer on {seat.cluster}"
-    for id_, seat in before.items():
+            whose = f" as the successor of {replica.replaces}" if replica.replaces else ""
+            yield f"{name} is placed on {replica.cluster}{whose}"
+        elif old.written != replica.written:
+            yield f"{name} is written anew on {replica.cluster}"
+        if replica.serves and not served:
+            yield f"{name} serves on {replica.cluster}"
+        elif served and not replica.serves:
+            yield f"{name} serves no longer on {replica.cluster}"
+    for id_, replica in before.items():
         if id_ not in after:
-            yield f"{names.qualified(id_.namespace, seat.name)} goes from {seat.cluster}"
+            yield f"{names.qualified(id_.namespace, replica.name)} goes from {replica.cluster}"
 
 
 # --- as JSON ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane_cli.planning import decision, explanation
-from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Store
 from tests.conformance.scheduler import fleets, hardware, refusals

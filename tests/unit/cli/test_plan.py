@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from modelplane_cli.planning import capacity, decision
-from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.planning.replicas import Deployment
 from tests.support import planning as given
 from tests.support import rendering
 

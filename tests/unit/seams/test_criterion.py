@@ -10,7 +10,7 @@ from modelplane.placement.scheduling import preference
 from modelplane.placement.scheduling.preference import Preference
 from modelplane.placement.snapshot import Intent
 from modelplane_cli.planning import decision, explanation
-from modelplane_cli.planning.seats import Deployment
+from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator.offline import World
 from tests.support import planning as given
 from tests.support import rendering

@@ -12,16 +12,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from modelplane.devices.partitions import Rules, Undecided
-from modelplane.placement.packing import load
+from modelplane.placement.packing import load, search
 from modelplane.placement.packing.load import Answer, Histogram, Item, Packing, Vector
 from modelplane.placement.packing.search import Search
 
-SEARCH_STEPS = 4000
-"""Nodes of the search tree that may be visited before the answer is "undecided"; a few tens of milliseconds."""
-
 
 def pack(
-    capacity: Vector, nodes: int, items: Iterable[Item], steps: int = SEARCH_STEPS, rules: Rules | None = None
+    capacity: Vector, nodes: int, items: Iterable[Item], steps: int = search.STEPS_MAX, rules: Rules | None = None
 ) -> Packing:
     """Return whether `nodes` equal nodes of `capacity` carry all items.
 

@@ -9,6 +9,9 @@ from modelplane.devices.partitions import Rules
 from modelplane.placement.packing import load
 from modelplane.placement.packing.load import Answer, Item, Packing, Vector
 
+STEPS_MAX = 4000
+"""Nodes of the search tree that may be visited before the answer is "undecided"; a few tens of milliseconds."""
+
 
 class Search:
     """Exact search, node by node.

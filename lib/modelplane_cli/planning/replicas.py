@@ -1,4 +1,4 @@
-"""Where replicas are at one moment of a world: what was composed, and whether it serves."""
+"""Replicas as they are at one moment of a world: where each is, what was composed for it, and whether it serves."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Deployment(NamedTuple):
         return Key(names.GROUP, DEPLOYMENT, self.namespace, self.name)
 
 
-class SeatId(NamedTuple):
+class ReplicaId(NamedTuple):
     """A replica on a cluster: the name of a replica that went may be used again, on another cluster."""
 
     namespace: str
@@ -46,7 +46,7 @@ class SeatId(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SeatRole:
+class ObservedRole:
     """One role on its pool; `devices_per_pod` are (request, count) pairs of what pods claim."""
 
     role: str
@@ -56,15 +56,15 @@ class SeatRole:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class ObservedReplica:
     """One replica. `written` is a digest of what would restart it; `roles` is empty where it cannot be read.
 
     `lost`: its cluster is gone for good, so it serves nobody whatever was last seen of it.
     """
 
-    id: SeatId
+    id: ReplicaId
     deployment: Deployment
-    roles: tuple[SeatRole, ...]
+    roles: tuple[ObservedRole, ...]
     backend: str
     phase: str
     admitted: bool
@@ -84,15 +84,15 @@ class Seat:
         return self.id.cluster
 
 
-Seats: TypeAlias = Mapping[SeatId, Seat]
+ObservedReplicas: TypeAlias = Mapping[ReplicaId, ObservedReplica]
 
 
 class Observer:
-    """Reads seats from a store again and again; what has not changed is decoded once."""
+    """Reads replicas from a store again and again; what has not changed is decoded once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[Key, tuple[tuple[int, int], Seat]] = {}
+        self._known: dict[Key, tuple[tuple[int, int], ObservedReplica]] = {}
 
     def carried_on(self, store: Store) -> Observer:
         """Return an observer of a copy of the store, which knows what this one knows."""
@@ -100,15 +100,15 @@ class Observer:
         other._known = dict(self._known)
         return other
 
-    def seats(self, lost: frozenset[str]) -> Seats:
+    def replicas(self, lost: frozenset[str]) -> ObservedReplicas:
         """Return the replicas of the store now, sorted by namespace and name; `lost` are clusters that are gone."""
         found = {}
         for key in self._store.of_kind(names.GROUP, replica.KIND):
-            seat = self._seat(key)
-            found[seat.id] = replace(seat, serves=False, lost=True) if seat.cluster in lost else seat
+            one = self._replica(key)
+            found[one.id] = replace(one, serves=False, lost=True) if one.cluster in lost else one
         return found
 
-    def _seat(self, key: Key) -> Seat:
+    def _replica(self, key: Key) -> ObservedReplica:
         resource = self._store.get(key) or {}
         cluster = str((resource.get("spec") or {}).get("clusterName") or "")
         home = Key(names.GROUP, inference_cluster.KIND, "", cluster)
@@ -121,12 +121,12 @@ class Observer:
         return known[1]
 
 
-def _decoded(key: Key, resource: Object, *, is_admitted: bool) -> Seat:
+def _decoded(key: Key, resource: Object, *, is_admitted: bool) -> ObservedReplica:
     spec = resource.get("spec") or {}
     annotations = resource["metadata"].get("annotations") or {}
     owner = str((spec.get("deploymentRef") or {}).get("name") or "")
-    return Seat(
-        id=SeatId(key.namespace, key.name, str(spec.get("clusterName") or "")),
+    return ObservedReplica(
+        id=ReplicaId(key.namespace, key.name, str(spec.get("clusterName") or "")),
         deployment=Deployment(key.namespace, owner),
         roles=tuple(_roles(resource)),
         backend=str(spec.get("backend") or ""),
@@ -138,13 +138,13 @@ def _decoded(key: Key, resource: Object, *, is_admitted: bool) -> Seat:
     )
 
 
-def _roles(resource: Object) -> Iterator[SeatRole]:
+def _roles(resource: Object) -> Iterator[ObservedRole]:
     try:
         bound = replica.decode(resource)
     except InvalidInput:
         return
     for role in bound.roles:
-        yield SeatRole(str(role.spec.role), role.pool, role.spec.pods, _claimed(role))
+        yield ObservedRole(str(role.spec.role), role.pool, role.spec.pods, _claimed(role))
 
 
 def _claimed(role: BoundRole) -> tuple[tuple[str, int], ...]:

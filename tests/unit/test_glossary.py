@@ -1,0 +1,180 @@
+"""One word for one thing: what CONTRIBUTING ("Words") calls by one name has no other in class names and messages."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+# Parts of class names (PacketLoss has the parts Packet and Loss), with the words to use in their place.
+CLASS_WORDS = {
+    "Lot": "assignment",
+    "Look": "candidate",
+    "Guest": "replica or holding",
+    "Roll": "retention plan",
+    "Leaver": "migration",
+    "Seat": "replica",
+    "Judge": "diagnosis",
+    "Job": "replica",
+    "Instance": "replica",
+    "Machine": "node",
+    "Accelerator": "device",
+    "Gpu": "device",
+    "Shard": "worker",
+    "Slot": "device or node",
+    "Group": "pool (of nodes) or role",
+    "Eviction": "migration or shed",
+    "Reservation": "admission",
+    "Booking": "admission",
+    "Booker": "admission",
+    "Datacenter": "cluster",
+}
+# (class, module): why it may have the word.
+CLASSES_ALLOWED = {
+    ("Group", "lib/modelplane/routing/model.py"): "a priority group of endpoints: neither pool nor role",
+}
+
+# What messages never say, with the word to use in its place.
+MESSAGE_WORDS = {
+    r"jobs?": "replica",
+    r"machines?": "node",
+    r"(model|serving) instances?": "replica",
+    r"instances?": "replica",
+    r"gpu (pools?|groups?)": "pool",
+    r"node ?groups?": "pool",
+    r"shards?": "worker",
+    r"slots?": "device or node",
+    r"seats?|guests?|lots?": "replica",
+    r"evict\w*": "move or shed",
+    r"book(ed|ings?)|reservations?": "admitted, admission",
+    r"data ?cent(er|re)s?": "cluster",
+    r"leavers?|rolls?": "replica that moves, retention plan",
+    r"graphics cards?|accelerators?": "device",
+}
+# (module, text around the word): why it may stand there.
+MESSAGES_ALLOWED = {
+    ("lib/modelplane_cli/commands/explain.py", "for a machine"): "who reads JSON, not a node",
+    ("lib/modelplane_cli/commands/plan.py", "for a machine"): "who reads JSON, not a node",
+    ("lib/modelplane_cli/commands/validate.py", "for a machine"): "who reads JSON, not a node",
+    (
+        "functions/modelplane_functions/runner.py",
+        "a machine of your own",
+    ): "where the server listens, no node of a pool",
+    ("functions/modelplane_functions/runner.py", "this machine's"): "where the server listens, no node of a pool",
+}
+
+_MESSAGE_WORD = re.compile("|".join(rf"\b(?:{word})\b" for word in MESSAGE_WORDS), re.IGNORECASE)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+# kubecel speaks of CEL, and the package builder of archives: neither knows a thing of the glossary.
+_MESSAGE_ROOMS = ("lib/modelplane", "lib/modelplane_cli", "functions/modelplane_functions")
+
+
+class Class(NamedTuple):
+    """A class and its module."""
+
+    name: str
+    module: str
+
+
+def _modules(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
+    for room in rooms:
+        for path in sorted((REPOSITORY / room).rglob("*.py")):
+            yield str(path.relative_to(REPOSITORY)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _classes(*rooms: str) -> Iterator[Class]:
+    for module, tree in _modules(*rooms):
+        yield from (Class(node.name, module) for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+
+
+def _sentences(tree: ast.Module) -> Iterator[str]:
+    """Yield string literals of more than one word that are no docstrings; of an f-string its literal parts."""
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+            text = " ".join(node.value.split())
+            if " " in node.value.strip():
+                yield text
+
+
+def _wrong_classes(classes: Iterator[Class]) -> list[str]:
+    return [
+        f"{one.module}: {one.name}: say {CLASS_WORDS[part]}"
+        for one in classes
+        if one not in CLASSES_ALLOWED
+        for part in _PART.findall(one.name)
+        if part in CLASS_WORDS
+    ]
+
+
+def _wrong_words(module: str, text: str) -> list[str]:
+    found = []
+    for match in _MESSAGE_WORD.finditer(text):
+        around = text[max(0, match.start() - 30) : match.end() + 30]
+        if not any(where == module and words in around for where, words in MESSAGES_ALLOWED):
+            word = next(
+                word for pattern, word in MESSAGE_WORDS.items() if re.fullmatch(pattern, match[0], re.IGNORECASE)
+            )
+            found.append(f"{module}: ...{around}...: say {word}")
+    return found
+
+
+def test_class_names_use_the_words_of_the_glossary() -> None:
+    assert _wrong_classes(_classes("lib", "functions")) == []
+
+
+def test_messages_use_the_words_of_the_glossary() -> None:
+    assert [
+        wrong
+        for module, tree in _modules(*_MESSAGE_ROOMS)
+        for text in _sentences(tree)
+        for wrong in _wrong_words(module, text)
+    ] == []
+
+
+def test_no_class_name_stands_in_two_modules_of_placement_and_devices() -> None:
+    modules: dict[str, list[str]] = defaultdict(list)
+    for one in _classes("lib/modelplane/placement", "lib/modelplane/devices"):
+        modules[one.name].append(one.module)
+    assert {name: where for name, where in modules.items() if len(where) > 1} == {}
+
+
+def test_every_exception_is_needed() -> None:
+    classes = set(_classes("lib", "functions"))
+    texts = {module: " ".join(_sentences(tree)) for module, tree in _modules(*_MESSAGE_ROOMS)}
+    assert [one for one in CLASSES_ALLOWED if one not in classes] == []
+    assert [one for one in MESSAGES_ALLOWED if one[1] not in texts.get(one[0], "")] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        pytest.param("class GpuPool: ...", ["x.py: GpuPool: say device"], id="a-part-of-a-name"),
+        pytest.param("class _Seat: ...", ["x.py: _Seat: say replica"], id="a-private-name"),
+        pytest.param("class Rolling(Allotment): ...", [], id="only-whole-parts"),
+    ],
+)
+def test_a_class_with_another_word_is_found(source: str, wrong: list[str]) -> None:
+    names = (Class(node.name, "x.py") for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef))
+    assert _wrong_classes(names) == wrong
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        pytest.param('"""No machine."""\nx = 1', [], id="a-docstring-is-no-message"),
+        pytest.param('raise Bug(f"{n} Machines are full")', ["node"], id="the-literal-part-of-an-f-string"),
+        pytest.param('x = "machine"', [], id="a-key-of-one-word"),
+        pytest.param('x = "the job runs on a GPU pool"', ["replica", "pool"], id="each-word"),
+    ],
+)
+def test_a_message_with_another_word_is_found(source: str, words: list[str]) -> None:
+    found = [wrong for text in _sentences(ast.parse(source)) for wrong in _wrong_words("x.py", text)]
+    assert [wrong.rpartition("say ")[2] for wrong in found] == words
