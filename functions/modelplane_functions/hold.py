@@ -65,7 +65,9 @@ def ready_by_condition(child: Resource) -> Ready:
 def _metadata(metadata: Mapping[str, Json]) -> dict[str, Json]:
     kept: dict[str, Json] = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
     for key, foreign in (("labels", _CROSSPLANE), ("annotations", _FOREIGN)):
-        entries = {k: v for k, v in sorted((metadata.get(key) or {}).items()) if not _belongs_to(k, foreign)}
+        given = metadata.get(key)
+        members = sorted(given.items()) if isinstance(given, Mapping) else ()
+        entries = {k: v for k, v in members if not _belongs_to(k, foreign)}
         if entries:
             kept[key] = entries
     return kept

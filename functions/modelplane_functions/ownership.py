@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from modelplane.render import seen
 from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Requirement, Resource, Truth
 
 Json: TypeAlias = Any
@@ -88,14 +89,14 @@ def _is_ours(composite: Resource, found: Resource) -> bool:
     own, metadata = composite["metadata"], found["metadata"]
     owner = _controller(found)
     if owner is None:
-        return bool((metadata.get("labels") or {}).get(LABEL_COMPOSITE) == own["name"])
+        return bool(seen.at(metadata, "labels", LABEL_COMPOSITE) == own["name"])
     if own.get("uid"):
         return bool(owner.get("uid") == own["uid"])
     return (owner.get("kind"), owner.get("name")) == (composite.get("kind"), own["name"])
 
 
 def _controller(resource: Resource) -> Mapping[str, Json] | None:
-    owners = resource["metadata"].get("ownerReferences") or ()
+    owners = seen.objects(resource["metadata"].get("ownerReferences"))
     return next((owner for owner in owners if owner.get("controller") is True), None)
 
 
@@ -112,5 +113,4 @@ def _full_name(resource: Resource) -> str:
 
 
 def _was_told(observed: Observed) -> bool:
-    conditions = observed.status.get("conditions") or ()
-    return any(each.get("type") == CONDITION and each.get("status") != Truth.TRUE for each in conditions)
+    return seen.verdict(seen.conditions(observed.status).get(CONDITION)) is False
