@@ -204,9 +204,8 @@ def _repair(child: Resource, decision: Decision, record: Record) -> Repair:
     """Return the replica as its cluster admitted it, where what it is made from is still what it was made from."""
     name = child["metadata"]["name"]
     pools = _classes(decision, child)
-    backends = dict.fromkeys((Field(child).at("spec", "backend").value, decision.backend))
-    for backend in backends:
-        identity = _identity(child, decision, str(backend))
+    for backend in dict.fromkeys((str(Field(child).at("spec", "backend").value), decision.backend)):
+        identity = _identity(child, decision, backend)
         found = binding.bind_again(identity, decision.workload, record.holdings, pools, exactly=True)
         if found is not None and replica.fingerprint(found) == record.digest:
             return Repair(f'ModelReplica "{name}" was changed by somebody else, and is put back', found)

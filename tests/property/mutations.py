@@ -29,6 +29,8 @@ Json = Any
 # Crossplane tells children by these, and the server writes the rest; no client makes them wrong while an object is
 # seen.
 _NOT_SEEN = {("metadata", part) for part in ("uid", "ownerReferences", "generation", "annotations")}
+# A replica's cluster never changes: its definition says so to every client.
+_NEVER_CHANGES = {("ModelReplica", ("spec", "clusterName"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def _question(situation: Situation, chance: random.Random) -> Question:
 def _drawn(document: Json, chance: random.Random) -> mutations.Mutation:
     while True:
         mutation = mutations.draw(document, chance)
-        if mutation.path[:2] not in _NOT_SEEN:
+        if mutation.path[:2] not in _NOT_SEEN and (document["kind"], mutation.path) not in _NEVER_CHANGES:
             return mutation
 
 

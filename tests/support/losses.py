@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from modelplane import names
 from modelplane.api import catalogue, kinds
+from modelplane.api import replica as replicas
+from modelplane.errors import InvalidInput
 from modelplane.render import objects
 from modelplane.render.manifest import Purpose
 from modelplane_functions.exchange import Outcome
@@ -61,10 +64,15 @@ def _changed(key: str, child: Json, after: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _runs(replica: Mapping[str, Json]) -> Json:
-    """Return what a replica runs: its spec with the defaults of the API server, without what may change at any time."""
+    """Return what a replica runs, as it is read, without what may change at any time; as it is written where it cannot
+    be read.
+    """
     whole = {"apiVersion": names.API_VERSION, "kind": "ModelReplica", **replica}
-    spec = catalogue.structural_kind("ModelReplica").stored(whole)["spec"]
-    return {name: value for name, value in spec.items() if name not in ("crossplane", "priority")}
+    stored = catalogue.structural_kind("ModelReplica").stored(whole)
+    try:
+        return replace(replicas.decode(stored), priority=0)
+    except InvalidInput:
+        return {name: value for name, value in stored["spec"].items() if name not in ("crossplane", "priority")}
 
 
 def _receiving(route: Mapping[str, Json]) -> set[str]:

@@ -130,8 +130,8 @@ def _carried(observed: Observed) -> dict[str, str]:
     in_use = _references(running)
     shares = any(key.startswith(f"{routing.BACKEND_KEY}-") for key in observed.children)
     told = [
-        (entry.at("endpoint").text(""), entry.at("backendName").text(""), entry.at("weight").integer(0))
-        for entry in Field(observed.status).at("backends").items()
+        (seen.text(entry.get("endpoint")), seen.text(entry.get("backendName")), seen.count(entry.get("weight")))
+        for entry in seen.objects(observed.status.get("backends"))
     ]
     return {name: backend for name, backend, weight in told if weight and (shares or backend in in_use)}
 

@@ -20,11 +20,11 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def encode(replica: Mapping[str, Json], model: Model | None) -> dict[str, Json] | None:
-    """Return the endpoint of an observed ModelReplica, None while the replica has no address."""
+    """Return the endpoint of an observed ModelReplica, None while the replica has no address that can be read."""
     root = Field(replica)
     address = root.at("status", "address")
     gateway = address.at("address").optional()
-    if gateway is None:
+    if gateway is None or address.at("scheme").text("http") not in _DEFAULT_PORTS:
         return None
     namespace = root.at("metadata", "namespace").text()
     name = root.at("metadata", "name").text()

@@ -35,13 +35,15 @@ class Answer:
 
 
 def decode(status: Mapping[str, Json]) -> Before:
-    """Return what still matters of the last status."""
-    root = Field(status)
-    workers = {
-        role: root.at("workers", role, "ready").integer(0) for role in Role if root.at("workers", role, "ready").is_set
-    }
-    address = root.at("address")
-    return Before(root.at("phase").text(""), workers, address.members() if address.is_set else None)
+    """Return what still matters of the last status; a part of it that cannot be read says nothing."""
+    phase, told, address = status.get("phase"), status.get("workers"), status.get("address")
+    roles = {role: told.get(role) for role in Role} if isinstance(told, Mapping) else {}
+    counts = {role: entry.get("ready") for role, entry in roles.items() if isinstance(entry, Mapping)}
+    return Before(
+        phase if isinstance(phase, str) else "",
+        {role: ready for role, ready in counts.items() if isinstance(ready, int) and ready >= 0},
+        address if isinstance(address, Mapping) else None,
+    )
 
 
 def encode(
