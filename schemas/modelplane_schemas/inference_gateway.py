@@ -44,6 +44,18 @@ class Host(Wire):
     namespaces: list[str] = Field(description="Namespaces whose ModelServices may use it.")
 
 
+class NetworkPolicy(Wire):
+    """
+    A NetworkPolicy on the gateway's proxies, which holds whatever a name resolves to. It denies link-local and metadata addresses and deniedCIDRs; cluster DNS stays reachable.
+    """
+
+    enabled: bool | None = Field(default=None, description="Render it. Default: false.")
+    namespace: str | None = Field(
+        default=None,
+        description="Namespace in which Envoy Gateway runs the proxies and itself. Default: envoy-gateway-system.",
+    )
+
+
 class CompositionRef(Wire):
     name: str
 
@@ -77,6 +89,40 @@ class Status(Wire):
     )
     gateway_ref: GatewayRef | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
+
+
+class Endpoints(Wire):
+    """
+    Where requests may leave to. ModelEndpoints that somebody writes, and keys of token issuers, may name public addresses and names; private networks and internal names are opened here. Loopback, link-local and metadata addresses, the API server and Services of other namespaces are never opened. Endpoints of replicas are composed, and ask nobody.
+    """
+
+    allowed_hosts: list[str] | None = Field(
+        default=None, description="Host names, or *.domain, that may be named although they are internal."
+    )
+    allowed_cid_rs: list[str] | None = Field(
+        default=None,
+        validation_alias="allowedCIDRs",
+        serialization_alias="allowedCIDRs",
+        description="Networks whose addresses may be named although they are private, for example 10.20.0.0/16.",
+    )
+    denied_hosts: list[str] | None = Field(
+        default=None, description="Host names, or *.domain, that may not be named, whatever is allowed."
+    )
+    denied_cid_rs: list[str] | None = Field(
+        default=None,
+        validation_alias="deniedCIDRs",
+        serialization_alias="deniedCIDRs",
+        description="Networks whose addresses may not be named, whatever is allowed: those of pods, Services, nodes and the API server, and the addresses of the clusters' gateways where these are public.",
+    )
+    only_allowed: bool | None = Field(
+        default=None,
+        description="Nothing may be named but what allowedHosts and allowedCIDRs list. Default: false.",
+    )
+    nat64_prefixes: list[str] | None = Field(
+        default=None,
+        description="Prefixes with which the network translates IPv6 into IPv4 (RFC 6052), besides 64:ff9b::/96. An address under one is judged by the IPv4 address it carries.",
+    )
+    network_policy: NetworkPolicy | None = None
 
 
 class Crossplane(Wire):
@@ -136,6 +182,7 @@ class Spec(Wire):
     )
     envoy_gateway: EnvoyGateway | None = None
     gateway: Gateway | None = None
+    endpoints: Endpoints | None = None
     crossplane: Crossplane | None = None
 
 

@@ -180,8 +180,12 @@ class Resources(Wire):
     CPU, memory and other node resources of the container. Accelerators are asked for in nodeSelector and not repeated here.
     """
 
-    requests: dict[str, int | str] | None = Field(default=None, description="Amounts by resource name.")
-    limits: dict[str, int | str] | None = Field(default=None, description="Amounts by resource name.")
+    requests: dict[str, int | str] | None = Field(
+        default=None, description="Amounts of cpu, memory, ephemeral-storage and hugepages-<size>."
+    )
+    limits: dict[str, int | str] | None = Field(
+        default=None, description="Amounts of cpu, memory, ephemeral-storage and hugepages-<size>."
+    )
 
 
 class Port(Wire):
@@ -387,7 +391,7 @@ class VolumeClaimTemplateSpecResources(Wire):
     How much.
     """
 
-    requests: dict[str, int | str] = Field(description="Amounts by resource name.")
+    requests: dict[str, int | str] = Field(description="Amounts by resource name; a volume claims storage.")
 
 
 class ClusterSelector(Wire):

@@ -47,7 +47,7 @@ def model_endpoint(
 def replica_endpoint(name: str, deployment: str, *, cluster: str = "east", **changes: Json) -> dict[str, Json]:
     """Return an endpoint as a deployment composes it: the cluster's gateway, asked for by the replica's own host."""
     namespace = changes.pop("namespace", NAMESPACE)
-    return model_endpoint(
+    document = model_endpoint(
         name,
         changes.pop("url", f"http://gateway.{cluster}.example.com"),
         namespace=namespace,
@@ -55,6 +55,9 @@ def replica_endpoint(name: str, deployment: str, *, cluster: str = "east", **cha
         labels={names.LABEL_DEPLOYMENT: deployment, names.LABEL_CLUSTER: cluster, names.LABEL_API: "openai"},
         **changes,
     )
+    owner = {"apiVersion": names.API_VERSION, "kind": "ModelDeployment", "name": deployment, "controller": True}
+    document["metadata"]["ownerReferences"] = [owner]
+    return document
 
 
 def group(*, deployment: str = "", endpoint: str = "", **fields: Json) -> dict[str, Json]:

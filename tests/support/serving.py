@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from modelplane import names
 from modelplane_functions.compose import model_service
 from modelplane_functions.exchange import Outcome, Truth
 from tests.support import routing
@@ -112,7 +113,8 @@ def endpoints_cannot_be_read(running: Running) -> None:
 
 
 def an_endpoint_of_another_path(running: Running) -> None:
-    running.store.append(routing.replica_endpoint("new", "llama", url="http://a.example/other"))
+    labels = {names.LABEL_DEPLOYMENT: "llama"}
+    running.store.append(routing.model_endpoint("new", "http://a.example/other", labels=labels))
 
 
 def an_endpoint_of_another_model(running: Running) -> None:

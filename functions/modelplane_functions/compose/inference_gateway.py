@@ -3,7 +3,7 @@
 Reads: its own children as observed.
 Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that keeps it
 until the Gateway is gone; once its kinds exist, a GatewayClass (unless one is adopted), an EnvoyProxy, a Gateway and
-a ClientTrafficPolicy.
+a ClientTrafficPolicy; where asked for, a NetworkPolicy that keeps the proxies from networks in which no endpoint is.
 Reports: address, port, scheme, hostname, features, gatewayRef; conditions Accepted, Installed and Programmed.
 
 Nothing of Envoy Gateway's kinds is emitted before they are installed: one object of an unknown kind would keep
@@ -86,6 +86,7 @@ def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> di
     manifests = list(rendering.installation(gateway, standing)) if gateway.install else []
     if is_installed:
         manifests += [*rendering.front_door(gateway), traffic.client_manifest(gateway)]
+        manifests += rendering.proxy_policy(gateway)
         if gateway.install:
             manifests.append(rendering.usage(gateway, standing))
     children = {

@@ -1,6 +1,7 @@
 """ModelEndpoint: a place that answers requests, made known to the gateway.
 
-Reads: its own Backend and credential filter, as observed children.
+Reads: its own Backend and credential filter, as observed children; of one that was written by hand, the
+InferenceGateways, which say where requests may leave to.
 Emits: an Envoy Gateway Backend, and with `auth` an HTTPRouteFilter that sets the credential.
 Reports: backendName, ready (routes may use it: it is there, and was not refused), inForce (the spec that its objects
 were made from, which a service routes to while the spec cannot be read); conditions EndpointResolved and Reachable.
@@ -11,14 +12,29 @@ whole value of the header, for example `Bearer sk-...`.
 
 from __future__ import annotations
 
+from modelplane import names
 from modelplane.api import endpoint as endpoints
+from modelplane.api import gateway as gateways
 from modelplane.api import gateway_status
 from modelplane.api.gateway_status import Verdict
+from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import routing
+from modelplane.routing.egress import Rules
 from modelplane.routing.model import AuthScheme, Endpoint
 from modelplane_functions import hold
-from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Ready, Severity, Truth
+from modelplane_functions.exchange import (
+    Child,
+    Condition,
+    Event,
+    Observed,
+    Outcome,
+    Ready,
+    Requirement,
+    Severity,
+    Truth,
+)
 
+GATEWAYS = "gateways"
 _SETTLED_SECONDS = 600
 _WAITING_SECONDS = 60
 
@@ -29,6 +45,10 @@ def compose(observed: Observed) -> Outcome:
     Raises: InvalidInput when the endpoint's author must change something; what runs stays.
     """
     endpoint = endpoints.decode(observed.composite)
+    requirements = {} if endpoint.is_composed else {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway")}
+    if not requirements.keys() <= observed.required.keys():
+        return Outcome(requirements=requirements)
+    endpoints.check_egress(endpoint, _rules(observed))
     verdict = _verdict(endpoint, observed)
     was_ready = observed.status.get("ready") is True
     is_draining = endpoints.is_draining(observed.composite)
@@ -45,6 +65,7 @@ def compose(observed: Observed) -> Outcome:
         for manifest in routing.endpoint_manifests(endpoint)
     }
     return Outcome(
+        requirements=requirements,
         children=children,
         status={
             **_names(endpoint, observed),
@@ -64,6 +85,17 @@ def _names(endpoint: Endpoint, observed: Observed) -> dict[str, str]:
     if endpoint.credential is not None:
         told["credentialName"] = (routing.CREDENTIAL_KEY, routing.credential_filter_name(endpoint.name))
     return {field: hold.name_of(observed.children.get(key)) or derived for field, (key, derived) in told.items()}
+
+
+def _rules(observed: Observed) -> list[Rules]:
+    """Return what each gateway lets requests leave to; one that cannot be read lets nothing beyond what all do."""
+    found = []
+    for document in sorted(observed.required.get(GATEWAYS, ()), key=lambda each: str(each["metadata"]["name"])):
+        try:
+            found.append(gateways.state(document).gateway.egress)
+        except (InvalidInput, Unsupported):
+            found.append(Rules(gateway=str(document["metadata"]["name"])))
+    return found
 
 
 def _exists(endpoint: Endpoint, observed: Observed) -> bool:

@@ -228,6 +228,10 @@ def _render(observed: Observed, replica: Replica, backend: Backend, found: _Clus
         return _held(observed, f"cluster {replica.cluster} has no pool {missing}; the replica's pods keep their place")
     if not observed.children and not schedulers.is_offered(facts.scheduler):
         return _held(observed, f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not offered yet")
+    try:
+        replicas.check(observed.composite)
+    except InvalidInput as error:
+        return _held(observed, f"its template is refused: {error}")
     source = replicas.fingerprint(replica)
     is_anothers = bool(_anothers(observed, replica))
     named = {} if is_anothers else _standing(observed)

@@ -28,6 +28,7 @@ from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import routing, seen, traffic
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, hosts, plan
+from modelplane.routing.egress import Rules
 from modelplane.routing.model import Service
 from modelplane.routing.plan import Candidate, Plan
 from modelplane_functions import hold
@@ -72,8 +73,10 @@ def compose(observed: Observed) -> Outcome:
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     try:
-        facts = _Facts(service, _gateway(service, observed), _groups(service, observed))
-        _check_host(service, facts.gateway)
+        gateway = _gateway(service, observed)
+        facts = _Facts(service, gateway, _groups(service, observed, gateway.gateway.egress))
+        _check_host(service, gateway)
+        services.check_egress(service, gateway.gateway.egress)
         decided = plan.decide(service, facts.groups, features.features(facts.gateway.gateway.type))
     except Unsupported as error:
         return _refused(observed, requirements, error)
@@ -100,12 +103,12 @@ def _group_key(selector: str) -> str:
     return _GROUP + names.digest(selector)
 
 
-def _groups(service: Service, observed: Observed) -> tuple[tuple[Candidate, ...], ...]:
+def _groups(service: Service, observed: Observed, rules: Rules) -> tuple[tuple[Candidate, ...], ...]:
     """Return the endpoints each selector matches; one of another namespace, or one that is leaving, never."""
     carried = _carried(observed)
     return tuple(
         tuple(
-            _heard(endpoints.candidate(resource), carried)
+            _heard(endpoints.candidate(resource, rules, is_carried=resource["metadata"]["name"] in carried), carried)
             for resource in observed.required[_group_key(group.selector.text())]
             if _is_eligible(resource, service.namespace)
             and group.selector.matches(resource["metadata"].get("labels") or {})
@@ -115,7 +118,16 @@ def _groups(service: Service, observed: Observed) -> tuple[tuple[Candidate, ...]
 
 
 def _heard(candidate: Candidate, carried: Mapping[str, str]) -> Candidate:
-    """Return the candidate; one that says nothing of itself just now is what the route that runs makes of it."""
+    """Return the candidate; one that says nothing of itself just now is what the route that runs makes of it.
+
+    Raises: Unsupported for one that runs, is refused now, and was written when nobody noted what is in force: to make
+    the route anew would drop it.
+    """
+    if candidate.is_unrecorded and candidate.name in carried:
+        raise Unsupported(
+            f"endpoint {candidate.name}: {candidate.problem}; mend or delete it, and the route follows",
+            reason="EndpointRefused",
+        )
     if not candidate.is_silent or candidate.endpoint is None or candidate.name not in carried:
         return candidate
     problem = candidate.problem or "its status does not say whether it is ready; it is kept in the route that runs"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
-from modelplane.routing import hosts, url
+from modelplane.routing import headers, hosts, url
+from modelplane.routing.egress import Rules
 from modelplane.routing.model import (
     Api,
     AuthScheme,
@@ -27,6 +29,9 @@ Json: TypeAlias = Any
 CREDENTIAL_KEY = "credential"
 _AUTHORIZATION = "Authorization"
 _IN_FORCE = ("url", "host", "api", "model", "auth", "tls", "healthCheck")
+_PLAIN = Rules()
+# It stands in a request line of Envoy's own making.
+_CHECK_PATH = re.compile(r"/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*\Z")
 
 
 def decode(document: Mapping[str, Json]) -> Endpoint:
@@ -38,18 +43,66 @@ def decode(document: Mapping[str, Json]) -> Endpoint:
     namespace = root.at("metadata", "namespace").text()
     spec = root.at("spec")
     address = _url(spec.at("url"), namespace)
+    name = root.at("metadata", "name").text()
     host = _host(spec.at("host"), namespace, address)
-    return Endpoint(
+    endpoint = Endpoint(
         namespace=namespace,
-        name=root.at("metadata", "name").text(),
+        name=name,
         url=address,
-        host=host,
+        # Behind an address alone may stand anybody, told apart by Host; so never the client's.
+        host=host or names.internal_host(namespace, name),
         apis=_apis(spec.at("api")),
         model=spec.at("model", "name").optional(),
         credential=_credential(spec.at("auth")),
         tls=_tls(spec, address, host),
         health=_health(spec.at("healthCheck")),
+        is_composed=is_composed(document),
     )
+    if endpoint.is_composed:
+        _check_composed(endpoint, spec)
+    return endpoint
+
+
+def is_composed(document: Mapping[str, Json]) -> bool:
+    """Return whether a ModelDeployment made the endpoint: whatever it says, its controller is one."""
+    return any(
+        owner.at("controller").value is True
+        and owner.at("kind").value == "ModelDeployment"
+        and owner.at("apiVersion").text("").partition("/")[0] == names.GROUP
+        for owner in Field(document).at("metadata", "ownerReferences").items()
+    )
+
+
+def check_egress(endpoint: Endpoint, rules: Sequence[Rules]) -> None:
+    """Return when one of the gateways at least lets requests leave to the endpoint; none at all has plain rules.
+
+    Raises: InvalidInput with the field's full path (the author's fault).
+    """
+    if endpoint.is_composed:
+        return
+    refusals = [list(_refusals(endpoint, each)) for each in rules or (_PLAIN,)]
+    if all(refusals):
+        raise refusals[0][0]
+
+
+def _refusals(endpoint: Endpoint, rules: Rules) -> Iterator[InvalidInput]:
+    try:
+        rules.check(endpoint.namespace, endpoint.url.kind, endpoint.url.host)
+    except InvalidInput as error:
+        yield error.under("spec", "url")
+    try:
+        rules.check_host(endpoint.host)
+    except InvalidInput as error:
+        yield error.under("spec", "host")
+
+
+def _check_composed(endpoint: Endpoint, spec: Field) -> None:
+    """Return when the endpoint leads to its own replica and to nothing beside it behind the same gateway."""
+    own = names.internal_host(endpoint.namespace, endpoint.name)
+    if endpoint.host != own:
+        raise spec.at("host").wrong(f"of an endpoint that a ModelDeployment composed is {own}; write one of your own")
+    if endpoint.url.prefix:
+        raise spec.at("url").wrong("of an endpoint that a ModelDeployment composed has no path; write one of your own")
 
 
 def is_draining(document: Mapping[str, Json]) -> bool:
@@ -63,9 +116,11 @@ def in_force(document: Mapping[str, Json]) -> dict[str, Json]:
     return {key: spec[key] for key in _IN_FORCE if spec.get(key) is not None}
 
 
-def candidate(document: Mapping[str, Json]) -> Candidate:
-    """Return the endpoint as a service sees it: one that cannot be read is what its status says is in force, and what
-    that cannot be read either is a candidate with a problem; never an error.
+def candidate(document: Mapping[str, Json], rules: Rules = _PLAIN, *, is_carried: bool = False) -> Candidate:
+    """Return the endpoint as a service sees it: one that cannot be read, or that the `rules` of its gateway refuse, is
+    what its status says is in force, and what that cannot be read either is a candidate with a problem; never an error.
+
+    `is_carried`: the service's route leads to it, and what is in force stays although the rules have changed.
     """
     root = Field(document)
     name = root.at("metadata", "name").text()
@@ -73,10 +128,12 @@ def candidate(document: Mapping[str, Json]) -> Candidate:
     credential_name = _credential_name(root)
     try:
         endpoint, problem = decode(document), ""
+        check_egress(endpoint, [rules])
     except InvalidInput as error:
-        kept = _kept(root)
+        kept = _kept(root, None if is_carried else rules)
         if kept is None:
-            return Candidate(name, ready=False, problem=str(error), is_silent=is_silent)
+            is_unrecorded = is_ready and not root.at("status", "inForce").is_set
+            return Candidate(name, ready=False, problem=str(error), is_silent=is_silent, is_unrecorded=is_unrecorded)
         endpoint, problem = kept, f"{error}; what runs is kept as it is"
     return Candidate(name, is_ready, backend_name, endpoint, problem, is_silent, credential_name)
 
@@ -102,12 +159,15 @@ def _credential_name(root: Field) -> str:
     return names.credential_filter(own) if said == names.credential_filter(own) else names.former_credential_filter(own)
 
 
-def _kept(root: Field) -> Endpoint | None:
+def _kept(root: Field, rules: Rules | None) -> Endpoint | None:
     """Return the endpoint as it runs, judged by the same rules as its spec; None where nothing is in force."""
     try:
         if not root.at("status", "inForce").members():
             return None
-        return decode({"metadata": root.at("metadata").value, "spec": root.at("status", "inForce").value})
+        kept = decode({"metadata": root.at("metadata").value, "spec": root.at("status", "inForce").value})
+        if rules is not None:
+            check_egress(kept, [rules])
+        return kept
     except InvalidInput:
         return None
 
@@ -150,7 +210,13 @@ def _credential(field: Field) -> Credential | None:
             'header, for example "Bearer sk-..."'
         )
     scheme = field.at("scheme").choice(AuthScheme, AuthScheme.BEARER)
-    header = _AUTHORIZATION if scheme is AuthScheme.BEARER else field.at("header").text()
+    header = _AUTHORIZATION
+    if scheme is AuthScheme.HEADER:
+        header = field.at("header").text()
+        try:
+            headers.check_credential(header)
+        except InvalidInput as error:
+            raise error.under(*field.at("header").path) from None
     return Credential(field.at("secretRef", "name").text(), header, scheme)
 
 
@@ -180,6 +246,7 @@ def _tls(spec: Field, address: Url, host: str | None) -> Tls | None:
 def _health(field: Field) -> HealthCheck | None:
     if not field.is_set:
         return None
-    return HealthCheck(
-        field.at("path").text("/health"), field.at("interval").text("10s"), field.at("timeout").text("5s")
-    )
+    path = field.at("path")
+    if not _CHECK_PATH.match(path.text("/health")):
+        raise path.wrong('must start with "/" and go on with URL characters only')
+    return HealthCheck(path.text("/health"), field.at("interval").text("10s"), field.at("timeout").text("5s"))

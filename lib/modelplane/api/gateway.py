@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -9,13 +10,16 @@ from typing import Any, TypeAlias
 from modelplane import names
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
-from modelplane.routing import features
+from modelplane.routing import addresses, features, hosts
+from modelplane.routing.addresses import Network
+from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
-from modelplane.routing.model import Gateway
+from modelplane.routing.model import Gateway, ProxyPolicy
 
 Json: TypeAlias = Any
 
 ENVOY_GATEWAY_VERSION = "v1.9.0"
+ENVOY_GATEWAY_NAMESPACE = "envoy-gateway-system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ def decode(document: Mapping[str, Json]) -> Gateway:
     port = gateway.at("port").integer(443 if certificates else 80)
     if not 1 <= port <= 65535:
         raise gateway.at("port").wrong("must be between 1 and 65535")
+    hostname, grants = gateway.at("hostname").text(""), _grants(gateway.at("hosts"))
     return Gateway(
         name=name,
         type=spec.at("type").choice(GatewayType, GatewayType.ENVOY),
@@ -49,10 +54,12 @@ def decode(document: Mapping[str, Json]) -> Gateway:
         port=port,
         version=_version(envoy.at("version")),
         install=envoy.at("install").flag(default=True),
-        hostname=gateway.at("hostname").text(""),
+        hostname=hostname,
         class_name=gateway.at("className").text(""),
         certificates=certificates,
-        grants=_grants(gateway.at("hosts")),
+        grants=grants,
+        egress=_rules(name, spec.at("endpoints"), _own_hosts(hostname, grants)),
+        proxy_policy=_proxy_policy(spec.at("endpoints", "networkPolicy")),
     )
 
 
@@ -67,7 +74,11 @@ def state(document: Mapping[str, Json]) -> GatewayState:
         gateway_namespace=status.at("gatewayRef", "namespace").text(gateway.gateway_namespace),
         gateway_name=status.at("gatewayRef", "name").text(gateway.gateway_name),
     )
-    return GatewayState(standing, status.at("address").text(""))
+    address = status.at("address").text("")
+    if address:
+        own = (*gateway.egress.own_hosts, _as_compared(address))
+        standing = replace(standing, egress=replace(gateway.egress, own_hosts=own))
+    return GatewayState(standing, address)
 
 
 def _version(field: Field) -> str:
@@ -84,3 +95,67 @@ def _grants(field: Field) -> Mapping[str, tuple[str, ...]]:
         item.at("host").text(): tuple(sorted(namespace.text() for namespace in item.at("namespaces").items()))
         for item in field.items()
     }
+
+
+def _own_hosts(hostname: str, grants: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the names under which clients reach the gateway; namespaces own names under its domain."""
+    domain = hosts.domain(hostname)
+    return (*((domain, f"*.{domain}") if domain else ()), *sorted(grants))
+
+
+def _as_compared(address: str) -> str:
+    try:
+        return str(addresses.plain(ipaddress.ip_address(address)))
+    except ValueError:
+        return address.lower().removesuffix(".")
+
+
+def _rules(name: str, field: Field, own_hosts: tuple[str, ...]) -> Rules:
+    return Rules(
+        gateway=name,
+        allowed_hosts=tuple(sorted(field.at("allowedHosts").texts())),
+        allowed_networks=_networks(field.at("allowedCIDRs")),
+        denied_hosts=tuple(sorted(field.at("deniedHosts").texts())),
+        denied_networks=_denied(field.at("deniedCIDRs")),
+        only_allowed=field.at("onlyAllowed").flag(default=False),
+        nat64=tuple(_nat64(item) for item in field.at("nat64Prefixes").items()),
+        own_hosts=own_hosts,
+    )
+
+
+def _networks(field: Field) -> tuple[Network, ...]:
+    found = {_network(item) for item in field.items()}
+    return tuple(sorted(found, key=lambda network: (network.version, network)))
+
+
+def _denied(field: Field) -> tuple[Network, ...]:
+    for item in field.items():
+        if _network(item).prefixlen == 0:
+            raise item.wrong("denies every address; write onlyAllowed: true instead, with what is allowed")
+    return _networks(field)
+
+
+def _network(field: Field) -> Network:
+    text = field.text()
+    try:
+        network = ipaddress.ip_network(text, strict=False)
+        address = ipaddress.ip_address(text.partition("/")[0])
+    except ValueError:
+        raise field.wrong(f"{text!r} is not a network; write address/length, for example 10.20.0.0/16") from None
+    if address != network.network_address:
+        raise field.wrong(f"{text} is an address inside a network; write {network}")
+    return network
+
+
+def _nat64(field: Field) -> ipaddress.IPv6Network:
+    network = _network(field)
+    if not isinstance(network, ipaddress.IPv6Network) or network.prefixlen not in addresses.NAT64_LENGTHS:
+        lengths = ", ".join(map(str, addresses.NAT64_LENGTHS))
+        raise field.wrong(f"must be an IPv6 prefix of length {lengths} (RFC 6052)")
+    return network
+
+
+def _proxy_policy(field: Field) -> ProxyPolicy | None:
+    if not field.at("enabled").flag(default=False):
+        return None
+    return ProxyPolicy(field.at("namespace").text(ENVOY_GATEWAY_NAMESPACE))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names, units
+from modelplane.api import template_reach
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, Constraint, Request
@@ -105,6 +106,18 @@ def decode(resource: Mapping[str, Json]) -> Replica:
         priority=spec.at("priority").integer(0),
         model_cache=spec.at("modelCacheRef", "name").optional(),
     )
+
+
+def check(resource: Mapping[str, Json]) -> None:
+    """Return when the replica may be rendered anew: its templates reach nothing of others.
+
+    Raises: as `decode`.
+    """
+    spec = Field(resource).at("spec")
+    for parent in (spec, spec.at("prefill")):
+        template = parent.at("workers", "template")
+        if template.is_set:
+            template_reach.check(template)
 
 
 def _encode_model(model: Model) -> dict[str, Json]:

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane.api.fields import Field
+from modelplane.errors import InvalidInput
+from modelplane.routing import headers, hosts, url
+from modelplane.routing.egress import Rules
 from modelplane.routing.model import ApiKeys, Group, Jwt, RateLimit, Retries, Service, Timeouts
 from modelplane.routing.selection import Expression, Operator, Selector
+from modelplane.routing.url import AddressKind, Place
 
 Json: TypeAlias = Any
 
@@ -31,8 +35,9 @@ def decode(document: Mapping[str, Json]) -> Service:
         raise spec.at("endpoints").wrong(
             "needs at least one group; write a selector, for example on modelplane.ai/deployment"
         )
+    namespace = root.at("metadata", "namespace").text()
     return Service(
-        namespace=root.at("metadata", "namespace").text(),
+        namespace=namespace,
         name=root.at("metadata", "name").text(),
         groups=groups,
         host=spec.at("host").text(""),
@@ -40,8 +45,20 @@ def decode(document: Mapping[str, Json]) -> Service:
         timeouts=Timeouts(spec.at("timeouts", "request").text("0s"), spec.at("timeouts", "idle").text("3600s")),
         retries=_retries(spec.at("retries")),
         rate_limit=_rate_limit(spec.at("rateLimit")),
-        auth=_auth(spec.at("auth")),
+        auth=_auth(spec.at("auth"), namespace),
     )
+
+
+def check_egress(service: Service, rules: Rules) -> None:
+    """Return when the gateway's rules let it read the keys of the service's token issuer.
+
+    Raises: InvalidInput with the field's full path (the author's fault).
+    """
+    if isinstance(service.auth, Jwt):
+        try:
+            rules.check(service.namespace, service.auth.keys_at.kind, service.auth.keys_at.host)
+        except InvalidInput as error:
+            raise error.under("spec", "auth", "jwt", "jwksUri") from None
 
 
 def _group(field: Field) -> Group:
@@ -107,16 +124,33 @@ def _rate_limit(field: Field) -> RateLimit | None:
     return RateLimit(requests, unit)
 
 
-def _auth(field: Field) -> ApiKeys | Jwt | None:
+def _auth(field: Field, namespace: str) -> ApiKeys | Jwt | None:
     if not field.is_set:
         return None
     keys, jwt = field.at("apiKeys"), field.at("jwt")
     if keys.is_set == jwt.is_set:
         raise field.wrong("write exactly one of apiKeys and jwt")
     if keys.is_set:
-        return ApiKeys(keys.at("secretRef", "name").text(), keys.at("header").text("Authorization"))
+        header = keys.at("header")
+        try:
+            headers.check_credential(header.text("Authorization"))
+        except InvalidInput as error:
+            raise error.under(*header.path) from None
+        return ApiKeys(keys.at("secretRef", "name").text(), header.text("Authorization"))
     return Jwt(
         jwt.at("issuer").text(),
         jwt.at("jwksUri").text(),
+        _keys_host(jwt.at("jwksUri"), namespace),
         tuple(sorted(item.text() for item in jwt.at("audiences").items())),
     )
+
+
+def _keys_host(field: Field, namespace: str) -> Place:
+    """Return where the gateway would read a token issuer's keys."""
+    try:
+        place = url.place(field.text())
+        if place.kind is AddressKind.FQDN:
+            hosts.check_upstream(namespace, place.host)
+    except InvalidInput as error:
+        raise error if error.path else error.under(*field.path) from None
+    return place

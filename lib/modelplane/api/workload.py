@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from modelplane.api import template as templates
+from modelplane.api import template_reach
 from modelplane.api.fields import Field
 from modelplane.devices.model import Constraint, Request
 from modelplane.errors import InvalidInput, InvalidShape
@@ -36,6 +37,7 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Work
     roles = [decode_role(root, Role.DECODE)]
     if root.at("prefill").is_set:
         roles.append(decode_role(root.at("prefill"), Role.PREFILL))
+    _check_reach(root, roles)
     engine = _engine(root, roles)
     if engine is not EngineType.CUSTOM:
         for role in roles:
@@ -94,6 +96,13 @@ def decode_constraints(field: Field, names: tuple[str, ...]) -> tuple[Constraint
 def decode_selectors(field: Field) -> tuple[str, ...]:
     """Return the CEL texts of a list of selectors."""
     return tuple(entry.at("cel").text() for entry in field.items())
+
+
+def _check_reach(root: Field, roles: list[RoleSpec]) -> None:
+    """Refuse what a template may not reach. A replica's is looked at when it is rendered, not when it is counted."""
+    for role in roles:
+        parent = root.at("prefill") if role.role is Role.PREFILL else root
+        template_reach.check(parent.at("workers", "template"))
 
 
 def _engine(root: Field, roles: list[RoleSpec]) -> EngineType:

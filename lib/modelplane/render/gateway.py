@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from modelplane import names
 from modelplane.render import routing
 from modelplane.render.manifest import NOTHING, Manifest
-from modelplane.routing import hosts
+from modelplane.routing import addresses, hosts
 from modelplane.routing.model import Gateway
 
 Json: TypeAlias = Any
@@ -19,6 +19,9 @@ Json: TypeAlias = Any
 CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
 CHART_REPOSITORY = "oci://docker.io/envoyproxy"
 CHART_NAMESPACE = "envoy-gateway-system"
+# Source: Envoy Gateway v1.9.0, labels of a Gateway's proxies and the port of its xDS server.
+_OWNING_GATEWAY = f"{routing.ENVOY}/owning-gateway"
+_NODE_LOCAL_DNS = "169.254.20.10/32"
 
 PROVIDER_CONFIG_KEY = "helm-provider-config"
 # A ClusterProviderConfig stood under this key once. A key never changes its kind: Crossplane would forget the old
@@ -29,6 +32,7 @@ CLASS_KEY = "gateway-class"
 PROXY_KEY = "envoy-proxy"
 GATEWAY_KEY = "gateway"
 USAGE_KEY = "usage-envoy-gateway"
+PROXY_POLICY_KEY = "proxy-policy"
 
 _RELEASE = "envoy-gateway"
 _HELM = "helm.m.crossplane.io/v1beta1"
@@ -122,6 +126,50 @@ def front_door(gateway: Gateway) -> tuple[Manifest, ...]:
             ),
         )
     return tuple(objects)
+
+
+def proxy_policy(gateway: Gateway) -> tuple[Manifest, ...]:
+    """Return the policy that keeps the proxies from networks in which no endpoint is, where the platform wants one.
+
+    A name resolves to an address only when a request is sent, so this is what holds where a check of text cannot.
+    Cluster DNS and the controller that programs the proxies stay reachable wherever they run.
+    """
+    if gateway.proxy_policy is None:
+        return ()
+    denied = (*addresses.NODE_NETWORKS, *gateway.egress.denied_networks)
+    everywhere = [
+        {
+            "ipBlock": {
+                "cidr": cidr,
+                "except": [str(network) for network in sorted({n for n in denied if n.version == version})],
+            }
+        }
+        for version, cidr in ((4, "0.0.0.0/0"), (6, "::/0"))
+    ]
+    dns = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
+    labels = {
+        f"{_OWNING_GATEWAY}-name": gateway.gateway_name,
+        f"{_OWNING_GATEWAY}-namespace": gateway.gateway_namespace,
+    }
+    spec = {
+        "podSelector": {"matchLabels": labels},
+        "policyTypes": ["Egress"],
+        "egress": [
+            {"to": everywhere},
+            {"to": [_namespace("kube-system"), {"ipBlock": {"cidr": _NODE_LOCAL_DNS}}], "ports": dns},
+            {"to": [_namespace(gateway.proxy_policy.namespace)]},
+        ],
+    }
+    metadata = {
+        "name": names.bounded(gateway.name, "endpoints"),
+        "namespace": gateway.proxy_policy.namespace,
+    }
+    resource = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
+    return (Manifest(PROXY_POLICY_KEY, resource),)
+
+
+def _namespace(name: str) -> Mapping[str, Json]:
+    return {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}}
 
 
 def _release_name(gateway: Gateway, standing: Mapping[str, str]) -> str:

@@ -162,9 +162,7 @@ def _rule_filters(own: _Own, plan: Plan) -> list[Json]:
 
 def _rule_filter_spec(plan: Plan) -> Mapping[str, Json]:
     """Return the filter of a shared rule: on the rule it does not split the cluster, inside a backendRef it would."""
-    spec: dict[str, Json] = {}
-    if any(target.endpoint.host is not None for target in plan.targets):
-        spec["urlRewrite"] = {"hostname": {"type": "Backend"}}
+    spec: dict[str, Json] = {"urlRewrite": {"hostname": {"type": "Backend"}}} if plan.targets else {}
     if plan.credential is not None:
         spec["credentialInjection"] = _injection(plan.credential)
     return spec
@@ -172,15 +170,13 @@ def _rule_filter_spec(plan: Plan) -> Mapping[str, Json]:
 
 def _target_ref(service: Service, target: Target) -> Mapping[str, Json]:
     endpoint = target.endpoint
-    filters: list[Json] = []
-    if endpoint.host is not None:
-        filters.append({"type": "URLRewrite", "urlRewrite": {"hostname": endpoint.host}})
+    # A client's own Host would choose among all that stands behind the endpoint's address: other tenants' replicas.
+    filters: list[Json] = [{"type": "URLRewrite", "urlRewrite": {"hostname": endpoint.host}}]
     if endpoint.credential is not None:
         filters.append(_extension_ref(target.credential_name or credential_filter_name(endpoint.name)))
     elif isinstance(service.auth, Jwt):
         filters.append(_without_caller_token())
-    ref = _backend_ref(target.backend_name, target.weight)
-    return ref | {"filters": filters} if filters else ref
+    return _backend_ref(target.backend_name, target.weight) | {"filters": filters}
 
 
 def _without_caller_token() -> Mapping[str, Json]:
@@ -214,7 +210,7 @@ def _address(endpoint: Endpoint) -> Mapping[str, Json]:
     """Return one address; `hostname` is what Envoy sends as Host where a rule asks for the chosen endpoint's own, and
     to its health check.
     """
-    named = {} if endpoint.host is None else {"hostname": endpoint.host}
+    named = {"hostname": endpoint.host}
     if endpoint.address_kind is AddressKind.FQDN:
         return named | {"fqdn": {"hostname": endpoint.url.host, "port": endpoint.url.port}}
     return named | {"ip": {"address": _literal(endpoint.url.host), "port": endpoint.url.port}}

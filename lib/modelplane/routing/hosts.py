@@ -10,18 +10,30 @@ from collections.abc import Mapping, Sequence
 
 from modelplane import names
 from modelplane.errors import InvalidInput
+from modelplane.routing import egress
 
 _INTERNAL = f".{names.INTERNAL_DOMAIN}"
 # How a Service of the control plane is named from inside: [<pod>.]<service>.<namespace>.svc[.<cluster domain>]. Only
 # the usual cluster domain is known here; where it is another one, a network policy has to keep namespaces apart.
 _CLUSTER_SERVICE = (".svc", ".svc.cluster.local")
+# Names under which a gateway finds itself, its API server, or the metadata of its machine. Nothing allows them.
+_NOBODYS = (
+    *("localhost", "*.localhost", "kubernetes.default", "*.kubernetes.default"),
+    *("metadata.google.internal", "metadata.goog", "*.metadata.goog", "metadata.azure.internal"),
+    *("metadata.azure.com", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"),
+    *("instance-data.ec2.internal", "api.metadata.cloud.ibm.com"),
+)
 
 
 def check_upstream(namespace: str, host: str) -> None:
     """Return when an endpoint of `namespace` may be reached under, or send, `host`.
 
-    Raises: InvalidInput when the host belongs to another namespace (the author's fault).
+    Raises: InvalidInput when the host belongs to another namespace (the author's fault), or is the gateway's own.
     """
+    if egress.covers(_NOBODYS, host):
+        raise InvalidInput(
+            f"host {host} is the gateway itself, its API server or its machine's metadata; write the endpoint's name"
+        )
     if host == names.INTERNAL_DOMAIN or host.endswith(_INTERNAL):
         owner = host.removesuffix(_INTERNAL).split(".")
         if len(owner) != 2 or owner[1] != namespace:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
 from modelplane.routing.selection import Selector
-from modelplane.routing.url import AddressKind, Url
+from modelplane.routing.url import AddressKind, Place, Url
 
 
 class Api(StrEnum):
@@ -67,19 +68,20 @@ class HealthCheck:
 class Endpoint:
     """One place that answers model requests.
 
-    `host` is the Host header sent to it, None where it is reached by address and wants none. `model` is the name it
-    knows its model by, None where it is not told.
+    `host` is the Host header sent to it, whatever the client sent. `model` is the name it knows its model by, None
+    where it is not told. `is_composed`: a ModelDeployment made it for one of its replicas.
     """
 
     namespace: str
     name: str
     url: Url
-    host: str | None
+    host: str
     apis: tuple[Api, ...] = (Api.OPENAI,)
     model: str | None = None
     credential: Credential | None = None
     tls: Tls | None = None
     health: HealthCheck | None = None
+    is_composed: bool = False
 
     @property
     def address_kind(self) -> AddressKind:
@@ -131,10 +133,11 @@ class ApiKeys:
 
 @dataclass(frozen=True, slots=True)
 class Jwt:
-    """Callers send a JSON Web Token of `issuer`, checked with the keys at `jwks_uri`."""
+    """Callers send a JSON Web Token of `issuer`, checked with the keys at `jwks_uri`, which leads to `keys_at`."""
 
     issuer: str
     jwks_uri: str
+    keys_at: Place
     audiences: tuple[str, ...] = ()
 
 
@@ -159,12 +162,19 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
+class ProxyPolicy:
+    """A network policy on the gateway's proxies, which run in `namespace` beside the controller that programs them."""
+
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
 class Gateway:
     """The fleet's front door on the control plane.
 
     `gateway_name` and `gateway_namespace` name the Gateway object; `certificates` are Secrets of that namespace, and
     HTTPS is served when there are any. `class_name` empty: a GatewayClass of our own. `grants` gives namespaces by
-    host.
+    host. `egress` says where requests may leave to, and `proxy_policy` holds the proxies to it in the network.
     """
 
     name: str
@@ -178,6 +188,8 @@ class Gateway:
     class_name: str = ""
     certificates: tuple[str, ...] = ()
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    egress: Rules = field(default_factory=Rules)
+    proxy_policy: ProxyPolicy | None = None
 
     @property
     def is_tls(self) -> bool:

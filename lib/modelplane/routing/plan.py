@@ -38,7 +38,8 @@ class Candidate:
     """An endpoint that a selector matched. `endpoint` None: it cannot be read, and `problem` says why.
 
     `is_silent`: it does not say whether it is ready, which is not the same as no. `credential_name` is the filter that
-    sets its credential, where it says so.
+    sets its credential, where it says so. `is_unrecorded`: it is ready, cannot be read, and nothing says how it was when
+    it could.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Candidate:
     problem: str = ""
     is_silent: bool = False
     credential_name: str = ""
+    is_unrecorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +222,6 @@ def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: fro
             "ignore priorities; "
             "give each a host name",
             reason="AddressKindConflict",
-        )
-    hosts = {endpoint.host is None for endpoint in known}
-    if len(hosts) > 1:
-        listed = ", ".join(endpoint.name for endpoint in known if endpoint.host is None)
-        raise Unsupported(
-            f"{cause} needs a Host for every endpoint or for none: {listed} has an address and no spec.host; write "
-            "spec.host",
-            reason="HostConflict",
         )
 
 

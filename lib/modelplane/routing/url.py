@@ -2,8 +2,8 @@
 
 Only what Envoy Gateway accepts as a backend passes, so that a mistake is named here and not by a backend that is
 silently left out of a route. Source: RFC 3986 (syntax); Envoy Gateway v1.9.0 `Backend` (names of two labels at least,
-no loopback addresses). Stricter on purpose: link-local addresses (a cloud's metadata service) and numbers in disguise
-are refused.
+no loopback addresses). Stricter on purpose: addresses at which no endpoint can be (`addresses`), numbers in disguise
+and names that are not ASCII are refused. Where an address that is one leads to is judged by `egress`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
 
 from modelplane.errors import InvalidInput
+from modelplane.routing import addresses
+from modelplane.routing.addresses import Address, Reach
 
 
 class Scheme(StrEnum):
@@ -51,7 +52,13 @@ class Url:
     prefix: str = ""
 
 
-_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a URL leads: a name or an address, as in `Url`."""
+
+    kind: AddressKind
+    host: str
+
 
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://"
@@ -59,7 +66,7 @@ _URL = re.compile(
     r"(?P<path>/[^?#]*)?"
     r"(?P<rest>[?#].*)?\Z"
 )
-_AUTHORITY = re.compile(r"(?:\[(?P<six>[^\]]*)\]|(?P<name>[^:\[\]]*))(?::(?P<port>[0-9]*))?\Z")
+_AUTHORITY = re.compile(r"(?:\[(?P<six>[^\]]*)\]|(?P<name>[^:\[\]]*))(?::(?P<port>[0-9]{0,5}))?\Z")
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\Z")
 _SEGMENT = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+\Z")
 _NUMERIC = re.compile(r"(?:[0-9]+|0[xX][0-9a-fA-F]*)\Z")
@@ -89,11 +96,30 @@ def parse(text: str) -> Url:
     return Url(scheme, kind, host, scheme.default_port if port is None else port, _prefix(match["path"] or ""))
 
 
+def place(text: str) -> Place:
+    """Return where an https URL leads that is read as it is, with path and query: that of a token issuer's keys.
+
+    Raises: InvalidInput (the author's fault).
+    """
+    match = _URL.match(text)
+    if not match or _scheme(match["scheme"]) is not Scheme.HTTPS or "@" in match["authority"]:
+        raise InvalidInput(
+            f"{text!r} is not https://host[:port]/path; write for example https://issuer.example.com/keys"
+        )
+    if not text.isascii() or any(character.isspace() or not character.isprintable() for character in text):
+        raise InvalidInput(f"{text!r} has characters that no URL has; escape them")
+    kind, host, _ = _authority(match["authority"])
+    return Place(kind, host)
+
+
 def host_name(text: str) -> str:
     """Return a host name as it is compared: lower case, no trailing dot.
 
     Raises: InvalidInput for what is no host name of two labels at least.
     """
+    if not text.isascii():
+        # Lower case of some letters of other scripts is ASCII, and what a resolver would make of them is its own.
+        raise InvalidInput(f"{text!r} is not a host name; write letters outside ASCII in punycode (xn--...)")
     name = text.lower().removesuffix(".")
     labels = name.split(".")
     if not name or len(name) > 253 or any(len(label) > 63 or not _LABEL.match(label) for label in labels):
@@ -139,38 +165,25 @@ def _port(text: str | None) -> int | None:
     return int(text)
 
 
-def _address(text: str) -> _Address | None:
+def _address(text: str) -> Address | None:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
         return None
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.scope_id:
-            raise InvalidInput(
-                f"{text!r} names a network interface, which the gateway does not have; remove '%' and what follows"
-            )
-        return address.ipv4_mapped or address
-    return address
+    if isinstance(address, ipaddress.IPv6Address) and address.scope_id:
+        raise InvalidInput(
+            f"{text!r} names a network interface, which the gateway does not have; remove '%' and what follows"
+        )
+    return addresses.plain(address)
 
 
-def _reachable(address: _Address) -> _Address:
+def _reachable(address: Address) -> Address:
     """Return `address` unless it would lead the gateway to itself or its node instead of to an endpoint."""
-    for wrong, why in (
-        (address.is_loopback, "a loopback address is the gateway itself"),
-        (address.is_unspecified, "the unspecified address is the gateway itself"),
-        (
-            address.is_link_local,
-            "a link-local address belongs to the gateway's node (a cloud's metadata service, for example)",
-        ),
-        (
-            address.is_multicast or str(address) == "255.255.255.255",
-            "a multicast or broadcast address is no single endpoint",
-        ),
-    ):
-        if wrong:
-            raise InvalidInput(
-                f"{address} cannot be routed to: {why}; write the address under which the endpoint is reached"
-            )
+    finding = addresses.find(address)
+    if finding.reach is Reach.NOWHERE:
+        raise InvalidInput(
+            f"{address} cannot be routed to: {finding.why}; write the address under which the endpoint is reached"
+        )
     return address
 
 

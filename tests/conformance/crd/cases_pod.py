@@ -303,4 +303,58 @@ POD: tuple[Case, ...] = (
         Cause.NOT_SUPPORTED,
         at=dotted((*_POD, "volumes", 0, "ephemeral", "volumeClaimTemplate", "spec", "accessModes", 0)),
     ),
+    *(
+        one(
+            f"{what}-{name}",
+            "ModelDeployment",
+            (*_TEMPLATE, "metadata", f"{what}s"),
+            {key: "x"},
+            f"{what} keys under domains of controllers",
+        )
+        for what in ("label", "annotation")
+        for name, key in (
+            ("queue", "kueue.x-k8s.io/queue-name"),
+            ("mesh", "sidecar.istio.io/inject"),
+            ("network", "k8s.v1.cni.cncf.io/networks"),
+            ("runtime", "io.katacontainers.config.hypervisor.kernel"),
+            ("word", "pod-template-hash"),
+            ("half-a-domain", "team/x"),
+        )
+    ),
+    *(
+        one(
+            f"{where}-{name}",
+            "ModelDeployment",
+            (*_ENGINE, "resources", where),
+            {resource: "1"},
+            "containers take cpu, memory, ephemeral-storage and hugepages-*",
+        )
+        for where in ("requests", "limits")
+        for name, resource in (("gpu", "nvidia.com/gpu"), ("rdma", "rdma/hca"), ("storage", "storage"))
+    ),
+    one(
+        "claimed-gpu",
+        "ModelDeployment",
+        (*_POD, "volumes"),
+        [
+            {
+                "name": "a",
+                "ephemeral": {
+                    "volumeClaimTemplate": {
+                        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"nvidia.com/gpu": "1"}}}
+                    }
+                },
+            }
+        ],
+        "a volume takes storage and nothing else",
+        at=dotted((*_POD, "volumes", 0, "ephemeral", "volumeClaimTemplate", "spec", "resources", "requests")),
+    ),
+    one(
+        "csi-key-that-runs",
+        "ModelDeployment",
+        (*_POD, "volumes"),
+        [{"name": "a", "csi": {"driver": "d.example.com", "volumeAttributes": {"{{ .Spec }}": "x"}}}],
+        "a key must not hold",
+        at=dotted((*_POD, "volumes", 0, "csi", "volumeAttributes")),
+    ),
 )

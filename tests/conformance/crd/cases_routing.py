@@ -57,6 +57,47 @@ ROUTING: tuple[Case, ...] = (
         "https://example.com/?key=1",
         "without user, password, query or fragment",
     ),
+    *(
+        one(f"endpoint-to-{name}", "ModelEndpoint", ("spec", "url"), url, "url must not lead to the gateway itself")
+        for name, url in (
+            ("loopback", "http://127.0.0.1:8000"),
+            ("localhost", "https://LOCALHOST/v1"),
+            ("metadata", "http://169.254.169.254/latest"),
+            ("a-number", "http://2130706433/"),
+            ("a-hexadecimal-number", "http://0x7f000001"),
+            ("ipv6-loopback", "http://[::1]:8000"),
+            ("ipv6-link-local", "http://[fe80::1]"),
+            ("ipv6-mapped", "http://[::ffff:169.254.169.254]"),
+            ("the-api-server", "https://kubernetes.default/api"),
+        )
+    ),
+    *(
+        one(
+            f"endpoint-header-{header.lower()}",
+            "ModelEndpoint",
+            ("spec", "auth"),
+            {"secretRef": {"name": "a"}, "scheme": "Header", "header": header},
+            "this header says where a request goes",
+            at="spec.auth.header",
+        )
+        for header in ("Host", "transfer_encoding", "X-Forwarded-Host", "x-gateway-destination-endpoint")
+    ),
+    one(
+        "gateway-allowed-network",
+        "InferenceGateway",
+        ("spec", "endpoints"),
+        {"allowedCIDRs": ["10.0.0.0"]},
+        Cause.INVALID,
+        at="spec.endpoints.allowedCIDRs.0",
+    ),
+    one(
+        "gateway-allowed-host",
+        "InferenceGateway",
+        ("spec", "endpoints"),
+        {"allowedHosts": ["https://a.b"]},
+        Cause.INVALID,
+        at="spec.endpoints.allowedHosts.0",
+    ),
     one("endpoint-api", "ModelEndpoint", ("spec", "api"), ["openai"], Cause.NOT_SUPPORTED, at="spec.api.0"),
     one(
         "endpoint-header-missing",
@@ -168,6 +209,22 @@ ROUTING: tuple[Case, ...] = (
         {"jwt": {"issuer": "a", "jwksUri": "http://a/keys"}},
         "jwksUri must start with https://",
         at="spec.auth.jwt.jwksUri",
+    ),
+    one(
+        "service-jwks-of-the-node",
+        "ModelService",
+        ("spec", "auth"),
+        {"jwt": {"issuer": "a", "jwksUri": "https://[::1]/keys"}},
+        "jwksUri must not lead to the gateway itself",
+        at="spec.auth.jwt.jwksUri",
+    ),
+    one(
+        "service-key-in-host",
+        "ModelService",
+        ("spec", "auth"),
+        {"apiKeys": {"secretRef": {"name": "a"}, "header": "Host"}},
+        "this header says where a request goes",
+        at="spec.auth.apiKeys.header",
     ),
     one("inference-name", "LLMInference", ("metadata", "name"), "8b", "start with a letter", at=""),
     one("inference-without-model", "LLMInference", ("spec", "model"), GONE, Cause.REQUIRED),

@@ -20,7 +20,7 @@ def decode(url: str = "https://api.example.com", **spec: Json) -> Any:
 
 def test_the_host_of_the_url_is_what_is_asked_for() -> None:
     assert decode().host == "api.example.com"
-    assert decode("http://10.0.0.1").host is None
+    assert decode("http://10.0.0.1").host == "saas.ml-team.modelplane.internal"
     assert decode("http://10.0.0.1", host="Llama.Example.com").host == "llama.example.com"
 
 
@@ -102,6 +102,20 @@ def test_what_is_left_out_has_a_plain_meaning() -> None:
             "spec.tls",
             "no effect",
             id="authorities-that-are-not-asked",
+        ),
+        pytest.param(
+            "https://a.example",
+            {"auth": {"secretRef": {"name": "k"}, "scheme": "Header", "header": "Host"}},
+            "spec.auth.header",
+            "never a credential",
+            id="header-that-steers",
+        ),
+        pytest.param(
+            "https://a.example",
+            {"healthCheck": {"path": "/health HTTP/1.1\r\nHost: b"}},
+            "spec.healthCheck.path",
+            "URL characters",
+            id="a-path-that-is-a-request",
         ),
         pytest.param("https://a.example", {"api": ["gRPC"]}, "spec.api[0]", "OpenAI, Anthropic", id="api"),
         pytest.param("https://a.example", {"url": 7}, "spec.url", "must be a string", id="type"),

@@ -11,6 +11,7 @@ from modelplane.errors import InvalidInput, Unsupported
 from modelplane.routing.features import GatewayType
 from modelplane.routing.model import ApiKeys, Jwt, RateLimit, Retries, Timeouts
 from modelplane.routing.selection import Expression, Operator, Selector
+from modelplane.routing.url import AddressKind, Place
 from tests.support import routing
 
 Json = Any
@@ -36,13 +37,15 @@ def test_all_fields() -> None:
             timeouts={"request": "10m", "idle": "60s"},
             retries={"attempts": 1, "on": ["503", "reset-before-request", "429"]},
             rateLimit={"requests": 5, "unit": "Minute"},
-            auth={"jwt": {"issuer": "https://i", "jwksUri": "https://i/keys", "audiences": ["b", "a"]}},
+            auth={"jwt": {"issuer": "https://i", "jwksUri": "https://i.example/keys?p=1", "audiences": ["b", "a"]}},
         )
     )
     assert wanted.timeouts == Timeouts("10m", "60s")
     assert wanted.retries == Retries(1, ("reset-before-request",), (429, 503))
     assert wanted.rate_limit == RateLimit(5, "Minute")
-    assert wanted.auth == Jwt("https://i", "https://i/keys", ("a", "b"))
+    assert wanted.auth == Jwt(
+        "https://i", "https://i.example/keys?p=1", Place(AddressKind.FQDN, "i.example"), ("a", "b")
+    )
     keys = service.decode(routing.model_service(GROUP, auth={"apiKeys": {"secretRef": {"name": "k"}}}))
     assert keys.auth == ApiKeys("k", "Authorization")
 

@@ -147,6 +147,14 @@ spec:
     tls: {certificateRefs: [{name: models}]}
     className: shared
     hosts: [{host: chat.example.com, namespaces: [ml-team]}]
+  endpoints:
+    allowedHosts: [llm.corp.internal, "*.lab.internal"]
+    allowedCIDRs: [10.20.0.0/16, "fd12::/32"]
+    deniedHosts: []
+    deniedCIDRs: [10.96.0.0/12]
+    onlyAllowed: false
+    nat64Prefixes: ["2001:db8:64::/96"]
+    networkPolicy: {enabled: true, namespace: envoy-gateway-system}
 ---
 apiVersion: modelplane.ai/v1alpha1
 kind: ModelEndpoint

@@ -15,8 +15,8 @@ Json = Any
 AUTH = {"secretRef": {"name": "together"}}
 
 
-def compose(document: Json, children: Json = None) -> Outcome:
-    return model_endpoint.compose(Observed(document, children or {}))
+def compose(document: Json, children: Json = None, *gateways: Json) -> Outcome:
+    return model_endpoint.compose(Observed(document, children or {}, {model_endpoint.GATEWAYS: gateways}))
 
 
 def running(**spec: Json) -> tuple[Json, dict[str, Json]]:

@@ -38,7 +38,7 @@ SAAS_ENDPOINT = build.model_endpoint("saas")
             id="api-keys",
         ),
         pytest.param(
-            {"jwt": {"issuer": "https://i", "jwksUri": "https://i/k", "audiences": ["a"]}},
+            {"jwt": {"issuer": "https://i", "jwksUri": "https://i.example/k", "audiences": ["a"]}},
             {
                 "jwt": {
                     "providers": [
@@ -46,7 +46,7 @@ SAAS_ENDPOINT = build.model_endpoint("saas")
                             "name": "caller",
                             "issuer": "https://i",
                             "audiences": ["a"],
-                            "remoteJWKS": {"uri": "https://i/k"},
+                            "remoteJWKS": {"uri": "https://i.example/k"},
                         }
                     ]
                 }
@@ -64,7 +64,7 @@ def test_who_may_call(auth: Json, want: Json) -> None:
 def test_a_callers_token_reaches_no_endpoint(priorities: tuple[int, int]) -> None:
     document = build.model_service(
         *(build.group(endpoint=f"e{index}", priority=priority) for index, priority in enumerate(priorities)),
-        auth={"jwt": {"issuer": "https://i", "jwksUri": "https://i/k"}},
+        auth={"jwt": {"issuer": "https://i", "jwksUri": "https://i.example/k"}},
     )
     rule = rendered(document, *([build.model_endpoint(f"e{index}")] for index in range(2)))["HTTPRoute/llama"]["rules"][
         0
@@ -132,7 +132,8 @@ def test_paths(host: str, url: str, want: str | None) -> None:
 def test_ipv6_is_written_out_since_the_schema_knows_only_some_of_its_short_forms() -> None:
     six = build.model_endpoint("six", "http://[2001:db8::1:2:3]:8000")
     spec = rendered(build.model_service(build.group(endpoint="six")), [six])["Backend/six"]
-    assert spec["endpoints"] == [{"ip": {"address": "2001:0db8:0000:0000:0000:0001:0002:0003", "port": 8000}}]
+    address = {"address": "2001:0db8:0000:0000:0000:0001:0002:0003", "port": 8000}
+    assert spec["endpoints"] == [{"hostname": "six.ml-team.modelplane.internal", "ip": address}]
 
 
 @pytest.mark.parametrize(

@@ -149,17 +149,10 @@ def other(name: str = "other", url: str = "https://other.example.com", **spec: J
         pytest.param(two(**STANDBY), ([REPLICA], [SAAS]), "CredentialConflict", "Secret key: saas", id="keys"),
         pytest.param(
             two(**STANDBY),
-            ([REPLICA], other(url="http://10.0.0.1", host="h.example")),
+            ([REPLICA], other(url="http://203.0.113.1", host="h.example")),
             "AddressKindConflict",
             "IP: other",
             id="address-kinds",
-        ),
-        pytest.param(
-            two(**STANDBY),
-            (other("a", "http://10.0.0.2", host="h.example"), other("b", "http://10.0.0.1")),
-            "HostConflict",
-            "b has an address and no spec.host",
-            id="hosts",
         ),
         pytest.param(
             routing.model_service(*(routing.group(deployment=f"d{n}", priority=n) for n in range(3))),

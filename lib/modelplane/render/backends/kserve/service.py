@@ -159,18 +159,20 @@ def _service(rendering: _Rendering, devices: Mapping[Role, claims.PodDevices]) -
             spec.update(role)
     return Manifest(
         key=KEY_SERVICE,
-        resource={
-            "apiVersion": API_VERSION,
-            "kind": "LLMInferenceService",
-            "metadata": {
-                "name": rendering.name,
-                "namespace": replica.namespace,
-                "labels": pods.base_labels(replica),
-                # KServe runs the metadata as a template too.
-                "annotations": templating.literal({names.ANNOTATION_ENGINE_ARGUMENTS: _said_of_arguments(rendering)}),
-            },
-            "spec": templating.literal(spec),
-        },
+        # KServe runs the whole object as a template, the metadata too.
+        resource=templating.literal(
+            {
+                "apiVersion": API_VERSION,
+                "kind": "LLMInferenceService",
+                "metadata": {
+                    "name": rendering.name,
+                    "namespace": replica.namespace,
+                    "labels": pods.base_labels(replica),
+                    "annotations": {names.ANNOTATION_ENGINE_ARGUMENTS: _said_of_arguments(rendering)},
+                },
+                "spec": spec,
+            }
+        ),
         purpose=Purpose.WORKLOAD,
         readiness=Readiness(_SERVICE_READY),
     )

@@ -1,0 +1,129 @@
+"""Where an address leads: to anybody, into a private network, or to the gateway, its node and the cloud behind it.
+
+An IPv6 address may carry an IPv4 address that a translator or a tunnel takes out again; it leads where that one does.
+Source: IANA special-purpose address registries; RFC 6052 and RFC 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo),
+RFC 5214 (ISATAP), RFC 4291 (mapped and compatible). The tables are written out, since what `ipaddress` calls global
+differs between versions of Python.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TypeAlias
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class Reach(Enum):
+    """Who is at an address. `NOWHERE`: nobody an endpoint could be; nothing allows it."""
+
+    PUBLIC = auto()
+    PRIVATE = auto()
+    NOWHERE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where an address leads, and why in words; `why` is empty for a public one."""
+
+    reach: Reach
+    why: str = ""
+
+
+_METADATA = "it is a cloud's metadata service"
+_TUNNEL = "it is an IPv6 form that carries an IPv4 address ({}); write the IPv4 address itself"
+# The first that holds an address says why, so the narrow ones come first.
+_NOWHERE: tuple[tuple[str, str], ...] = (
+    ("0.0.0.0/8", "the unspecified address is the gateway itself"),
+    ("127.0.0.0/8", "a loopback address is the gateway itself"),
+    ("169.254.0.0/16", "a link-local address belongs to the gateway's node (a cloud's metadata service, for example)"),
+    ("100.100.100.200/32", _METADATA),
+    ("168.63.129.16/32", _METADATA),
+    ("192.0.0.0/24", "it is reserved for protocols, and a cloud's metadata service uses one of them"),
+    ("192.88.99.0/24", "it is a relay of 6to4"),
+    ("224.0.0.0/4", "a multicast or broadcast address is no single endpoint"),
+    ("255.255.255.255/32", "a multicast or broadcast address is no single endpoint"),
+    ("240.0.0.0/4", "it is reserved"),
+    ("::/128", "the unspecified address is the gateway itself"),
+    ("::1/128", "a loopback address is the gateway itself"),
+    ("::/96", _TUNNEL.format("IPv4-compatible")),
+    ("::ffff:0:0:0/96", _TUNNEL.format("IPv4-translated")),
+    ("64:ff9b:1::/48", _TUNNEL.format("NAT64 of a local network")),
+    ("100::/64", "it is where packets are discarded"),
+    ("2001::/32", _TUNNEL.format("Teredo")),
+    ("2001::/23", "it is reserved for protocols"),
+    ("2002::/16", _TUNNEL.format("6to4")),
+    ("5f00::/16", "it is reserved for segment routing"),
+    ("fd00:ec2::/32", _METADATA),
+    ("fd20:ce::254/128", _METADATA),
+    ("fe80::/10", "a link-local address belongs to the gateway's node"),
+    ("fec0::/10", "a site-local address is one of IPv6's first draft of private networks"),
+    ("ff00::/8", "a multicast or broadcast address is no single endpoint"),
+)
+_PRIVATE: tuple[tuple[str, str], ...] = tuple(
+    (network, f"{network} is a private network")
+    for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15", "fc00::/7")
+)
+_TABLES = tuple(
+    (reach, ipaddress.ip_network(network), why)
+    for reach, table in ((Reach.NOWHERE, _NOWHERE), (Reach.PRIVATE, _PRIVATE))
+    for network, why in table
+)
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_ISATAP = (0x00005EFE, 0x02005EFE)
+# Octets of the address that hold the IPv4 address, by the prefix's length: octet 8 is always zero. Source: RFC 6052.
+_EMBEDDED = {
+    32: (4, 5, 6, 7),
+    40: (5, 6, 7, 9),
+    48: (6, 7, 9, 10),
+    56: (7, 9, 10, 11),
+    64: (9, 10, 11, 12),
+    96: (12, 13, 14, 15),
+}
+NAT64_LENGTHS = tuple(_EMBEDDED)
+
+NODE_NETWORKS = tuple(network for reach, network, _ in _TABLES if reach is Reach.NOWHERE and network.prefixlen > 0)
+"""The networks in which no endpoint is: what a network policy keeps proxies from."""
+
+
+def plain(address: Address) -> Address:
+    """Return an IPv4 address that is written as an IPv6 one (::ffff:a.b.c.d) as what it is, and others as they are."""
+    return (isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped) or address
+
+
+def find(address: Address, nat64: Sequence[ipaddress.IPv6Network] = ()) -> Finding:
+    """Return where `address` leads; `nat64` are the translation prefixes of the network besides 64:ff9b::/96."""
+    found = [_find(each) for each in (plain(address), *embedded(address, nat64))]
+    return max(found, key=lambda finding: finding.reach.value)
+
+
+def embedded(address: Address, nat64: Sequence[ipaddress.IPv6Network] = ()) -> tuple[ipaddress.IPv4Address, ...]:
+    """Return the IPv4 addresses to which a translator or a tunnel would take what is sent to `address`."""
+    if not isinstance(address, ipaddress.IPv6Address):
+        return ()
+    octets = address.packed
+    translated = [
+        ipaddress.IPv4Address(bytes(octets[index] for index in _EMBEDDED[prefix.prefixlen]))
+        for prefix in (_NAT64, *nat64)
+        if address in prefix and prefix.prefixlen in _EMBEDDED
+    ]
+    if int.from_bytes(octets[8:12]) in _ISATAP:
+        translated.append(ipaddress.IPv4Address(octets[12:]))
+    return tuple(translated)
+
+
+def within(address: Address, networks: Iterable[Network], nat64: Sequence[ipaddress.IPv6Network] = ()) -> bool:
+    """Return whether `address`, or an IPv4 address it carries, lies in one of `networks`."""
+    forms = (plain(address), *embedded(address, nat64))
+    return any(form.version == network.version and form in network for network in networks for form in forms)
+
+
+def _find(address: Address) -> Finding:
+    for reach, network, why in _TABLES:
+        if address.version == network.version and address in network:
+            return Finding(reach, why)
+    return Finding(Reach.PUBLIC)

@@ -1,0 +1,44 @@
+"""Header names that an author may choose to carry a credential.
+
+Any other name is an API's own business (x-api-key, api-key, x-goog-api-key ...). Refused are those that say where a
+request goes, how long it is and who handled it: a value of the author's choice there would reach another endpoint, cut
+a request in two, or forge what the gateway says. Source: RFC 9110 (7.6, connection-specific fields), RFC 9113 (8.2,
+8.3), RFC 7239; Envoy v1.36 (x-envoy-*, x-forwarded-*); Gateway API inference extension and llm-d, whose routers read
+the address of a pod from a header.
+"""
+
+from __future__ import annotations
+
+import re
+
+from modelplane.errors import InvalidInput
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,126}[A-Za-z0-9])?\Z")
+_REFUSED = frozenset(
+    {
+        *("host", "authority", "method", "path", "scheme"),
+        *("connection", "content-length", "expect", "http2-settings", "keep-alive", "te", "trailer"),
+        *("transfer-encoding", "upgrade", "via"),
+        *("accept", "accept-encoding", "content-encoding", "content-type", "range"),
+        *("baggage", "cdn-loop", "forwarded", "traceparent", "tracestate", "x-http-method", "x-http-method-override"),
+        *("x-method-override", "x-real-ip", "true-client-ip", "x-client-ip", "x-cluster-client-ip", "x-host"),
+        *("x-original-host", "x-original-uri", "x-original-url", "x-rewrite-url", "x-request-id"),
+        *("x-data-parallel-host-port", "x-encoder-hosts-ports", "x-prefiller-host-port", "x-prefiller-url"),
+    }
+)
+_REFUSED_PREFIXES = ("proxy-", "sec-", "x-envoy-", "x-forwarded-", "x-gateway-", "x-llm-d-", "x-modelplane-", "x-b3-")
+
+
+def check_credential(name: str) -> None:
+    """Return when a credential may be carried by, or looked for in, the header `name`.
+
+    Raises: InvalidInput (the author's fault), with what to write instead.
+    """
+    if not _NAME.match(name):
+        raise InvalidInput(f"{name!r} is not a header's name; use letters, digits and '-', for example x-api-key")
+    plain = name.lower().replace("_", "-")
+    if plain in _REFUSED or plain.startswith(_REFUSED_PREFIXES):
+        raise InvalidInput(
+            f"header {name} says where a request goes or how it is carried, and is never a credential; write the "
+            "header in which the API expects its key, for example x-api-key"
+        )
