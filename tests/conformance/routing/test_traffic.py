@@ -128,6 +128,19 @@ def test_a_replica_is_asked_by_its_own_host_and_the_apis_own_path(world: World) 
     assert world.ask(path="/ml-team/llama-2/v1/models").code == 404, "whole segments only"
 
 
+@pytest.mark.parametrize("priority", [0, 1])
+def test_a_client_that_names_another_tenants_replica_reaches_its_own_services(world: World, priority: int) -> None:
+    world.serve("a-0", "b-0")
+    groups = routing.group(deployment="a"), routing.group(deployment="b", priority=priority)
+    world.start(routing.model_service(*groups), [A0, B0])
+    other = "llama-0.other-team.modelplane.internal"
+    for sent in ({"host": other}, {"host": other, "x-forwarded-host": other, "x-original-host": other}):
+        for _ in range(5):
+            assert world.ask(headers=sent).code == 200
+    for name, upstream in world.upstreams.items():
+        assert {seen.headers["host"] for seen in upstream.seen} <= {f"{name}.ml-team.modelplane.internal"}
+
+
 def test_replicas_behind_one_address_are_told_apart(world: World) -> None:
     """Two replicas on one cluster: one address, two hosts."""
     world.serve("a-0")

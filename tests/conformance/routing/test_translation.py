@@ -24,6 +24,8 @@ KEYED = [
     routing.model_endpoint(f"k-{n}", f"https://k-{n}.example.com", auth={"secretRef": {"name": "saas"}})
     for n in range(2)
 ]
+OWN = routing.model_endpoint("own", "http://203.0.113.77:8000")
+SIX = routing.model_endpoint("six", "http://[2001:db8::7]:8000")
 HEALTH: dict[str, Json] = {"healthCheck": {"path": "/health", "interval": "2s", "timeout": "1s"}}
 SECRETS = [
     fleet.secret("saas", {"credential": "Bearer sk-saas"}),
@@ -46,6 +48,8 @@ CASES: dict[str, tuple[Json, list[Json]]] = {
     "canary": (routing.model_service(group("a", weight=95), group("b", weight=5)), [A0, A1, B0]),
     "with-saas": (routing.model_service(group("a", weight=95), one("saas", weight=5)), [A0, A1, SAAS]),
     "names-and-addresses": (routing.model_service(group("a")), [A0, BY_ADDRESS, BY_IPV6]),
+    "addresses-without-a-host": (routing.model_service(one("own"), one("six")), [OWN, SIX]),
+    "failover-without-a-host": (routing.model_service(one("own"), one("six", priority=1)), [OWN, SIX]),
     "failover": (routing.model_service(group("a"), group("b", priority=1)), [A0, A1, B0]),
     "failover-with-health": (
         routing.model_service(group("a"), group("b", priority=1)),
@@ -111,6 +115,23 @@ def action(done: Translation) -> Json:
     raise AssertionError("no route")
 
 
+def assignment(done: Translation, cluster: str) -> Json:
+    """Return the addresses of a cluster of Envoy, wherever they are told."""
+    (found,) = (
+        each
+        for each in (
+            *done.dumped("EndpointsConfigDump", "dynamicEndpointConfigs", "endpointConfig"),
+            *(
+                one["loadAssignment"]
+                for one in done.dumped("ClustersConfigDump", "dynamicActiveClusters", "cluster")
+                if "loadAssignment" in one
+            ),
+        )
+        if each["clusterName"] == cluster
+    )
+    return found
+
+
 @pytest.mark.parametrize(
     ("name", "want"),
     [
@@ -139,6 +160,21 @@ def test_weights_and_hosts_arrive(translated: Mapping[str, Translation], name: s
     assert {each["hostRewriteLiteral"]: each["weight"] for each in clusters} == want
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_clients_own_host_is_never_sent_on(translated: Mapping[str, Translation], name: str) -> None:
+    """Behind an address stand the replicas of many tenants, and the Host chooses among them."""
+    done = translated[name]
+    taken = action(done)
+    if taken.get("autoHostRewrite"):
+        places = assignment(done, taken["cluster"])["endpoints"]
+        hosts = [each["endpoint"]["hostname"] for place in places for each in place["lbEndpoints"]]
+    else:
+        chosen = taken.get("weightedClusters", {}).get("clusters") or [taken]
+        hosts = [each["hostRewriteLiteral"] for each in chosen]
+    assert hosts
+    assert all(host.endswith((".ml-team.modelplane.internal", ".example.com")) for host in hosts), hosts
+
+
 @pytest.mark.parametrize("name", [name for name in CASES if name.startswith("failover")] + ["twenty-replicas"])
 def test_a_shared_rule_stays_one_cluster_that_sets_the_host_of_the_endpoint_it_chose(
     translated: Mapping[str, Translation], name: str
@@ -147,21 +183,10 @@ def test_a_shared_rule_stays_one_cluster_that_sets_the_host_of_the_endpoint_it_c
     taken = action(done)
     assert "cluster" in taken, "several clusters would ignore health and priority"
     assert taken["autoHostRewrite"] is True
-    (assignment,) = (
-        found
-        for found in (
-            *done.dumped("EndpointsConfigDump", "dynamicEndpointConfigs", "endpointConfig"),
-            *(
-                cluster["loadAssignment"]
-                for cluster in done.dumped("ClustersConfigDump", "dynamicActiveClusters", "cluster")
-                if "loadAssignment" in cluster
-            ),
-        )
-        if found["clusterName"] == taken["cluster"]
-    )
-    hosts = [each["endpoint"].get("hostname") for place in assignment["endpoints"] for each in place["lbEndpoints"]]
+    places = assignment(done, taken["cluster"])["endpoints"]
+    hosts = [each["endpoint"].get("hostname") for place in places for each in place["lbEndpoints"]]
     assert all(hosts), "each endpoint has the host that it is asked for"
-    levels = {place.get("priority", 0) for place in assignment["endpoints"]}
+    levels = {place.get("priority", 0) for place in places}
     assert levels == ({0, 1} if name.startswith("failover") else {0})
 
 
