@@ -32,6 +32,7 @@ COMPOSED = frozenset(
         "envoyproxies.gateway.envoyproxy.io",
         "httproutefilters.gateway.envoyproxy.io",
         "securitypolicies.gateway.envoyproxy.io",
+        "networkpolicies.networking.k8s.io",
     }
 )
 
