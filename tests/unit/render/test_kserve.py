@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelplane.errors import InvalidInput
 from modelplane.render.backends import kserve
 from modelplane.render.backends.kserve import templating
 from modelplane.render.manifest import Lifecycle
@@ -298,6 +299,13 @@ def _go_template(text: str) -> str:
 def test_go_gives_back_exactly_what_was_written(text: str) -> None:
     marshalled = json.dumps({"value": templating.literal(text)})
     assert json.loads(_go_template(marshalled))["value"] == text
+
+
+@pytest.mark.parametrize("value", [{"{{ .Spec }}": 1}, {"a": [{"b": {"c{{": "d"}}]}])
+def test_a_key_is_never_run_as_a_template(value: Any) -> None:
+    """Escaped it would be another key to the API server, so whatever leads here it is refused."""
+    with pytest.raises(InvalidInput, match="would run as a template"):
+        templating.literal(value)
 
 
 def test_user_text_is_escaped_wherever_it_stands() -> None:
