@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from modelplane.api import catalogue
 from modelplane.errors import InvalidInput
-from modelplane.structural import Cause, Severity
+from modelplane.structural import Cause, Problem, Severity
 from modelplane_functions.exchange import Observed
 from modelplane_functions.remembered import recall
 
@@ -37,5 +37,17 @@ def _problems(observed: Observed, kind: str) -> tuple[tuple[str, tuple[str | int
     return tuple(
         (problem.message, problem.path)
         for problem in catalogue.structural_kind(kind).problems(document)
-        if problem.severity is Severity.ERROR and problem.cause is not Cause.UNKNOWN and problem.path[:1] == ("spec",)
+        if problem.severity is Severity.ERROR
+        and problem.cause is not Cause.UNKNOWN
+        and problem.path[:1] == ("spec",)
+        and not _is_of_what_was_rendered(kind, problem)
     )
+
+
+def _is_of_what_was_rendered(kind: str, problem: Problem) -> bool:
+    """Return whether the problem is a rule about a replica's template, which says what may be rendered anew.
+
+    The composer asks the same before it renders, keeps what stands, and goes on to report on it. A refusal here would
+    leave the status of a replica that runs as it was, once a rule is stricter than its template.
+    """
+    return kind == "ModelReplica" and problem.cause is Cause.RULE and "template" in problem.path

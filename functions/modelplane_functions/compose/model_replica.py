@@ -29,6 +29,7 @@ from modelplane.render.manifest import Lifecycle, Manifest, Purpose
 from modelplane.render.progress import Known, Phase, Progress
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Replica
+from modelplane.workload.site import ClusterFacts
 from modelplane_functions import hold
 from modelplane_functions.exchange import (
     Child,
@@ -222,16 +223,9 @@ def _render(observed: Observed, replica: Replica, backend: Backend, found: _Clus
     if provider is None:
         return _held(observed, f"cluster {replica.cluster} has published no providerConfigRef; see its conditions")
     facts = inference_cluster.decode_facts(cluster)
-    pools = {bound.pool for bound in replica.roles}
-    if not pools <= facts.pool_node_selector.keys():
-        missing = ", ".join(sorted(pools - facts.pool_node_selector.keys()))
-        return _held(observed, f"cluster {replica.cluster} has no pool {missing}; the replica's pods keep their place")
-    if not observed.children and not schedulers.is_offered(facts.scheduler):
-        return _held(observed, f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not offered yet")
-    try:
-        replicas.check(observed.composite)
-    except InvalidInput as error:
-        return _held(observed, f"its template is refused: {error}")
+    obstacle = _obstacle(observed, replica, facts)
+    if obstacle:
+        return _held(observed, obstacle)
     source = replicas.fingerprint(replica)
     is_anothers = bool(_anothers(observed, replica))
     named = {} if is_anothers else _standing(observed)
@@ -253,6 +247,21 @@ def _render(observed: Observed, replica: Replica, backend: Backend, found: _Clus
     if not is_known:
         remembered = rendered.of(source, {key: one.resource for key, one in standing.items()})
     return _Rendering({**others, **pods}, record=remembered)
+
+
+def _obstacle(observed: Observed, replica: Replica, facts: ClusterFacts) -> str:
+    """Return why the replica cannot be rendered anew, empty when it can."""
+    missing = {bound.pool for bound in replica.roles} - facts.pool_node_selector.keys()
+    if missing:
+        lacking = ", ".join(sorted(missing))
+        return f"cluster {replica.cluster} has no pool {lacking}; the replica's pods keep their place"
+    if not observed.children and not schedulers.is_offered(facts.scheduler):
+        return f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not offered yet"
+    try:
+        replicas.check(observed.composite)
+    except InvalidInput as error:
+        return f"its template is refused: {error}"
+    return ""
 
 
 def _held(observed: Observed, why: str) -> _Rendering:

@@ -38,8 +38,8 @@ class Candidate:
     """An endpoint that a selector matched. `endpoint` None: it cannot be read, and `problem` says why.
 
     `is_silent`: it does not say whether it is ready, which is not the same as no. `credential_name` is the filter that
-    sets its credential, where it says so. `is_unrecorded`: it is ready, cannot be read, and nothing says how it was when
-    it could.
+    sets its credential, where it says so. `is_unrecorded`: it is ready, cannot be read, and nothing says how it was
+    when it could.
     """
 
     name: str

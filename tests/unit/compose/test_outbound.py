@@ -10,6 +10,7 @@ import pytest
 from modelplane import names
 from modelplane.api import replica as replicas
 from modelplane.errors import InvalidInput, dotted
+from modelplane_functions import admissible
 from modelplane_functions.compose import inference_gateway, model_endpoint, model_service
 from modelplane_functions.exchange import Observed, Outcome, Truth
 from tests.support import replica_world as world
@@ -192,6 +193,7 @@ def test_hold_a_replica_that_runs_with_a_template_that_would_be_refused_anew() -
     assert outcome.children["workload"].resource["spec"] == children["workload"]["spec"]
     assert "spec.workers.template.metadata.annotations.sidecar.istio.io/inject" in world.message(outcome, "Serving")
     assert replicas.decode(document).name, "it is still counted"
+    admissible.check(Observed(document))
     assert not world.compose(document, world.cluster()).children, "a new one is not rendered"
 
 
