@@ -365,7 +365,10 @@ def changed(race: Race, number: int, explained: Explanation) -> tuple[Race, Depl
 def test_the_change_that_is_named_places_more(
     clusters: list[Cluster], racing: list[Deployed], rounds: int, limit: int, seed: int
 ) -> None:
-    """With several missing, with refusals in the way, in the midst of a race: applied, it places one more at least."""
+    """With several missing, with refusals in the way, in the midst of a race: applied, it places one more at least.
+
+    It speaks of the fleet once the plan is carried out: what is only proposed might go elsewhere in the changed one.
+    """
     chance = random.Random(seed)  # noqa: S311 - no secret
     spread = (SpreadConstraint("tier", 1),) if chance.random() < 0.5 else ()
     racing = [
@@ -381,7 +384,8 @@ def test_the_change_that_is_named_places_more(
         explained = placement.explain(race.fleet, one.demand, one.intent, one.current)
         short = explained.plan.shortfall
         assert all(verdict.fits or (verdict.reason and verdict.detail) for verdict in explained.verdicts)
-        if short is None or explained.closest is None:
+        proposed = any(replica.state in (State.NEW, State.MOVED) for replica in explained.plan.composed)
+        if short is None or explained.closest is None or proposed:
             continue
         other, wants = changed(race, number, explained)
         after = placement.schedule(other.fleet, wants.demand, wants.intent, wants.current)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from modelplane import placement
-from modelplane.placement.decision import Plan, State
+from modelplane.placement.decision import Plan, State, World
+from modelplane.placement.diagnosis import changes
 from modelplane.placement.snapshot import Cluster, Current, Demand, Fleet, Holding, Intent, PodShape, SpreadConstraint
 from modelplane.workload.model import Role
 from tests.support.laws import published
@@ -30,6 +31,7 @@ from tests.support.placements import (
     pool,
     replica,
     role,
+    used,
     where,
 )
 
@@ -171,6 +173,29 @@ def test_a_refused_replica_that_limits_forbid_does_not_wait() -> None:
     assert [one.name for one in found.shed] == [f"{DEPLOYMENT}-1"]
     assert found.shortfall is not None
     assert found.shortfall.count == 1
+
+
+def test_what_would_help_is_asked_with_the_refused_claim_left_out() -> None:
+    """Counted where it waits, a refused replica made a limit look like all that was missing."""
+    one = Holding(Role.DECODE, "main", 1, PodShape((("gpu", 1),)))
+    of = fleet(
+        cluster("a", pool(1, used=[used(1)]), labels={"region": "eu"}, refused=refused(0)),
+        cluster(
+            "b",
+            pool(1, used=[used(1, 1)]),
+            labels={"region": "us"},
+            admitted=frozenset({f"{NAMESPACE}/{DEPLOYMENT}-1"}),
+        ),
+    )
+    wants = intent(2, max_replicas_per_cluster=1, spread=(REGIONS,))
+    have = current(replica(0, "a", one, ready=False), replica(1, "b", one, bound=True))
+    explained = placement.explain(of, demand(role(1)), wants, have)
+    assert explained.closest is not None
+    near = next(c for c in of.clusters if c.name == explained.closest.cluster)
+    world = changes.applied(World(near, demand(role(1)), wants), explained.closest.changes)
+    changed = fleet(*(world.cluster if c.name == near.name else c for c in of.clusters))
+    after = placement.schedule(changed, world.demand, world.intent, have)
+    assert (explained.plan.placed, after.placed) == (1, 2), explained.closest
 
 
 # --- who gives way ----------------------------------------------------------------------------------------------------
