@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from modelplane.api import gateway as gateways
+from modelplane.render import gateway as rendering
 from modelplane.structural import Cause
 from tests.conformance.crd import case as case_form
 from tests.conformance.crd import cases, documents
-from tests.support import controlplane, installation, kubeapi
+from tests.support import controlplane, installation, kubeapi, routing
 
 Json = Any
 
@@ -52,6 +54,19 @@ def test_example_is_accepted_and_applying_it_again_changes_nothing(plane: contro
     finally:
         plane.api.delete(example)  # another example may hold one of the same name
     assert again == first
+
+
+def test_the_policy_on_the_proxies_is_accepted(plane: controlplane.Plane) -> None:
+    """Every network that is excepted must be one, and lie inside the block it is excepted from."""
+    endpoints = {
+        "deniedCIDRs": ["10.96.0.0/12", "2001:db8::/32", "fd00:10:96::/112"],
+        "networkPolicy": {"enabled": True, "namespace": "gateways"},
+    }
+    gateway = gateways.decode(routing.inference_gateway(endpoints=endpoints))
+    (policy,) = rendering.proxy_policy(gateway)
+    installation.namespace(plane, "gateways")
+    stored = plane.api.apply(dict(policy.resource))
+    assert stored["spec"] == policy.resource["spec"]
 
 
 @pytest.mark.parametrize("case", cases.REFUSED, ids=lambda case: case.id)
