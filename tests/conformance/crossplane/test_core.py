@@ -280,6 +280,6 @@ def test_an_unknown_kind_is_fatal_and_says_why(target: str) -> None:
 
 def test_the_examples_are_all_here() -> None:
     folders = sorted(path.name for path in (gobinaries.REPOSITORY / "examples").iterdir() if path.is_dir())
-    elsewhere = {"classes", "rbac", "render"}  # no composites; no world, twice
+    elsewhere = {"classes", "python", "rbac", "render"}  # no composites; a program; no world, twice
     assert sorted({*EXAMPLES, *elsewhere}) == folders, "add the new example to EXAMPLES"
     assert Path(__file__).is_relative_to(gobinaries.REPOSITORY)
