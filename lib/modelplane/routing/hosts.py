@@ -32,7 +32,7 @@ def check_upstream(namespace: str, host: str) -> None:
     """
     if egress.covers(_NOBODYS, host):
         raise InvalidInput(
-            f"host {host} is the gateway itself, its API server or its machine's metadata; write the endpoint's name"
+            f"host {host} is the gateway itself, its API server or its node's metadata; write the endpoint's name"
         )
     if host == names.INTERNAL_DOMAIN or host.endswith(_INTERNAL):
         owner = host.removesuffix(_INTERNAL).split(".")

@@ -18,7 +18,9 @@ from tests.support import rendering
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FOLDERS = sorted(
-    path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in ("classes", "rbac", "render")
+    path.name
+    for path in EXAMPLES.iterdir()
+    if path.is_dir() and path.name not in ("classes", "python", "rbac", "render")
 )
 
 

@@ -14,7 +14,9 @@ from tests.support import rendered
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FOLDERS = sorted(
-    path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in ("classes", "rbac", "render")
+    path.name
+    for path in EXAMPLES.iterdir()
+    if path.is_dir() and path.name not in ("classes", "python", "rbac", "render")
 )
 
 
