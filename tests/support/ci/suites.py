@@ -132,7 +132,7 @@ SUITES: Final = (
     Suite(
         "kubernetes",
         _conformance("kubernetes"),
-        (*_WIRE, *_CELL, *_REAL, "examples/", "tests/conformance/kubernetes/", "tests/conformance/crd/"),
+        (*_WIRE, *_CELL, *_RENDERING, *_REAL, "examples/", "tests/conformance/kubernetes/", "tests/conformance/crd/"),
         group=2, minutes=2, limit_minutes=20, programs=(*_SERVER, *_CROSSPLANE),
     ),
     Suite(
