@@ -12,14 +12,12 @@ import pytest
 from tests.conformance.scheduler import hardware
 from tests.conformance.tools import workshop
 from tests.e2e import workload
-from tests.support import controlplane, installation, kubeapi, live, rendered
+from tests.support import controlplane, examples, installation, kubeapi, live, rendered
 
 Document = dict[str, Any]
 
-EXAMPLES = workshop.REPOSITORY / "examples"
 SERVICE = ("serving.kserve.io/v1alpha2", "LLMInferenceService")
 READY_SECONDS = 180
-SKIPPED = {"classes", "rbac", "render"}  # no replicas; no world, twice
 # Clusters that have room to spare and nothing to run.
 IDLE = {("autoscaling", "gke-us")}
 
@@ -29,8 +27,7 @@ pytestmark = pytest.mark.slow
 def _clusters() -> list[Any]:
     return [
         pytest.param(folder, one, id=f"{folder.name}-{one['metadata']['name']}")
-        for folder in sorted(EXAMPLES.iterdir())
-        if folder.is_dir() and folder.name not in SKIPPED
+        for folder in map(examples.EXAMPLES.joinpath, examples.fleets())
         for one in _documents(folder, "InferenceCluster")
     ]
 

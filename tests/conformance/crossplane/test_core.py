@@ -22,7 +22,7 @@ from google.protobuf import json_format
 from modelplane.api import catalogue
 from modelplane_cli.simulator import assumption
 from modelplane_functions import servicer
-from tests.support import crossplane, functionserver, gobinaries, live, requests
+from tests.support import crossplane, examples, functionserver, gobinaries, live, requests
 
 Document = dict[str, Any]
 
@@ -279,7 +279,5 @@ def test_an_unknown_kind_is_fatal_and_says_why(target: str) -> None:
 
 
 def test_the_examples_are_all_here() -> None:
-    folders = sorted(path.name for path in (gobinaries.REPOSITORY / "examples").iterdir() if path.is_dir())
-    elsewhere = {"classes", "python", "rbac", "render"}  # no composites; a program; no world, twice
-    assert sorted({*EXAMPLES, *elsewhere}) == folders, "add the new example to EXAMPLES"
+    assert sorted(EXAMPLES) == examples.fleets(), "add the new example to EXAMPLES"
     assert Path(__file__).is_relative_to(gobinaries.REPOSITORY)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.conformance.manifests.judge import refusal
-from tests.support import controlplane, rendered
+from tests.support import controlplane, examples, rendered
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-# Permissions, and not a world but the arguments of one `crossplane composition render`, objects given twice included.
-NO_WORLD = {"rbac", "render"}
 # Kinds whose definitions are not installed on the plane; what is said in them is checked with the scale contract.
 FOREIGN = "keda.sh/"
-FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in NO_WORLD)
 
 
-@pytest.mark.parametrize("example", FOLDERS)
+@pytest.mark.parametrize("example", examples.worlds())
 def test_every_object_of_the_example_is_accepted(plane: controlplane.Plane, example: str) -> None:
     refused = []
-    for place, document in rendered.placed(rendered.folder(EXAMPLES / example)):
+    for place, document in rendered.placed(rendered.folder(examples.EXAMPLES / example)):
         if document["apiVersion"].startswith(FOREIGN):
             continue
         if (words := refusal(plane, document)) is not None:

@@ -14,14 +14,7 @@ from modelplane_cli.simulator.offline import Assume
 from modelplane_cli.simulator.pipeline import Handed
 from modelplane_functions import servicer
 from tests.bench import files
-from tests.support import rendering
-
-EXAMPLES = Path(__file__).parents[3] / "examples"
-FOLDERS = sorted(
-    path.name
-    for path in EXAMPLES.iterdir()
-    if path.is_dir() and path.name not in ("classes", "python", "rbac", "render")
-)
+from tests.support import examples, rendering
 
 
 def agree(path: Path) -> None:
@@ -35,9 +28,9 @@ def agree(path: Path) -> None:
     assert planned.settled.record.bugs == rendered.settled.record.bugs
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", examples.fleets())
 def test_an_example_is_planned_as_it_is_rendered(folder: str) -> None:
-    agree(EXAMPLES / folder)
+    agree(examples.EXAMPLES / folder)
 
 
 @pytest.mark.parametrize("seed", range(1, 4))

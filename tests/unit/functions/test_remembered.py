@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from google.protobuf import struct_pb2
 
 from modelplane_functions import wire
 from modelplane_functions.exchange import Resource
 from modelplane_functions.remembered import Fetched, Memory, recall
-from tests.support import rendered
-
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-FOLDERS = sorted(
-    path.name
-    for path in EXAMPLES.iterdir()
-    if path.is_dir() and path.name not in ("classes", "python", "rbac", "render")
-)
+from tests.support import examples, rendered
 
 
-@pytest.mark.parametrize("example", FOLDERS)
+@pytest.mark.parametrize("example", examples.fleets())
 def test_nobody_changes_what_was_decoded(monkeypatch: pytest.MonkeyPatch, example: str) -> None:
     memory = Memory(wire.REMEMBERED_BYTES)
     monkeypatch.setattr(wire, "_MEMORY", memory)
-    rendered.folder(EXAMPLES / example)
+    rendered.folder(examples.EXAMPLES / example)
     assert memory._known
     for text, resource in memory._known.items():
         assert resource == wire._decode_struct(struct_pb2.Struct.FromString(text)), resource["kind"]
