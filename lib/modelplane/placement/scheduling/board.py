@@ -17,6 +17,7 @@ from modelplane.placement.decision import Admission, Reason
 from modelplane.placement.scheduling import assignment, filters
 from modelplane.placement.scheduling.assignment import Assignment, Barred, Goodness, Table
 from modelplane.placement.scheduling.filters import Refusal
+from modelplane.placement.scheduling.likeness import Contents, Likeness, ServingPool
 from modelplane.placement.snapshot import (
     Accounting,
     Cluster,
@@ -32,43 +33,8 @@ from modelplane.placement.snapshot import (
 Domain: TypeAlias = tuple[str, ...]
 """The values of the spread constraints' labels on a cluster."""
 
-
-class Likeness:
-    """What a cluster is and holds, apart from names, in an order of its own.
-
-    It is put together when two clusters are equal in all that comes before, which is seldom. Two of equal likeness
-    differ in nothing but what they are called.
-    """
-
-    __slots__ = ("_board", "_found", "_name", "_states")
-
-    def __init__(self, board: Board | None, name: str, states: tuple[Ledger, ...]) -> None:
-        self._board, self._name, self._states = board, name, states
-        self._found: tuple[object, ...] | None = None
-
-    def _read(self) -> tuple[object, ...]:
-        if self._found is None:
-            self._found = () if self._board is None else self._board.content(self._name, self._states)
-        return self._found
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Likeness) and self._read() == other._read()
-
-    def __lt__(self, other: Likeness) -> bool:
-        return self._read() < other._read()
-
-    def __hash__(self) -> int:
-        return hash(self._read())
-
-
-ANY_LIKENESS = Likeness(None, "", ())
-"""A bound on the likeness of every cluster."""
-
 NOTHING_KNOWN = Goodness(assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
 """A bound on how good an assignment is where nothing is known of it."""
-
-ServingPool: TypeAlias = tuple[Pool, int]
-"""One pool whose class serves some role, and the class's number in the table."""
 
 
 class PoolEstimate(NamedTuple):
@@ -102,7 +68,7 @@ class Board:
         self._refused: dict[str, list[tuple[Holding, ...]]] = {}
         self._serving: dict[str, tuple[ServingPool, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
-        self._others: dict[str, tuple[object, ...]] = {}
+        self._contents = Contents(self.clusters, self.table)
         self._unsolved: set[str] = set()
         """Clusters that have no place left: nothing that is put down later opens any."""
         self._extra: dict[str, list[Holding]] = {}
@@ -316,30 +282,7 @@ class Board:
 
     def likeness(self, name: str) -> Likeness:
         """Return what the cluster is and holds now, whatever it and its pools are called."""
-        return Likeness(self, name, self.ledgers(name))
-
-    def content(self, name: str, states: tuple[Ledger, ...]) -> tuple[object, ...]:
-        """Return what the cluster is, with these ledgers of the pools that serve."""
-        rows = zip(self.serving(name), states, strict=True)
-        pools = [(self.table.content(number), state.nodes, state.items) for (_, number), state in rows]
-        return (tuple(sorted(pools)), self._rest(name))
-
-    def _rest(self, name: str) -> tuple[object, ...]:
-        """Return what the cluster is beside the pools that serve."""
-        found = self._others.get(name)
-        if found is None:
-            cluster = self.clusters[name]
-            serving = {id(pool) for pool, _ in self.serving(name)}
-            rest = sorted([self._content(pool) for pool in cluster.pools if id(pool) not in serving])
-            taints = sorted([(taint.key, taint.effect, taint.value) for taint in cluster.taints])
-            found = (cluster.accounting, sorted(cluster.labels.items()), taints, rest)
-            self._others[name] = found
-        return found
-
-    def _content(self, pool: Pool) -> tuple[object, ...]:
-        """Return what a pool is that serves nothing here, whatever it is called."""
-        known = "" if pool.node_class is None else self.table.content(self.table.number(pool.node_class))
-        return (known, pool.nodes.usable, pool.nodes.present, sorted(pool.allocations))
+        return Likeness(self._contents, name, self.serving(name), self.ledgers(name))
 
     def refusal(self, name: str) -> Refusal:
         """Return the cluster's words over an own replica that it refuses."""

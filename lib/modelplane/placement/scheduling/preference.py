@@ -11,7 +11,8 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, get_type_hints
 
 from modelplane.placement.scheduling import filters
 from modelplane.placement.scheduling.assignment import Goodness, Price
-from modelplane.placement.scheduling.board import ANY_LIKENESS, Board, Likeness
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.scheduling.likeness import ANY_LIKENESS, Likeness
 from modelplane.placement.snapshot import Intent, Strategy
 
 Difference: TypeAlias = Callable[[Intent, Any, Any], str]
