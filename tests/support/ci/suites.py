@@ -60,7 +60,6 @@ _REAL: Final = (
     "tests/support/kubeapi.py",
     "tests/support/live.py",
 )
-_EXAMPLES_OF_REPLICAS: Final = ("tests/support/kserve_examples.py", "tests/support/replicas.py")
 _BAD_INPUT: Final = "tests/support/bad_input.py"
 _SERVER: Final = ("etcd", "kube-apiserver")
 _CROSSPLANE: Final = ("crossplane",)
@@ -95,12 +94,6 @@ SUITES: Final = (
         ),
         (*_DEVICES, "tests/conformance/oracle/"),
         group=2, minutes=5, limit_minutes=20,
-    ),
-    Suite(
-        "kserve",
-        _conformance("kserve"),
-        (*_RENDERING, *_EXAMPLES_OF_REPLICAS, "tests/conformance/kserve/"),
-        group=0, minutes=0.5, limit_minutes=15,
     ),
     Suite(
         "crd",
