@@ -8,12 +8,13 @@ of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.devices.model import Claim, Constraint
+from modelplane.render.backend import IsThere
 from modelplane.render.manifest import NOTHING, Manifest, Purpose
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest
 
@@ -85,6 +86,19 @@ def of(
         purpose=Purpose.POD_INPUT,
     )
     return PodDevices(template, limits)
+
+
+def missing(pod_specs: Iterable[Mapping[str, Json]], namespace: str, is_there: IsThere) -> tuple[str, ...]:
+    """Return the claim templates that pods name and that are not rendered to their cluster, sorted."""
+    named = {
+        str(claim["resourceClaimTemplateName"])
+        for spec in pod_specs
+        for claim in spec.get("resourceClaims") or ()
+        if claim.get("resourceClaimTemplateName")
+    }
+    return tuple(
+        name for name in sorted(named) if not is_there("resource.k8s.io", "ResourceClaimTemplate", namespace, name)
+    )
 
 
 def _key(role: str, content: str) -> str:

@@ -110,6 +110,11 @@ def command_line(launch: Launch, container: Mapping[str, Json]) -> CommandLine:
     return CommandLine(launcher.words, (*front, *own, *added), (*front, *added))
 
 
+def said_of(line: CommandLine) -> str:
+    """Return what was added to the command line, or that it was taken word for word."""
+    return "opaque, taken as written" if line.is_opaque else f"added {' '.join(line.added)}"
+
+
 def served_model(launch: Launch, container: Mapping[str, Json]) -> str | None:
     """Return what the author's own arguments say is loaded, None where they do not say it or cannot be read."""
     dialect = DIALECTS.get(launch.engine)

@@ -36,6 +36,11 @@ _START_BYTES_PER_SECOND = 250_000_000
 _UNKNOWN_DEVICE_BYTES = 80 * 1024**3
 _PROBE_PERIOD_SECONDS = 10
 
+CACHE_VOLUME = "model-cache"
+_CACHE_PATH = "/models"
+# A gateway that has not heard yet that the pod goes still sends it requests.
+_DRAIN_SECONDS = 15
+
 
 @dataclass(frozen=True, slots=True)
 class Gang:
@@ -67,6 +72,15 @@ class EnginePod:
     extra_env: Sequence[Mapping[str, Json]] = ()
 
 
+LEADER_WORKER_SET = Gang(
+    leader_address="$(LWS_LEADER_ADDRESS)",
+    rank="$(LWS_WORKER_INDEX)",
+    world_size="$(LWS_GROUP_SIZE)",
+    label="leaderworkerset.sigs.k8s.io/group-index",
+)
+"""A gang of LeaderWorkerSet (v0.8.0): its webhook puts these variables before all others of every container."""
+
+
 def base_labels(replica: Replica) -> dict[str, str]:
     """Return the labels of everything that belongs to the replica."""
     return {
@@ -77,15 +91,18 @@ def base_labels(replica: Replica) -> dict[str, str]:
     }
 
 
+def role_labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
+    """Return the labels of what belongs to one role of the replica."""
+    return {**base_labels(replica), names.LABEL_POOL: bound.pool, names.LABEL_ROLE: str(bound.spec.role)}
+
+
 def pod_labels(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
     """Return the labels of the role's pods: the author's, those of the cluster's scheduler, and ours above them."""
     given = (bound.spec.template.get("metadata") or {}).get("labels") or {}
     return {
         **{key: str(value) for key, value in sorted(given.items())},
         **schedulers.marks(replica, bound, facts).labels,
-        **base_labels(replica),
-        names.LABEL_POOL: bound.pool,
-        names.LABEL_ROLE: str(bound.spec.role),
+        **role_labels(replica, bound),
     }
 
 
@@ -129,6 +146,25 @@ def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: Engin
     if pod.devices.pod_claims:
         spec["resourceClaims"] = pod.devices.pod_claims
     return spec
+
+
+def complete(spec: dict[str, Json], container_name: str, member: Member) -> None:
+    """Add to a pod what it needs where no serving technology lays a pod of its own below it: room for the weights that
+    the engine fetches, no more rights than it has, and time to drain.
+    """
+    engine = next(container for container in spec["containers"] if container["name"] == container_name)
+    env = engine.setdefault("env", [])
+    if not {"HF_HOME", "HF_HUB_CACHE"} & {variable["name"] for variable in env}:
+        env.append({"name": "HF_HOME", "value": _CACHE_PATH})
+    if all(mount["mountPath"].rstrip("/") != _CACHE_PATH for mount in engine["volumeMounts"]):
+        engine["volumeMounts"].append({"name": CACHE_VOLUME, "mountPath": _CACHE_PATH})
+        if all(volume["name"] != CACHE_VOLUME for volume in spec["volumes"]):
+            spec["volumes"].append({"name": CACHE_VOLUME, "emptyDir": {}})
+    security = engine.setdefault("securityContext", {})
+    security.setdefault("allowPrivilegeEscalation", False)
+    security.setdefault("seccompProfile", {"type": "RuntimeDefault"})
+    if member is not Member.WORKER:
+        engine.setdefault("lifecycle", {}).setdefault("preStop", {"sleep": {"seconds": _DRAIN_SECONDS}})
 
 
 def accelerators(bound: BoundRole) -> int:
@@ -282,5 +318,9 @@ def members(topology: Topology) -> tuple[Member, ...]:
 
 def path_to_engine(role: Role, index: int) -> tuple[str | int, ...]:
     """Return the path of the engine's container from the document's root, of a deployment and of a replica alike."""
-    prefix = ("spec", "prefill") if role is Role.PREFILL else ("spec",)
-    return (*prefix, "workers", "template", "spec", "containers", index)
+    return (*path_to_role(role), "workers", "template", "spec", "containers", index)
+
+
+def path_to_role(role: Role) -> tuple[str, ...]:
+    """Return the path of the role from the document's root."""
+    return ("spec", "prefill") if role is Role.PREFILL else ("spec",)

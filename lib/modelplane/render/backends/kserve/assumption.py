@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from modelplane.render import claims
 from modelplane.render.backend import IsThere
 
 Json: TypeAlias = Any
@@ -72,14 +73,11 @@ def _missing_preset(spec: Mapping[str, Json], namespace: str, is_there: IsThere)
 
 def _missing_claims(spec: Mapping[str, Json], namespace: str, is_there: IsThere) -> str:
     """Return what pods would wait for: claim templates that are not rendered to the cluster."""
-    names = set()
-    for part in (spec, spec.get("prefill") or {}):
-        for pod in (part.get("template") or {}, part.get("worker") or {}):
-            for claim in pod.get("resourceClaims") or []:
-                name = claim.get("resourceClaimTemplateName")
-                if name and not is_there("resource.k8s.io", "ResourceClaimTemplate", namespace, name):
-                    names.add(str(name))
-    return f"pods wait for ResourceClaimTemplate {', '.join(sorted(names))}" if names else ""
+    parts = (spec, spec.get("prefill") or {})
+    missing = claims.missing(
+        (part.get(key) or {} for part in parts for key in ("template", "worker")), namespace, is_there
+    )
+    return f"pods wait for ResourceClaimTemplate {', '.join(missing)}" if missing else ""
 
 
 def _workload_conditions(spec: Mapping[str, Json], missing: str) -> list[dict[str, Json]]:

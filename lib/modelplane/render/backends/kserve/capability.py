@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput
-from modelplane.render import engines, pods
+from modelplane.render import capability, pods
 from modelplane.render.backend import Capabilities, Shape, shape_of
 from modelplane.render.backends.kserve import launching
-from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
+from modelplane.workload.model import EngineType, RoleSpec, Workload
 
 Json: TypeAlias = Any
 
@@ -48,7 +48,7 @@ def check(workload: Workload) -> None:
     """
     disaggregated = len(workload.roles) > 1
     engine = launching.Engine(workload.namespace, workload.engine, workload.model, disaggregated)
-    _check_source(engine)
+    capability.check_source(CAPABILITIES, workload)
     if workload.model_cache is not None:
         raise InvalidInput(
             "model caches are not offered with KServe; use model.uri with pvc:// for weights on a volume",
@@ -61,46 +61,13 @@ def check(workload: Workload) -> None:
             path=("spec", "prefill"),
         )
     for role in workload.roles:
-        _check_shape(workload.engine, role)
+        capability.check_shape(CAPABILITIES, workload.engine, role)
         _check_containers(engine, role)
 
 
 def uses_shipped_preset(role: RoleSpec) -> bool:
     """Return whether one of KServe's own presets with containers is merged below the role's pods."""
     return shape_of(role) is not Shape.PIPELINE
-
-
-def _check_source(engine: launching.Engine) -> None:
-    weights = launching.source(engine.model)
-    if weights.scheme and weights.scheme not in CAPABILITIES.schemes:
-        known = ", ".join(f"{scheme}://" for scheme in sorted(CAPABILITIES.schemes))
-        raise InvalidInput(f"KServe cannot fetch {weights.scheme}://; it takes {known}", path=("spec", "model", "uri"))
-    if weights.revision is not None and not launching.takes_revision(engine.type):
-        raise InvalidInput(
-            f"{engine.type} cannot be told a revision; leave out @{weights.revision}", path=("spec", "model", "uri")
-        )
-
-
-def _check_shape(engine: EngineType, role: RoleSpec) -> None:
-    path = (*_role_path(role.role), "workers", "topology")
-    shape, topology = shape_of(role), role.topology
-    if shape not in CAPABILITIES.shapes:
-        raise InvalidInput(
-            f"pipeline {topology.pipeline} and data {topology.data} cannot both be above 1 with KServe; "
-            "set one of them to 1, or run more workers",
-            path=(*path, "pipeline"),
-        )
-    if topology.is_gang and engine not in CAPABILITIES.gangs:
-        field = "pipeline" if topology.pipeline > 1 else "data"
-        raise InvalidInput(
-            f"{engine} cannot span the {topology.nodes} nodes of this topology with KServe; "
-            f"set {field} to 1 and use tensor within one node, or use vLLM or SGLang",
-            path=(*path, field),
-        )
-    if engine in (EngineType.TRTLLM, EngineType.LLAMACPP) and topology.data > 1:
-        raise InvalidInput(
-            f"{engine} has no data parallelism of its own; use workers.count instead", path=(*path, "data")
-        )
 
 
 def _check_containers(engine: launching.Engine, role: RoleSpec) -> None:
@@ -111,10 +78,7 @@ def _check_containers(engine: launching.Engine, role: RoleSpec) -> None:
         if why is not None:
             raise InvalidInput(f'"{other["name"]}" is reserved: {why}', path=(*path[:-1], number, "name"))
     for member in pods.members(role.topology):
-        try:
-            line = engines.command_line(launching.launch(engine, role, member), container)
-        except InvalidInput as error:
-            raise error.under(*path) from None
+        line = capability.command_line(launching.launch(engine, role, member), role)
         if not line.command and uses_shipped_preset(role):
             raise InvalidInput(
                 "is required for an engine that is not known: KServe would run vLLM's start script in this image "
@@ -153,7 +117,3 @@ def _check_merge(role: RoleSpec, container: Mapping[str, Json], path: tuple[str 
             "KServe's own preStop uses exec and cannot be taken away; use exec",
             path=(*path, "lifecycle", "preStop", handler),
         )
-
-
-def _role_path(role: Role) -> tuple[str, ...]:
-    return ("spec", "prefill") if role is Role.PREFILL else ("spec",)

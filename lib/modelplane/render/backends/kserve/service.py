@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.errors import InvalidInput
-from modelplane.render import claims, engines, pods, seen
+from modelplane.render import capability, claims, cluster_route, engines, namespaces, pods, seen, weights
 from modelplane.render.backend import Shape, shape_of
 from modelplane.render.backends.kserve import launching, templating
 from modelplane.render.engines import Member
@@ -24,9 +23,8 @@ from modelplane.workload.site import ClusterFacts
 Json: TypeAlias = Any
 
 API_VERSION = "serving.kserve.io/v1alpha2"
-KEY_NAMESPACE = "namespace"
 KEY_SERVICE = "workload"
-KEY_ROUTE = "route"
+_CONTAINER = "main"
 
 # The longest name KServe and LeaderWorkerSet derive: "<name>-kserve-mn-prefill-<group>-<revision hash>" is the value
 # of a label (63 characters; 18 + 4 + 11 of them are theirs). Without prefill groups every replica name (36
@@ -36,9 +34,6 @@ _PREFILL_GANG_NAME_MAX = 30
 _MODEL_ROUTING = "serving.kserve.io/model-based-routing-enabled"
 _SIDECAR_IMAGE = "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0"
 _API_PATHS = ("/v1/completions", "/v1/chat/completions", "/v1/responses", "/v1/messages")
-_DRAIN_SECONDS = 15
-# LeaderWorkerSet v0.8.0 numbers the gangs of a set with it.
-_GANG_LABEL = "leaderworkerset.sigs.k8s.io/group-index"
 
 # Ready alone does not speak of presets in v0.20, and it may speak of an older generation.
 _SERVICE_READY = (
@@ -46,11 +41,6 @@ _SERVICE_READY = (
     "object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True') && "
     "object.status.conditions.exists(c, c.type == 'PresetsCombined' && c.status == 'True') && "
     "has(object.status.observedGeneration) && object.status.observedGeneration == object.metadata.generation"
-)
-_ROUTE_READY = (
-    "has(object.status) && has(object.status.parents) && object.status.parents.exists(p, "
-    "p.conditions.exists(c, c.type == 'Accepted' && c.status == 'True') && "
-    "p.conditions.exists(c, c.type == 'ResolvedRefs' && c.status == 'True'))"
 )
 
 
@@ -96,28 +86,13 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     """
     engine = launching.Engine(replica.namespace, replica.engine, replica.model, replica.is_disaggregated)
     rendering = _Rendering(replica, facts, engine, service_name(replica, standing.get(KEY_SERVICE, "")))
-    devices = {bound.spec.role: claims.of(replica, bound, _labels(replica, bound), standing) for bound in replica.roles}
+    devices = {
+        bound.spec.role: claims.of(replica, bound, pods.role_labels(replica, bound), standing)
+        for bound in replica.roles
+    }
     templates = tuple(found.template for found in devices.values() if found.template is not None)
     stand_ins = tuple(_stand_in(replica, bound) for bound in replica.roles if shape_of(bound.spec) is Shape.PIPELINE)
-    return (_namespace(replica), *templates, *stand_ins, _service(rendering, devices), _route(rendering))
-
-
-def _labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
-    return {**pods.base_labels(replica), names.LABEL_POOL: bound.pool, names.LABEL_ROLE: str(bound.spec.role)}
-
-
-def _namespace(replica: Replica) -> Manifest:
-    """Return the remote namespace; it is shared by all replicas in it, so nothing in it may speak of one of them."""
-    return Manifest(
-        key=KEY_NAMESPACE,
-        resource={
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {"name": replica.namespace, "labels": {names.LABEL_NAMESPACE: replica.namespace}},
-        },
-        purpose=Purpose.SHARED,
-        lifecycle=Lifecycle.KEEP,
-    )
+    return (namespaces.of(replica), *templates, *stand_ins, _service(rendering, devices), _route(rendering))
 
 
 def _stand_in(replica: Replica, bound: BoundRole) -> Manifest:
@@ -180,8 +155,8 @@ def _service(rendering: _Rendering, devices: Mapping[Role, claims.PodDevices]) -
 
 def _model(rendering: _Rendering) -> tuple[dict[str, Json], bool]:
     """Return spec.model, which needs a uri in any case, and whether the engine loads the weights by itself."""
-    replica, weights = rendering.replica, launching.source(rendering.engine.model)
-    if weights.scheme:
+    replica, source = rendering.replica, weights.source(rendering.engine.model)
+    if source.scheme:
         uri = replica.model.uri if replica.model is not None else ""
     else:
         loaded = _loaded_by_arguments(rendering)
@@ -191,7 +166,7 @@ def _model(rendering: _Rendering) -> tuple[dict[str, Json], bool]:
     model: dict[str, Json] = {"uri": uri}
     if replica.model is not None:
         model["name"] = replica.model.name
-    return model, weights.scheme in ("", launching.HUGGING_FACE)
+    return model, source.scheme in ("", weights.HUGGING_FACE)
 
 
 def _loaded_by_arguments(rendering: _Rendering) -> str | None:
@@ -243,7 +218,6 @@ def _parallelism(topology: Topology) -> dict[str, Json]:
 def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, member: Member) -> dict[str, Json]:
     engine, role = rendering.engine, bound.spec
     command = _command(rendering, bound, member)
-    gang = pods.Gang("$(LWS_LEADER_ADDRESS)", "$(LWS_WORKER_INDEX)", "$(LWS_GROUP_SIZE)", _GANG_LABEL)
     spec = pods.pod_spec(
         rendering.replica,
         bound,
@@ -253,8 +227,8 @@ def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, me
             command=command,
             port=launching.port(engine, role.role),
             devices=devices,
-            container_name="main",
-            gang=gang if role.topology.is_gang else None,
+            container_name=_CONTAINER,
+            gang=pods.LEADER_WORKER_SET if role.topology.is_gang else None,
             extra_env=_extra_env(engine),
         ),
     )
@@ -264,11 +238,7 @@ def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, me
 
 
 def _command(rendering: _Rendering, bound: BoundRole, member: Member) -> engines.CommandLine:
-    index, container = pods.engine_container(bound.spec)
-    try:
-        return engines.command_line(launching.launch(rendering.engine, bound.spec, member), container)
-    except InvalidInput as error:
-        raise error.under(*pods.path_to_engine(bound.spec.role, index)) from None
+    return capability.command_line(launching.launch(rendering.engine, bound.spec, member), bound.spec)
 
 
 def _said_of_arguments(rendering: _Rendering) -> str:
@@ -276,8 +246,7 @@ def _said_of_arguments(rendering: _Rendering) -> str:
     parts: list[str] = []
     for bound in rendering.replica.roles:
         line = _command(rendering, bound, pods.members(bound.spec.topology)[0])
-        said = "opaque, taken as written" if line.is_opaque else f"added {' '.join(line.added)}"
-        parts.append(f"{bound.spec.role}: {said}")
+        parts.append(f"{bound.spec.role}: {engines.said_of(line)}")
     return "; ".join(parts)
 
 
@@ -290,21 +259,9 @@ def _extra_env(engine: launching.Engine) -> tuple[Mapping[str, Json], ...]:
 
 def _complete(spec: dict[str, Json], rendering: _Rendering, bound: BoundRole, member: Member) -> None:
     """Add to a pod what a shipped preset would bring, where there is no such preset."""
-    main = next(container for container in spec["containers"] if container["name"] == "main")
-    env = main.setdefault("env", [])
-    if not {"HF_HOME", "HF_HUB_CACHE"} & {variable["name"] for variable in env}:
-        env.append({"name": "HF_HOME", "value": "/models"})
-    if all(mount["mountPath"].rstrip("/") != "/models" for mount in main["volumeMounts"]):
-        main["volumeMounts"].append({"name": "model-cache", "mountPath": "/models"})
-        if all(volume["name"] != "model-cache" for volume in spec["volumes"]):
-            spec["volumes"].append({"name": "model-cache", "emptyDir": {}})
-    security = main.setdefault("securityContext", {})
-    security.setdefault("allowPrivilegeEscalation", False)
-    security.setdefault("seccompProfile", {"type": "RuntimeDefault"})
-    if member is Member.WORKER:
-        return
-    main.setdefault("lifecycle", {}).setdefault("preStop", {"sleep": {"seconds": _DRAIN_SECONDS}})
-    if rendering.replica.is_disaggregated and bound.spec.role is Role.DECODE:
+    pods.complete(spec, _CONTAINER, member)
+    is_decode = rendering.replica.is_disaggregated and bound.spec.role is Role.DECODE
+    if is_decode and member is not Member.WORKER:
         spec["initContainers"] = [*spec.get("initContainers", ()), _routing_sidecar(rendering)]
 
 
@@ -344,52 +301,15 @@ def _routing_sidecar(rendering: _Rendering) -> dict[str, Json]:
 
 
 def _route(rendering: _Rendering) -> Manifest:
-    """Return the route from the cluster's gateway to the replica, found by its internal host name."""
-    replica, facts = rendering.replica, rendering.facts
-    parent: dict[str, Json] = {
-        "group": "gateway.networking.k8s.io",
-        "kind": "Gateway",
-        "name": facts.gateway_name,
-        "namespace": facts.gateway_namespace,
-    }
-    if facts.gateway_listener:
-        parent["sectionName"] = facts.gateway_listener
-    service = {
-        "group": "",
-        "kind": "Service",
-        "name": f"{rendering.name}-kserve-workload-svc",
-        "port": launching.SERVICE_PORT,
-    }
+    replica = rendering.replica
+    service = cluster_route.service(f"{rendering.name}-kserve-workload-svc", launching.SERVICE_PORT)
     pool = {
         "group": "inference.networking.k8s.io",
         "kind": "InferencePool",
         "name": f"{rendering.name}-inference-pool",
         "port": launching.SERVICE_PORT,
     }
-    rules = [_rule(("/",), service)]
+    rules = [cluster_route.rule(("/",), service)]
     if replica.is_disaggregated:
-        rules.insert(0, _rule(_API_PATHS, pool))
-    return Manifest(
-        key=KEY_ROUTE,
-        resource={
-            "apiVersion": "gateway.networking.k8s.io/v1",
-            "kind": "HTTPRoute",
-            "metadata": {"name": replica.name, "namespace": replica.namespace, "labels": pods.base_labels(replica)},
-            "spec": {
-                "parentRefs": [parent],
-                "hostnames": [names.internal_host(replica.namespace, replica.name)],
-                "rules": rules,
-            },
-        },
-        purpose=Purpose.ROUTE,
-        readiness=Readiness(_ROUTE_READY),
-    )
-
-
-def _rule(paths: tuple[str, ...], backend: Mapping[str, Json]) -> dict[str, Json]:
-    """Return one rule without a time limit: a stream ends when the model has said everything."""
-    return {
-        "matches": [{"path": {"type": "PathPrefix", "value": path}} for path in paths],
-        "backendRefs": [dict(backend)],
-        "timeouts": {"request": "0s", "backendRequest": "0s"},
-    }
+        rules.insert(0, cluster_route.rule(_API_PATHS, pool))
+    return cluster_route.of(replica, rendering.facts, rules)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.render import seen
+from modelplane.render import cluster_route, seen
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.kserve import service
 from modelplane.workload.model import BoundRole, Replica, Role
@@ -48,7 +48,7 @@ SHAPES: Mapping[str, Json] = {
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
     """Return what the observed objects say of the replica; what they do not say is not known, and never a no."""
     observed = objects.get(service.KEY_SERVICE)
-    is_routed, route_problems = _route(objects.get(service.KEY_ROUTE))
+    is_routed, route_problems = cluster_route.observe(objects.get(cluster_route.KEY))
     if observed is None:
         return Observation({}, is_ready=False, is_routed=is_routed, problems=tuple(route_problems))
     owner = service.another_owner(replica, observed)
@@ -88,46 +88,6 @@ def _service_problems(conditions: Mapping[str, Object]) -> Iterator[Problem]:
         message = seen.text(condition.get("message")) or "no message"
         is_final = seen.verdict(condition) is False and reason in _FINAL
         yield Problem(reason, f"KServe {name}: {message}", is_final)
-
-
-def _route(route: Object | None) -> tuple[bool | None, list[Problem]]:
-    """Return whether a gateway has taken the route, None while none has said so or otherwise of the route as it is."""
-    if route is None:
-        return None, []
-    parents = seen.objects(seen.at(route, "status", "parents"))
-    if not parents:
-        message = "no gateway controller of the cluster has looked at the route yet"
-        return None, [Problem("RouteNotProcessed", message, about_route=True)]
-    problems: list[Problem] = []
-    is_refused = True
-    for parent in parents:
-        found = seen.conditions(parent)
-        verdicts = {name: _current(route, found.get(name)) for name in ("Accepted", "ResolvedRefs")}
-        if all(verdicts.values()):
-            return True, []
-        refused = [name for name, verdict in verdicts.items() if verdict is False]
-        is_refused = is_refused and bool(refused)
-        open_ones = refused or [name for name, verdict in verdicts.items() if verdict is None]
-        problems.append(_route_problem(found.get(open_ones[0]), open_ones[0], is_refused=bool(refused)))
-    return False if is_refused else None, problems
-
-
-def _current(route: Object, condition: Object | None) -> bool | None:
-    """Return the verdict of a condition; one about an older form of the route is none."""
-    generation = seen.count(seen.at(route, "metadata", "generation"))
-    looked_at = seen.count(seen.at(condition, "observedGeneration"))
-    if generation is not None and looked_at is not None and looked_at < generation:
-        return None
-    return seen.verdict(condition)
-
-
-def _route_problem(condition: Object | None, name: str, *, is_refused: bool) -> Problem:
-    if not is_refused:
-        message = f"no gateway controller of the cluster has said yet whether the route is {name}"
-        return Problem("RouteNotProcessed", message, about_route=True)
-    message = seen.text(seen.at(condition, "message")) or "no message"
-    reason = seen.text(seen.at(condition, "reason")) or name
-    return Problem(reason, f"route of the cluster's gateway: {message}", about_route=True)
 
 
 def _workers(observed: Object, conditions: Mapping[str, Object], bound: BoundRole) -> int | None:
