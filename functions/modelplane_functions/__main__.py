@@ -1,6 +1,6 @@
-"""The server's command: the flags and environment of the function SDK, with our defaults.
+"""The command of the function server. It takes the flags and environment variables of the function SDK.
 
-Also behind `modelplane serve`.
+`modelplane serve` runs the same command.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ EXIT_BAD_INPUT = 2
     type=click.IntRange(min=1, max=256),
     default=servicer.DEFAULT_WORKERS,
     envvar="WORKERS",
-    help="How many requests to compute at once; more wait their turn. The default follows the number of cores.",
+    help="Maximum number of requests computed at the same time. Further requests are queued. "
+    "The default depends on the number of cores.",
 )
 def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
     *,
@@ -38,7 +39,7 @@ def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
     max_send_message_size: int | None,
     workers: int,
 ) -> None:
-    """Serve with the flags as given."""
+    """Serve until a signal ends the process."""
     logging.configure(level=logging.Level.DEBUG if debug else logging.Level.INFO)
     runner.serve(
         runner.settings(
@@ -53,7 +54,7 @@ def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
 
 
 def _raise_receive_default(to: click.Command) -> None:
-    """Raise the SDK's 4 MB, which a large fleet passes; its flags and variables stay the SDK's own."""
+    """Raise the SDK's default of 4 MB, which the requests of a large fleet exceed."""
     for option in to.params:
         if option.name == "max_recv_message_size":
             option.default = runner.DEFAULT_RECEIVE_MIB
@@ -63,7 +64,7 @@ _raise_receive_default(command)
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "python -m modelplane_functions") -> int:
-    """Return the exit code: 0 after an orderly stop, 2 for settings that cannot be served."""
+    """Return the exit code: 0 after an orderly stop, 2 for invalid settings."""
     try:
         command.main(args=None if arguments is None else list(arguments), prog_name=program, standalone_mode=False)
     except click.ClickException as error:

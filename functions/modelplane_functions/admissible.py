@@ -1,8 +1,8 @@
-"""The spec of a composite held to its own definition, before a composer reads it.
+"""Validation of a composite's spec against its definition, before a composer reads it.
 
-On a control plane the API server has done so. What reaches a function past it (an object that an older, laxer
-definition accepted, or one written while validation was off) must not be computed with: a number beyond its bounds
-costs memory, a field of another type looks like one that was taken away, and what was rendered from it goes.
+The API server validates every write. An object that an older definition accepted, or that was written while validation
+was off, can still reach a function. A composer must not compute with it. A number out of bounds costs memory. A field
+of the wrong type looks like a removed field, and what was rendered from that field would be deleted.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from modelplane_functions.remembered import recall
 
 
 def check(observed: Observed) -> None:
-    """Return when the API server would take the composite's spec. Cost: linear in the spec, about a millisecond.
+    """Return when the API server would accept the composite's spec. Nothing reads an unknown field, so it is ignored.
 
-    Raises: InvalidInput with the field that it would refuse. A field that is unknown is no reason: it is not read.
+    Cost: linear in the spec, about a millisecond.
+    Raises: InvalidInput with the field that the API server would refuse.
     """
     kind = str(observed.composite.get("kind"))
     if kind not in catalogue.kinds():
@@ -40,14 +41,15 @@ def _problems(observed: Observed, kind: str) -> tuple[tuple[str, tuple[str | int
         if problem.severity is Severity.ERROR
         and problem.cause is not Cause.UNKNOWN
         and problem.path[:1] == ("spec",)
-        and not _is_of_what_was_rendered(kind, problem)
+        and not _is_about_rendered_template(kind, problem)
     )
 
 
-def _is_of_what_was_rendered(kind: str, problem: Problem) -> bool:
-    """Return whether the problem is a rule about a replica's template, which says what may be rendered anew.
+def _is_about_rendered_template(kind: str, problem: Problem) -> bool:
+    """Return whether the problem is a rule about a replica's template.
 
-    The composer asks the same before it renders, keeps what stands, and goes on to report on it. A refusal here would
-    leave the status of a replica that runs as it was, once a rule is stricter than its template.
+    The composer checks the template itself before it renders. It keeps the existing objects when the check fails, and
+    it still reports their status. A refusal here would freeze the status of a running replica when a rule becomes
+    stricter than its template.
     """
     return kind == "ModelReplica" and problem.cause is Cause.RULE and "template" in problem.path

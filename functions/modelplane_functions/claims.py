@@ -1,10 +1,10 @@
-"""What ModelReplicas ask of their cluster, and what of that is believed.
+"""The claims of ModelReplicas on their cluster, and the evidence for each.
 
-People of a namespace may edit its ModelReplicas, their labels and their status. So a cluster believes what it wrote
-down itself when it admitted (`api.admissions`: the object by its uid, its spec by a digest, what that takes), and for
-the rest what somebody else bears out: a ModelDeployment that controls the replica, refers to it and says the same, a
-class that has the devices it names, an Object that shows its workload on the cluster. What was admitted counts until
-the replica is seen to be gone, asked for by its name, and its workload with it.
+Users of a namespace may edit its ModelReplicas, their labels and their status. A cluster therefore trusts the record
+that it wrote when it admitted a replica (`api.admissions`: the uid of the object, a digest of its spec, its holdings).
+Every other claim needs evidence from another object: a ModelDeployment that controls and references the replica and has
+the same spec, a class with the devices that the replica names, or an Object that shows its workload on the cluster. An
+admitted replica counts until a lookup by name shows that the replica and its workload are gone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said of a replica (`namespace/name`) that is not admitted as it stands, and why."""
+    """The reason why a replica (`namespace/name`) is not admitted with its current spec."""
 
     key: str
     reason: str
@@ -51,7 +51,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a ModelDeployment says, as far as its replicas are measured by it."""
+    """The parts of a ModelDeployment that its replicas are compared with."""
 
     workload: Workload
     tolerations: tuple[Toleration, ...]
@@ -59,11 +59,12 @@ class _Said:
 
 @dataclass(slots=True)
 class Standing:
-    """All replicas of a cluster, sorted into what is counted, what is asked and what is answered without counting.
+    """All replicas of a cluster, sorted by how the ledger treats them.
 
-    `named` name the cluster now. `leaving` are gone, and their workload is not. `kept` is what was written down,
-    `offered` what is to be once the claim is admitted. `uncontrolled` run and count, and are not admitted. `blind` were
-    admitted before anything was written down, and cannot be read.
+    `claims` are counted. `refused` and `pending` are answered without being counted. `named` name the cluster now.
+    `leaving` are deleted, but their workload still exists. `kept` are the existing records. `offered` are the records
+    to write once the claims are admitted. `uncontrolled` run and are counted, but they are not admitted. `blind` were
+    admitted by a version that kept no records, and they cannot be read.
     """
 
     claims: list[ReplicaClaim] = field(default_factory=list)
@@ -82,9 +83,9 @@ class Standing:
 
 
 def requirements(observed: Observed) -> dict[str, Requirement]:
-    """Return what must be seen: the replicas by label, and whatever of them their labels and status do not prove.
+    """Return the objects that must be fetched: the replicas by label, and the evidence for claims without a record.
 
-    In a settled fleet that is the label alone.
+    A settled fleet needs the replicas by label alone.
     """
     labels = {names.LABEL_CLUSTER: observed.name}
     needed = {REPLICAS: Requirement(names.API_VERSION, replica.KIND, labels=labels)}
@@ -128,18 +129,18 @@ def _deployment_of(resource: Resource) -> str | None:
 
 
 def admitted_before(observed: Observed) -> frozenset[str]:
-    """Return the replicas that the cluster has said it admits."""
+    """Return the replicas in the cluster's published list of admitted replicas."""
     return frozenset(entry.text() for entry in Field(observed.status).at("admitted").items())
 
 
 def _before(observed: Observed) -> dict[str, Record | None]:
-    """Return what was admitted, with what was written down of it: nothing by versions that did not."""
+    """Return the admitted replicas with their records. A replica admitted by a version without records has None."""
     unwritten: dict[str, Record | None] = dict.fromkeys(admitted_before(observed))
     return {**unwritten, **admissions.decode(Field(observed.status))}
 
 
 def _naming(observed: Observed, found: tuple[Resource, ...]) -> Iterator[tuple[str, Resource]]:
-    """Yield the replicas that name this cluster; one that names none at all has its label say so."""
+    """Yield the replicas that name this cluster. The label decides for a replica that names no cluster."""
     for resource in found:
         root = Field(resource)
         spec = root.at("spec").value
@@ -150,7 +151,7 @@ def _naming(observed: Observed, found: tuple[Resource, ...]) -> Iterator[tuple[s
 
 
 def _living(observed: Observed, before: Mapping[str, Record | None]) -> dict[str, Resource]:
-    """Return the replicas that are there, those found by their name too: a label is easily lost."""
+    """Return the existing replicas. One that lost its label is found by its name."""
     found = dict(_naming(observed, observed.required[REPLICAS]))
     for key in before:
         if key not in found:
@@ -159,7 +160,7 @@ def _living(observed: Observed, before: Mapping[str, Record | None]) -> dict[str
 
 
 def _is_as_admitted(key: str, before: Mapping[str, Record | None], resource: Resource) -> bool:
-    """Return whether nothing of the replica is to be proved; what an earlier version admitted is believed once."""
+    """Return whether the replica needs no evidence. A replica admitted by a version without records is trusted once."""
     record = before.get(key)
     if record is None:
         return key in before
@@ -168,11 +169,11 @@ def _is_as_admitted(key: str, before: Mapping[str, Record | None], resource: Res
     try:
         return record.digest == replicas.asked(resource).digest
     except InvalidInput:
-        return True  # nothing of it is believed, so nothing is to be proved
+        return True  # nothing in it is trusted, so it needs no evidence
 
 
 def _shows_workload(observed: Observed, key: str, uid: str) -> bool:
-    """Return whether the Object of a workload is there that the replica of this uid made."""
+    """Return whether the workload's Object exists and the replica of this uid controls it."""
     return any(
         reference.get("controller") is True and admissions.uid_digest(str(reference.get("uid"))) == uid
         for found in observed.required.get(_WORKLOAD + key, ())
@@ -184,7 +185,7 @@ def _shows_workload(observed: Observed, key: str, uid: str) -> bool:
 
 
 def read(observed: Observed, pools: tuple[Pool, ...]) -> Standing:
-    """Return what is counted and asked on a cluster of these pools, everything that was required being there."""
+    """Return the replicas of a cluster with these pools, sorted. Every required object must have been fetched."""
     reader = _Reader(observed, pools)
     for key in sorted(reader.before.keys() | reader.living.keys()):
         reader.judge(key)
@@ -192,7 +193,7 @@ def read(observed: Observed, pools: tuple[Pool, ...]) -> Standing:
 
 
 class _Reader:
-    """The replicas of one cluster while they are sorted."""
+    """The state of sorting the replicas of one cluster."""
 
     def __init__(self, observed: Observed, pools: tuple[Pool, ...]) -> None:
         self.standing = Standing()
@@ -223,11 +224,11 @@ class _Reader:
         self.standing.kept[key] = record
         self.standing.claims.append(ReplicaClaim(key, record.holdings, holds=True))
         if successor is not None:
-            message = "the workload of an earlier replica of this name is still there; it is judged once that is gone"
+            message = "the workload of an earlier replica with this name still exists; waiting until it is deleted"
             self.standing.pending.append(Answer(key, "NameInUse", message))
 
     def _hold(self, key: str, resource: Resource, record: Record | None) -> None:
-        """Count what was admitted, and ask for what is written in the replica now where that is something else."""
+        """Count the admitted holdings. Claim the holdings of the current spec where they differ."""
         asked = self._asked(key, resource, is_admitted=True, is_written=record is not None)
         if record is None and asked is not None:
             record = Record(admissions.uid_of(resource), asked.digest, asked.holdings)
@@ -244,7 +245,7 @@ class _Reader:
         self.standing.claims.append(claim)
 
     def _ask(self, key: str, resource: Resource) -> None:
-        """Ask for a replica that was never admitted; one whose workload is there counts whoever made it."""
+        """Claim the holdings of a replica that was never admitted. One whose workload exists is always counted."""
         asked = self._asked(key, resource, is_admitted=False, is_written=False)
         if asked is None:
             return
@@ -262,15 +263,15 @@ class _Reader:
         try:
             return replicas.asked(resource)
         except InvalidInput as error:
-            counted = "what it was admitted with is counted" if is_written else "is left as it is"
-            said = f"ModelReplica {key} cannot be read and {counted}"
+            kept = "the devices it was admitted with stay counted" if is_written else "it is kept as it is"
+            said = f"ModelReplica {key} cannot be read; {kept}"
             self.standing.faults.append(f"{said} ({error})" if is_admitted and is_written else said)
             return None
 
     def _objection(self, key: str, resource: Resource, asked: replicas.Asked, record: Record | None) -> Answer | None:
-        """Return why a replica is not even counted for what it asks, None where nothing speaks against it.
+        """Return why the claim of a replica is not counted, None when it is counted.
 
-        `record` is what it was admitted with, None for a new one.
+        `record` is the record of its admission, None for a new replica.
         """
         answer = self._control(key, resource, asked)
         if answer is not None:
@@ -278,7 +279,7 @@ class _Reader:
         if record is None:
             answer = self._untolerated(key, resource)
         elif {(one.role, one.pool) for one in record.holdings} != {(one.role, one.pool) for one in asked.holdings}:
-            message = "it names other pools than it was admitted on; a move is a new replica"
+            message = "the replica names other pools than those it was admitted to; a move needs a new replica"
             return self._refuse(key, str(Reason.NO_MATCHING_DEVICE), message)
         said = self._not_as_bound(asked)
         if answer is None and said is not None:
@@ -286,27 +287,30 @@ class _Reader:
         return answer
 
     def _control(self, key: str, resource: Resource, asked: replicas.Asked) -> Answer | None:
-        """Return why nobody answers for the replica, None where its ModelDeployment does and says what it says."""
+        """Return why the replica lacks a ModelDeployment that controls it and has the same spec, None otherwise."""
         deployment = _deployment_of(resource) or ""
         name = deployment.partition("/")[2]
         reference = _controller(resource)
         if (reference.get("kind"), reference.get("name")) != (_DEPLOYMENT_KIND, name) or not _is_ours(reference):
+            owner = f"ModelDeployment {name}" if name else "a ModelDeployment"
             message = (
-                f"no ModelDeployment {name} controls it; a ModelReplica is composed and never written by hand: "
-                "write a ModelDeployment, and delete this one"
+                f"the replica is not controlled by {owner}; a ModelReplica is composed and must not be created by "
+                "hand: create a ModelDeployment and delete this replica"
             )
             return self._refuse(key, NOT_CONTROLLED, message)
         found = self._deployment(deployment)
         if found is None or found["metadata"].get("uid") != reference.get("uid"):
-            return self._wait(key, NOT_CONTROLLED, f"the ModelDeployment {name} that controls it is not there")
+            message = f"ModelDeployment {name}, which controls the replica, does not exist"
+            return self._wait(key, NOT_CONTROLLED, message)
         if resource["metadata"]["name"] not in recall(found, "referred", partial(_referred, found)):
-            return self._wait(key, NOT_CONTROLLED, f"ModelDeployment {name} does not refer to it")
+            return self._wait(key, NOT_CONTROLLED, f"ModelDeployment {name} does not reference the replica")
         try:
             said = recall(found, "said", partial(_said, found))
         except InvalidInput as error:
-            return self._wait(key, NOT_AS_DEPLOYED, f"its ModelDeployment cannot be read: {error}")
+            return self._wait(key, NOT_AS_DEPLOYED, f"ModelDeployment {name} cannot be read: {error}")
         if not binding.runs_same(asked.replica, said.workload):
-            return self._wait(key, NOT_AS_DEPLOYED, f"it is not what ModelDeployment {name} says now")
+            message = f"the replica differs from the current spec of ModelDeployment {name}"
+            return self._wait(key, NOT_AS_DEPLOYED, message)
         return None
 
     def _deployment(self, key: str) -> Resource | None:
@@ -318,11 +322,12 @@ class _Reader:
         taint = placement.untolerated(self._taints, tolerations, _FORBIDDING)
         if taint is None:
             return None
-        message = f"this cluster has the taint {taint}:{taint.effect}, which its ModelDeployment does not tolerate"
+        message = f"the cluster has taint {taint}:{taint.effect}, which the ModelDeployment does not tolerate"
         return self._refuse(key, str(Reason.UNTOLERATED_TAINT), message)
 
     def _not_as_bound(self, asked: replicas.Asked) -> str | None:
-        """Return what of a replica's devices is not as its pools' classes say. Replicas of one deployment ask alike."""
+        """Return how a replica's devices differ from its pools' classes, None when they agree."""
+        # Replicas of one deployment share one `asked`.
         if id(asked) not in self._misbound:
             self._misbound[id(asked)] = next(self._misbound_roles(asked), None)
         return self._misbound[id(asked)]
@@ -331,7 +336,7 @@ class _Reader:
         for bound in asked.replica.roles:
             pool = self._pools.get(bound.pool)
             if pool is None or pool.node_class is None:
-                continue  # told when it is counted
+                continue  # reported when it is counted
             try:
                 said = binding.misbound(bound, pool.node_class)
             except InvalidInput as error:
@@ -374,9 +379,10 @@ def _is_ours(reference: Mapping[str, Json]) -> bool:
 
 
 def _referred(deployment: Resource) -> frozenset[str]:
-    """Return the replicas that Crossplane has noted as those that it composes for the deployment.
+    """Return the replicas in the deployment's resource references, which Crossplane writes.
 
-    It notes a child before it makes it, so what is not noted was made by somebody else, or is too new for our cache.
+    Crossplane writes the reference before it creates the child. A replica without a reference was created by another
+    client, or it is newer than the cached deployment.
     """
     try:
         references = list(Field(deployment).at("spec", "crossplane", "resourceRefs").items())

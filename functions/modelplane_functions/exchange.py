@@ -1,4 +1,4 @@
-"""What passes between the shell and a composer: plain Python data, no protobuf.
+"""The data between the function server and a composer: plain Python data, no protobuf.
 
 Shape: every resource is plain JSON (dict, list, str, int, float, bool, None) with integral numbers as `int`. A
 composer is a pure function `compose(observed: Observed) -> Outcome`.
@@ -20,7 +20,7 @@ CROSSPLANE_CONDITIONS = frozenset({"Healthy", "Ready", "Responsive", "Synced", "
 
 
 class Ready(StrEnum):
-    """Readiness that a composer gives to a child or to the composite; never left to chance."""
+    """The readiness that a composer sets on a child or on the composite."""
 
     TRUE = "True"
     FALSE = "False"
@@ -43,7 +43,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition of the composite. `reason` is CamelCase; `message` says what would change it."""
+    """A condition of the composite. `reason` is CamelCase. `message` says what would change the status."""
 
     type: str
     status: Truth
@@ -51,7 +51,7 @@ class Condition:
     message: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what Crossplane would drop without a word."""
+        """Refuse a condition that Crossplane would silently drop."""
         if self.type in CROSSPLANE_CONDITIONS:
             raise ValueError(f"condition type {self.type} belongs to Crossplane and is ignored when a function sets it")
         if not self.reason:
@@ -60,7 +60,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event on the composite; emitted on transitions only, never on every call."""
+    """An event on the composite. A composer emits it on a transition, never on every call."""
 
     severity: Severity
     reason: str
@@ -69,9 +69,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Other objects a composer must see: one by `name`, or all that carry `labels` (all of the kind when empty).
+    """A request for other objects: the one with `name`, or all with `labels` (all of the kind when empty).
 
-    `namespace` None means cluster scoped by name, or a list over all namespaces.
+    `namespace` None means a cluster-scoped object, or a list over all namespaces.
     """
 
     api_version: str
@@ -83,10 +83,10 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One decoded RunFunctionRequest.
+    """A decoded RunFunctionRequest.
 
-    `children` are the observed composed resources by composition key. `required` holds the answers to requirements: a
-    key that is present was fetched (an empty tuple: nothing is there); an absent key was not fetched yet.
+    `children` are the observed composed resources by composition key. `required` holds the fetched objects by key of
+    the requirement. An empty tuple means that no object matched. A missing key means that nothing was fetched yet.
     """
 
     composite: Resource
@@ -110,18 +110,18 @@ class Observed:
 
     @property
     def status(self) -> Resource:
-        """Return the status the composite had before this call, empty at first."""
+        """Return the composite's status before this call, empty at first."""
         return _mapping(self.composite.get("status"))
 
 
 def _mapping(value: Json) -> Resource:
-    """Return an object, empty where there is none or where something else stands in its place."""
+    """Return the value when it is an object, otherwise an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """One desired composed resource: metadata and spec that we own, and whether its observed state makes it ready."""
+    """A desired composed resource: the metadata and spec that we own, and its readiness."""
 
     resource: Resource
     ready: Ready = Ready.FALSE
@@ -129,12 +129,12 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a composer decided.
+    """The decision of a composer.
 
-    A child that is observed and absent from `children` is deleted. `ready` None leaves it to the children (Crossplane
-    calls a composite with zero children ready, so give FALSE whenever more is to come). `status` is written in full:
-    what it leaves out is removed. `fatal` stops before anything is applied or deleted; conditions are still written,
-    status is not.
+    Crossplane deletes an observed child that is absent from `children`. `ready` None derives readiness from the
+    children. Crossplane calls a composite without children ready, so a composer that waits sets FALSE. `status`
+    replaces the previous status, and omitted fields are removed. `fatal` stops Crossplane before it applies or deletes
+    anything. The conditions are still written then, and the status is not.
     """
 
     requirements: Mapping[str, Requirement] = field(default_factory=dict)

@@ -1,12 +1,11 @@
-"""A protobuf Struct read from its own bytes, each part that says the same only once.
+"""A decoder of protobuf Structs that works on their bytes and decodes equal parts only once.
 
-Clusters of a fleet differ in a few fields and agree in most: a pool, a label, a condition is found again in hundreds of
-them. A part that was read before is found by its bytes and not read again; parts are shared and nobody changes them.
-Asking protobuf's objects for each value in turn takes as long as reading every part anew does here, and three times
-what it takes where parts repeat.
+The clusters of a fleet agree in most fields. The same pool, label or condition occurs in hundreds of them. The decoder
+looks a part up by its bytes before it decodes it. Decoded parts are shared and must not be changed. Reading the values
+through protobuf's objects takes as long as decoding every part anew here, and three times as long when parts repeat.
 
-Source: the encoding of protobuf (varints, length-delimited records) and google/protobuf/struct.proto. What is read here
-was written by protobuf itself a moment ago; anything it could not have written for a Struct is refused as `Unreadable`.
+Source: the encoding of protobuf (varints, length-delimited records) and google/protobuf/struct.proto. The input was
+serialized by protobuf itself. Bytes that protobuf would not write for a Struct are refused with UnreadableError.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ T = TypeVar("T")
 PART_BYTES: Final = 512
 PARTS: Final = 16_384
 EXACT_INTEGER_MAX: Final = 2**53
-"""A double holds every integer up to here and no further."""
+"""The largest n for which a double holds every integer from 0 to n."""
 
 # Tags: the number of a field, and whether a varint (0), eight bytes (1) or a length and as many bytes (2) follow.
 _FIRST, _SECOND = 0x0A, 0x12  # field of Struct or element of ListValue, and key of a field; value of a field
@@ -35,18 +34,18 @@ _double = Struct("<d").unpack_from
 
 
 class UnreadableError(ValueError):
-    """Bytes that protobuf would not have written for a Struct: fields of a later version, say."""
+    """Bytes that protobuf would not write for a Struct, for example fields of a later version."""
 
 
 def number(value: float) -> int | float:
-    """Return an int for an integral number; one beyond exactness stays a float, so that nobody counts with it."""
+    """Return an int for an integral number. A number that is too large to be exact stays a float."""
     if value.is_integer() and abs(value) <= EXACT_INTEGER_MAX:
         return int(value)
     return value
 
 
 class Fragments:
-    """The parts that were read before: a memory of a pure function. Threads may share one."""
+    """The decoded parts, a cache of a pure function. Threads may share one."""
 
     def __init__(self, *, parts: int = PARTS, part_bytes: int = PART_BYTES) -> None:
         """Keep at most `parts` fields and as many elements of lists, each of at most `part_bytes`."""
@@ -56,11 +55,11 @@ class Fragments:
         self._elements: dict[bytes, Json] = {}
 
     def struct(self, text: bytes) -> dict[str, Json]:
-        """Return what the bytes of a Struct say, integral numbers as `int`. Raises: UnreadableError."""
+        """Return the members of a serialized Struct, with integral numbers as `int`. Raises: UnreadableError."""
         try:
             return self._struct(text)
         except IndexError:
-            raise UnreadableError("cut off") from None
+            raise UnreadableError("the Struct is truncated") from None
 
     def _struct(self, text: bytes, start: int = 0) -> dict[str, Json]:
         return dict(self._read(text, start, self._fields, self._field))
@@ -69,7 +68,7 @@ class Fragments:
         return self._read(text, start, self._elements, self._element)
 
     def _read(self, text: bytes, start: int, known: dict[bytes, T], read: Callable[[bytes], T]) -> list[T]:
-        """Return what the records of a Struct or a ListValue say, in order, each as `read` reads a new one."""
+        """Return the decoded records of a Struct or a ListValue, in order. `read` decodes an unknown record."""
         found: list[T] = []
         size = len(text)
         while start < size:
@@ -90,7 +89,7 @@ class Fragments:
                     known[part] = said
             found.append(said)
         if start != size:
-            raise UnreadableError("cut off")
+            raise UnreadableError("the Struct is truncated")
         return found
 
     def _element(self, text: bytes) -> Json:
@@ -138,7 +137,7 @@ _ONE_BIT: Final = frozenset({_BOOL, _NULL})
 
 
 def _varint(text: bytes, start: int) -> tuple[int, int]:
-    """Return the number that stands at `start`, and where it ends: seven bits in each byte, the lowest first."""
+    """Return the number at `start` and the position after it. Each byte holds seven bits, the lowest first."""
     found = shift = 0
     while True:
         byte = text[start]

@@ -1,8 +1,8 @@
-"""Re-emitting what runs: the answer to a missing, late or mistyped input.
+"""The desired form of observed children, for a composer that holds what runs.
 
-A composed resource that is absent from desired is deleted, so a composer that cannot decide repeats what it
-observes. Repeating an object word for word would be refused (managedFields) and would take ownership of what others
-wrote into it, so only the parts that a composer may have written are kept.
+Crossplane deletes a composed resource that is absent from desired. A composer that cannot decide therefore repeats what
+it observes. It repeats only the parts that a composer may have written. The API server refuses the other parts
+(managedFields), or Crossplane would take ownership of fields that other clients wrote.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _FOREIGN = (*_CROSSPLANE, "kubernetes.io", "k8s.io", "helm.sh", "argoproj.io", "
 
 
 def held(child: Resource) -> dict[str, Json]:
-    """Return the desired form of an observed child: what a composer may have written, nothing else.
+    """Return the desired form of an observed child: the fields that a composer may have written.
 
-    `spec.crossplane` of a composed composite belongs to Crossplane and is left out, as are status and every metadata
-    field but identity, labels and annotations.
+    The result has no status and no `spec.crossplane`. Of the metadata it has the name, the namespace, labels and
+    annotations.
     """
     desired: dict[str, Json] = {
         key: value for key, value in child.items() if key not in {"metadata", "status"} and value is not None
@@ -40,24 +40,24 @@ def held(child: Resource) -> dict[str, Json]:
 def hold(children: Mapping[str, Resource], judge: Callable[[Resource], Ready] | None = None) -> dict[str, Child]:
     """Return every observed child as a desired one.
 
-    `judge` says whether an observed child is ready; without it the child's own Ready condition does.
+    `judge` returns the readiness of an observed child. The default is the child's own Ready condition.
     """
     judge = judge or ready_by_condition
     return {key: Child(held(child), judge(child)) for key, child in sorted(children.items())}
 
 
 def name_of(child: Resource | None) -> str:
-    """Return the name under which a child stands, which Crossplane never changes; empty where it does not."""
+    """Return the name of an observed child, which Crossplane never changes. Empty without a child."""
     return str(((child or {}).get("metadata") or {}).get("name") or "")
 
 
 def standing(children: Mapping[str, Resource]) -> dict[str, str]:
-    """Return the names under which the children stand, by key."""
+    """Return the names of the observed children by key."""
     return {key: name_of(child) for key, child in sorted(children.items())}
 
 
 def ready_by_condition(child: Resource) -> Ready:
-    """Return TRUE when the object's condition Ready is True, FALSE in every other case, also when it has none."""
+    """Return TRUE when the object's condition Ready is True, otherwise FALSE."""
     ready = seen.conditions(child.get("status")).get("Ready")
     return Ready.TRUE if seen.verdict(ready) is True else Ready.FALSE
 

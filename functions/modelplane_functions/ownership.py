@@ -1,11 +1,12 @@
-"""The owner of a name, looked at before anything is written under it.
+"""The check that a name is free, before a child is created under it.
 
-Crossplane refuses what another composite controls, with an error that stops everything else of the reconcile, and takes
-over what nobody controls: a ModelEndpoint written by hand would be overwritten by a replica's. So each object that is
-to be made is first asked for by its name. One that belongs to somebody else is not made, which is told; all others are.
+Crossplane refuses to write an object that another composite controls. The error stops the whole reconcile. Crossplane
+takes over an object that has no controller: a replica's ModelEndpoint would overwrite one written by hand. Every
+child that does not exist yet is therefore looked up by name first. A child whose name belongs to another owner is left
+out and reported. All other children are created.
 
-Source: Crossplane v2.4.0 (composition_functions.go): server-side apply with force, a controller reference among the
-owners, and nothing observed but what no other controls.
+Source: Crossplane v2.4.0 (composition_functions.go). It applies server-side with force, adds a controller reference,
+and observes only objects that no other owner controls.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from modelplane_functions.exchange import Child, Condition, Observed, Outcome, R
 Json: TypeAlias = Any
 
 CONDITION = "NamesFree"
-# Crossplane says on each composed object, and on one that was restored without its owners, whose it is.
+# Crossplane labels each composed object with its composite. A restore keeps the label and loses the owner reference.
 LABEL_COMPOSITE = "crossplane.io/composite"
 _KEY = "named/"
 _WAITING_SECONDS = 30
@@ -29,14 +30,14 @@ _TOLD = 5
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A child whose name another object has, and whose that one is."""
+    """A child whose name belongs to another object, and the description of that object's owner."""
 
     key: str
     about: str
 
 
 def checked(observed: Observed, outcome: Outcome) -> Outcome:
-    """Return the outcome without what would be written over somebody else's object; it asks for those names first."""
+    """Return the outcome without the children whose names belong to other owners. The names are required first."""
     if outcome.fatal is not None or not outcome.requirements.keys() <= observed.required.keys():
         return outcome
     new = {key: child for key, child in outcome.children.items() if key not in observed.children and _name(child)}
@@ -48,7 +49,7 @@ def checked(observed: Observed, outcome: Outcome) -> Outcome:
     if taken:
         return _refused(outcome, taken)
     if _was_told(observed):
-        free = Condition(CONDITION, Truth.TRUE, "Free", "no name that is needed belongs to somebody else")
+        free = Condition(CONDITION, Truth.TRUE, "Free", "no required name belongs to another owner")
         return replace(outcome, conditions=(*outcome.conditions, free))
     return outcome
 
@@ -57,7 +58,7 @@ def _refused(outcome: Outcome, taken: list[_Taken]) -> Outcome:
     gone = {one.key for one in taken}
     listed = "; ".join(one.about for one in taken[:_TOLD])
     rest = f"; and {len(taken) - _TOLD} more" if len(taken) > _TOLD else ""
-    message = f"{listed}{rest}; nothing is written over what is somebody else's: rename or delete one of the two"
+    message = f"{listed}{rest}; an object of another owner is not overwritten: rename or delete one of the two objects"
     return replace(
         outcome,
         children={key: child for key, child in outcome.children.items() if key not in gone},
@@ -85,7 +86,7 @@ def _name(child: Child) -> str:
 
 
 def _is_ours(composite: Resource, found: Resource) -> bool:
-    """Return whether the composite controls an object, or made it before it lost its owners (a restore)."""
+    """Return whether the composite controls an object, or created it before a restore removed its owners."""
     own, metadata = composite["metadata"], found["metadata"]
     owner = _controller(found)
     if owner is None:
@@ -103,7 +104,7 @@ def _controller(resource: Resource) -> Mapping[str, Json] | None:
 def _whose(found: Resource) -> str:
     owner = _controller(found)
     if owner is None:
-        return "is controlled by nobody"
+        return "has no controller"
     return f"belongs to {owner.get('kind')} {owner.get('name')}"
 
 

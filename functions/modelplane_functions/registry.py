@@ -1,7 +1,7 @@
-"""Which composer answers for which kind.
+"""The composers by kind.
 
-A composer's module is imported when its kind is first asked for, or once the server listens, whichever is first: so it
-listens at once, and a fault in one composer stops no other kind.
+A composer's module is imported by the first request for its kind, or by `prepare` once the server listens. The server
+therefore listens at once, and a fault in one composer affects no other kind.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from modelplane_functions.exchange import Observed, Outcome
 Compose: TypeAlias = Callable[[Observed], Outcome]
 
 PACKAGES = ["modelplane_functions.compose"]
-"""Packages with a module per kind, named after it; the first that has the module is asked."""
+"""The packages with one module per kind, named after it. The first package that has the module wins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    """The way one kind is composed: its module, and the condition that tells its author to change something."""
+    """The composer of a kind: its module, and the condition that reports a refusal."""
 
     module: str
     condition: str
@@ -33,12 +33,12 @@ class Composer:
     def load(self) -> Compose:
         """Return the module's `compose`.
 
-        Raises: Unsupported when this build has no such module; an error inside the module is a bug and passes through.
+        Raises: Unsupported when this build has no such module. An error inside the module is a bug and is not caught.
         """
         return cast(Compose, self._module().compose)
 
     def prepare(self) -> None:
-        """Load the module, and let it make what its first call would have to. Raises: as `load`."""
+        """Load the module and prepare it for its first call. Raises: as `load`."""
         prepare = getattr(self._module(), "prepare", None)
         if prepare is not None:
             prepare()
@@ -61,7 +61,7 @@ def composers() -> Mapping[str, Composer]:
 def composer(api_version: str, kind: str) -> Composer:
     """Return the composer of a kind.
 
-    Raises: Unsupported for a kind that is not ours; the message lists those that are.
+    Raises: Unsupported for an unknown kind. The message lists the known kinds.
     """
     known = composers()
     if api_version == names.API_VERSION and kind in known:

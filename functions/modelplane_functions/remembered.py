@@ -1,7 +1,7 @@
-"""What was read out of a resource, kept with it while the same resource is seen again.
+"""The cache of decoded resources, with what was derived from each.
 
 Every deployment reads every cluster and every class, and few of them change between two calls. An answer depends on the
-request alone: what is kept belongs to one decoded text and goes with it.
+request alone: a derived value belongs to one serialized resource and is dropped with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Memo: TypeAlias = dict[int, Any]
 
 
 class Remembered(dict[str, Json]):
-    """A resource that calls share and nobody changes. A copy is a plain one, since it may be changed."""
+    """A resource that calls share and must not change. A copy is a plain dict, which may be changed."""
 
     __slots__ = ("read",)
 
@@ -35,21 +35,21 @@ class Remembered(dict[str, Json]):
 
 
 class Fetched(tuple[Resource, ...]):
-    """Resources that were fetched together and are handed to one call after another, with what is read out of all."""
+    """Resources that were fetched together, with the values derived from all of them. Calls share one."""
 
     read: dict[str, Any]
 
     def __new__(cls, resources: Iterable[Resource]) -> Fetched:
-        """Return the resources in their order, nothing read yet."""
+        """Return the resources in their order, without derived values."""
         made = super().__new__(cls, resources)
         made.read = {}
         return made
 
 
 class Memory:
-    """Resources by all that they say; those not seen for longest are forgotten first.
+    """Resources by their serialized bytes. The least recently used is dropped first.
 
-    Bounded by the bytes of what they say; decoded they take some ten times that. Threads share one.
+    The bound counts serialized bytes. A decoded resource takes about ten times as much. Threads share one.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -59,7 +59,7 @@ class Memory:
         self._lock = threading.Lock()
 
     def recall(self, text: bytes, read: Callable[[], Resource]) -> Remembered:
-        """Return the resource that says `text`, as `read` returns it where it was not seen before."""
+        """Return the resource with the serialized form `text`. `read` decodes an unknown one."""
         with self._lock:
             known = self._known.get(text)
             if known is not None:
@@ -82,9 +82,9 @@ def _always(_known: Any) -> bool:
 def recall(
     resource: Resource | tuple[Resource, ...], what: str, read: Callable[[], T], still: Callable[[T], bool] = _always
 ) -> T:
-    """Return what `read` returns, from memory where the same was read before and `still` holds of the answer.
+    """Return the value that `read` returns, from the cache when it is there and `still` accepts it.
 
-    Raises: what `read` raises; nothing is kept then.
+    Raises: the errors of `read`. Nothing is cached then.
     """
     if not isinstance(resource, Remembered | Fetched):
         return read()

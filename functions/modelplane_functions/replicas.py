@@ -1,7 +1,7 @@
-"""ModelReplicas as they are observed: those of a deployment, and what one asks of its cluster.
+"""Observed ModelReplicas: the replicas of a deployment, and the claim of one replica on its cluster.
 
-What is read out of one is kept with it: a deployment sees all of its replicas in every call, a cluster all that name
-it, and few of them change between two calls.
+Decoded values are cached with the replica. A deployment sees all of its replicas in every call and a cluster sees all
+that name it, and few of them change between two calls.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.remembered import recall
 
 KEY = "replica-"
-"""What the composition key of a deployment's ModelReplica begins with; its name follows."""
+"""The prefix of the composition key of a deployment's ModelReplica. The replica's name follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a replica takes of its cluster once admitted, and how urgently: all of its spec that an admission reads.
+    """The claim of a replica on its cluster: the part of its spec that an admission reads.
 
-    `digest` is of all that it is rendered from. `replica` is one that asks so: of others only the names differ.
+    `digest` covers everything that the replica is rendered from. `replica` is one replica with this claim. Replicas
+    that share the claim differ only in their names.
     """
 
     holdings: tuple[Holding, ...]
@@ -40,13 +41,13 @@ class Asked:
 
 
 _ASKED: dict[str, Asked] = {}
-"""What replicas ask by all that their specs say; a memory of a pure function, of four million characters at most."""
+"""The claims of replicas by their whole spec. It is a cache of a pure function, of at most four million characters."""
 ASKED_MAX, ASKED_CHARACTERS_MAX = 256, 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What is wrong with a replica of a deployment, and what to write into it; None: it is kept as it is."""
+    """A problem of a deployment's replica. `written` corrects it; None keeps the replica as it is."""
 
     message: str
     written: Replica | None
@@ -54,7 +55,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The replicas of a deployment for its placement, and those that somebody else has changed, by name."""
+    """The replicas of a deployment for its placement, and the repairs of changed ones by name."""
 
     current: Current
     repairs: Mapping[str, Repair]
@@ -62,7 +63,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a deployment's replicas are made from now, by which one is put back. `clusters` are by name."""
+    """The inputs that a deployment's replicas are made from. A repair uses the same ones. `clusters` are by name."""
 
     workload: Workload
     backend: str
@@ -71,7 +72,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A replica as its spec describes it, with what it takes and the digest of all that it is rendered from."""
+    """A decoded replica, its holdings, and the digest of everything that it is rendered from."""
 
     replica: Replica
     holdings: tuple[Holding, ...]
@@ -79,14 +80,14 @@ class _Bound:
 
 
 def asked(resource: Resource) -> Asked:
-    """Return what the replica asks of the cluster it names. Raises: InvalidInput for one that cannot be read."""
+    """Return the replica's claim on its cluster. Raises: InvalidInput for a replica that cannot be read."""
     return recall(resource, "asked", partial(_asked, resource))
 
 
 def _asked(resource: Resource) -> Asked:
-    """Return what `asked` does. Replicas of one deployment on one pool ask the same, and are read once.
+    """Return the claim. Replicas of one deployment on one pool have the same claim, and it is decoded once.
 
-    What Crossplane notes in a spec is of each replica its own, and nothing of it is read.
+    `spec.crossplane` differs for each replica and is not read.
     """
     spec = resource.get("spec")
     own = {key: value for key, value in spec.items() if key != "crossplane"} if isinstance(spec, dict) else spec
@@ -124,17 +125,17 @@ def cluster_of(child: Resource) -> str:
 
 
 def serves(child: Resource) -> bool:
-    """Return whether the replica serves as it is written now; what it said of an older spec does not count."""
+    """Return whether the replica serves with its current spec. A status of an older generation does not count."""
     return inference_cluster.condition(child, "Serving") == "True" and replica_status.is_current(child)
 
 
 def own(observed: Observed, decision: Decision, namesakes: Iterable[Resource], clusters: Mapping[str, Resource]) -> Own:
-    """Return the replicas that a deployment has, and the names that those and `namesakes` take.
+    """Return the deployment's replicas and the names that they and `namesakes` use.
 
-    A replica is what its cluster has noted that it admitted, whatever somebody has written into it since. `clusters`
-    are the documents by name.
-    Raises: InvalidInput for one that cannot be read and of which nothing was noted: what it holds is unknown, so
-    everything stays as it is.
+    The record that the cluster wrote when it admitted a replica decides, whatever was written into the replica since.
+    `clusters` are the documents by name.
+    Raises: InvalidInput for a replica that cannot be read and has no record. Its holdings are unknown, so everything is
+    held.
     """
     found, repairs = [], {}
     for name, child in living_of(observed).items():
@@ -148,7 +149,7 @@ def own(observed: Observed, decision: Decision, namesakes: Iterable[Resource], c
 
 
 def _record(child: Resource, cluster: Resource | None) -> Record | None:
-    """Return what the replica's cluster admitted it with; what it noted of an earlier one of the name is not of it."""
+    """Return the record of the replica's admission. A record of an earlier replica with the same name is ignored."""
     status = None if cluster is None else cluster.get("status")
     if not isinstance(status, Mapping):
         return None
@@ -181,7 +182,7 @@ def _standing(child: Resource, decision: Decision, record: Record | None) -> tup
     if repair is not None and repair.written is not None:
         outdated = False
     elif repair is not None and not outdated:
-        repair = None  # our own change, which its cluster has still to admit
+        repair = None  # our own change, which the cluster has not admitted yet
     return _current(child, holdings, known.replica.backend, outdated=outdated), repair
 
 
@@ -201,22 +202,23 @@ def _current(child: Resource, holdings: tuple[Holding, ...], backend: str, *, ou
 
 
 def _repair(child: Resource, decision: Decision, record: Record) -> Repair:
-    """Return the replica as its cluster admitted it, where what it is made from is still what it was made from."""
+    """Return the repair to the admitted spec, when the deployment and the class still produce that spec."""
     name = child["metadata"]["name"]
     pools = _classes(decision, child)
     for backend in dict.fromkeys((str(Field(child).at("spec", "backend").value), decision.backend)):
         identity = _identity(child, decision, backend)
         found = binding.bind_again(identity, decision.workload, record.holdings, pools, exactly=True)
         if found is not None and replica.fingerprint(found) == record.digest:
-            return Repair(f'ModelReplica "{name}" was changed by somebody else, and is put back', found)
-    said = f'ModelReplica "{name}" is not what its cluster admitted, and the deployment or the class says'
-    return Repair(f"{said} something else since: what was admitted runs on", None)
+            return Repair(f'ModelReplica "{name}" was changed by another client; its spec is restored', found)
+    said = f'ModelReplica "{name}" differs from what its cluster admitted, and cannot be restored because the'
+    return Repair(f"{said} deployment or the class has changed since; the admitted workload keeps running", None)
 
 
 def _made_anew(child: Resource, decision: Decision, held: tuple[Holding, ...]) -> Repair | None:
-    """Return a replica that was never admitted, and so runs nowhere, as it would be proposed now on its pools.
+    """Return the repair of a replica that was never admitted: the spec that would be proposed now on its pools.
 
-    None where it was admitted, or cannot be made. Should it run all the same, only an admission renders it anew.
+    None when the replica was admitted, or when no such spec can be made. A replica that runs nevertheless is rendered
+    anew only after an admission.
     """
     cluster = decision.clusters.get(cluster_of(child))
     name = str(child["metadata"]["name"])
@@ -227,11 +229,11 @@ def _made_anew(child: Resource, decision: Decision, held: tuple[Holding, ...]) -
     found = binding.bind_again(identity, decision.workload, held, _classes(decision, child), exactly=False)
     if found is None:
         return None
-    return Repair(f'ModelReplica "{name}" was never admitted as it was written, and is written anew', found)
+    return Repair(f'ModelReplica "{name}" was not admitted with its current spec; its spec is replaced', found)
 
 
 def _places(child: Resource) -> Iterator[Holding]:
-    """Yield the pools that a replica names which cannot be read otherwise; what it takes of them is not known."""
+    """Yield the pools that an unreadable replica names. The amounts are unknown."""
     spec = Field(child).at("spec")
     for role, place in ((Role.DECODE, spec), (Role.PREFILL, spec.at("prefill"))):
         if place.is_set:
@@ -244,7 +246,7 @@ def _classes(decision: Decision, child: Resource) -> Mapping[str, NodeClass | No
 
 
 def _identity(child: Resource, decision: Decision, backend: str) -> Replica:
-    """Return what of a replica its deployment never changes."""
+    """Return the fields of a replica that its deployment never changes."""
     return Replica(
         namespace=decision.workload.namespace,
         name=str(child["metadata"]["name"]),
@@ -268,4 +270,4 @@ def _bound(child: Resource) -> _Bound:
 def _unreadable(child: Resource, error: InvalidInput) -> InvalidInput:
     name = child["metadata"]["name"]
     said = f'ModelReplica "{name}" of this deployment cannot be read ({error})'
-    return InvalidInput(f"{said}; restore its spec, or delete it and it is placed anew")
+    return InvalidInput(f"{said}; restore its spec, or delete it to have it placed again")

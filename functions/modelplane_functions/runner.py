@@ -1,13 +1,13 @@
 """The gRPC server of the function.
 
-It serves what the SDK's runtime serves (v1, v1beta1, reflection; the same flags and certificates) and differs where
-that falls short for a function that must not be guessed about:
+It serves the same services as the SDK's runtime (v1, v1beta1, reflection) with the same flags and certificates. It
+differs from the runtime in these points:
 
-- a port that is taken is an error, not a second silent listener (SO_REUSEPORT off);
-- `insecure` opens a plaintext port only, never one beside the other;
-- certificates that are missing or unreadable are one line and exit code 2;
-- SIGINT ends it as SIGTERM does: calls under way have some seconds to finish and are then given up, which Crossplane
-  takes as any other failed call; a computation that cannot be stopped ends with the process.
+- A port in use is an error. SO_REUSEPORT is off, so no second listener shares the port.
+- `insecure` opens only a plaintext port.
+- A missing or unreadable certificate is reported in one line, with exit code 2.
+- SIGINT stops the server as SIGTERM does. Running calls have a few seconds to finish and are then aborted. Crossplane
+  treats an aborted call as any other failed call. A computation that cannot be stopped ends with the process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from modelplane_functions import servicer
 
 # A fleet of a thousand clusters makes requests well past the 4 MB that gRPC receives by default.
 DEFAULT_RECEIVE_MIB = 64
-# A pod is killed 30 s after SIGTERM unless its template says otherwise; whoever ends us early gives ten.
+# The kubelet kills a pod 30 s after SIGTERM by default; other supervisors allow ten.
 SHUTDOWN_GRACE_SECONDS = 5
 STOPPING_SECONDS = 1
 # Calls that are received at once, those that wait included; Crossplane asks again for one that is turned away.
@@ -49,7 +49,7 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to serve. Units: MiB for message sizes. `certificates` None serves plaintext."""
+    """The settings of the server. Units: MiB for message sizes. `certificates` None serves plaintext."""
 
     address: str
     certificates: Path | None
@@ -60,18 +60,18 @@ class Settings:
 def settings(
     address: str, certificates: str | None, *, insecure: bool, receive_mib: int, send_mib: int | None
 ) -> Settings:
-    """Return checked settings.
+    """Return validated settings.
 
-    Raises: InvalidInput for settings that cannot be served.
+    Raises: InvalidInput for invalid settings.
     """
     for name, size in (("--max-recv-message-size", receive_mib), ("--max-send-message-size", send_mib)):
         # gRPC counts bytes in 32 bits.
         if size is not None and not 1 <= size < 2048:
-            raise InvalidInput(f"{name} is {size} MB; it must be between 1 and 2047")
+            raise InvalidInput(f"{name} is {size} MB; must be between 1 and 2047")
     if not insecure and not certificates:
         raise InvalidInput(
-            "no certificates: give --tls-server-certs-dir DIR (or TLS_SERVER_CERTS_DIR) with "
-            f"{', '.join(_CERTIFICATE_FILES)}, or --insecure to serve plaintext on a machine of your own"
+            "no certificates: set --tls-server-certs-dir DIR (or TLS_SERVER_CERTS_DIR) to a directory with "
+            f"{', '.join(_CERTIFICATE_FILES)}, or --insecure to serve plaintext on your own machine"
         )
     return Settings(
         address=address,
@@ -85,7 +85,7 @@ _GARBAGE_THRESHOLDS: Final = (50_000, 20, 100)
 
 
 def serve(how: Settings, runner: servicer.FunctionRunner) -> None:
-    """Serve until SIGTERM or SIGINT; calls under way then finish.
+    """Serve until SIGTERM or SIGINT. Running calls may finish then.
 
     Raises: InvalidInput when the certificates or the address cannot be used.
     """
@@ -107,7 +107,7 @@ def serve(how: Settings, runner: servicer.FunctionRunner) -> None:
 
 
 def _credentials(directory: Path) -> grpc.ServerCredentials:
-    """Return mTLS credentials; gRPC itself would notice a wrong file only as connections that never become ready."""
+    """Return mTLS credentials, after a check of the files. gRPC reports a wrong file only as a failed connection."""
     certificate, key, authority = (directory / name for name in _CERTIFICATE_FILES)
     for path in (certificate, key, authority):
         try:
@@ -119,12 +119,12 @@ def _credentials(directory: Path) -> grpc.ServerCredentials:
         context.load_cert_chain(certificate, key)
     except ssl.SSLError as error:
         raise InvalidInput(
-            f"certificates: {certificate} and {key} are not a certificate in PEM form and its key: {error.reason}"
+            f"certificates: {certificate} and {key} are not a PEM certificate and its private key: {error.reason}"
         ) from error
     try:
         context.load_verify_locations(authority)
     except ssl.SSLError as error:
-        raise InvalidInput(f"certificates: {authority} holds no certificate in PEM form: {error.reason}") from error
+        raise InvalidInput(f"certificates: {authority} contains no PEM certificate: {error.reason}") from error
     return runtime.load_credentials(str(directory))
 
 
@@ -149,8 +149,8 @@ async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: gr
             port = server.add_secure_port(how.address, credentials)
     except RuntimeError as error:
         raise InvalidInput(
-            f"cannot listen on {how.address}: the port is taken or the address is not this machine's; "
-            "give another --address"
+            f"cannot listen on {how.address}: the port is already in use, or the address does not belong to this "
+            "machine; choose another --address"
         ) from error
 
     stopping = asyncio.Event()
@@ -163,12 +163,12 @@ async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: gr
     preparing = asyncio.create_task(_prepare(runner))
     await stopping.wait()
     preparing.cancel()
-    log.info("stopping: calls under way may finish", graceSeconds=SHUTDOWN_GRACE_SECONDS)
+    log.info("stopping; waiting for running calls", graceSeconds=SHUTDOWN_GRACE_SECONDS)
     await server.stop(grace=SHUTDOWN_GRACE_SECONDS)
     runner.close()
 
 
 async def _prepare(runner: servicer.FunctionRunner) -> None:
-    """Load what calls would load, once the server listens; it is never looked through for garbage either."""
+    """Load the composers once the server listens. The garbage collector skips them as well."""
     await runner.prepare()
     gc.freeze()

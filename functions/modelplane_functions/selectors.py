@@ -1,4 +1,4 @@
-"""The selectors of a deployment: refused where they do not compile, at the field where their author wrote them."""
+"""Validation of the selectors of a deployment. A refusal names the field of the selector."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _USUAL_DRIVER = "gpu.nvidia.com"
 
 
 def prepare() -> None:
-    """Compile one selector, by which the tables of the language are made."""
+    """Compile one selector, which builds the tables of the language."""
     selector.compile(f'device.driver == "{_USUAL_DRIVER}"')
 
 
 def check(spec: Resource, *, classes: Iterable[Resource]) -> None:
-    """Compile every selector of a deployment's spec; examples in a refusal are of devices in `classes`.
+    """Compile every selector of a deployment's spec. The examples in a refusal use devices of `classes`.
 
-    Raises: InvalidSelector with the path of the selector and a hint, OverBudget where all together would take too long
-    on the kinds of device in `classes` (the author's fault).
+    Raises: InvalidSelector with the path of the selector and a hint. OverBudget when the selectors together are too
+    expensive for the devices in `classes`. Both are the author's fault.
     """
     driver = _driver(classes)
     written = list(workload.selectors(spec))
@@ -45,7 +45,7 @@ def _refuse(problem: str) -> None:
 
 
 def _kinds(classes: Iterable[Resource]) -> int:
-    """Return how many kinds of device the classes have together; one that cannot be read has none."""
+    """Return the number of device entries in all classes. A class that cannot be read has none."""
     found = 0
     for resource in classes:
         try:
@@ -56,7 +56,7 @@ def _kinds(classes: Iterable[Resource]) -> int:
 
 
 def _driver(classes: Iterable[Resource]) -> str:
-    """Return a driver whose devices a selector may be meant for, for examples of how to write one."""
+    """Return the driver to use in examples."""
     for resource in classes:
         try:
             return next(device.at("driver").text() for device in Field(resource).at("spec", "devices").items())

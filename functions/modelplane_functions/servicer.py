@@ -1,8 +1,8 @@
-"""The gRPC servicer: one request in, one response out, CPU work off the event loop.
+"""The gRPC servicer. It computes one response for each request, outside the event loop.
 
-What may never happen here: an answer that makes Crossplane apply or delete something because an input was not fetched
-yet, was wrong, or because the answer is too large to arrive. Log lines say which object and how long, never what is
-in it.
+It must never return an answer that makes Crossplane apply or delete something because an input was not fetched yet or
+was wrong, or because the answer is too large to be received. A log line names the object and the duration, never the
+object's content.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ Decode = Callable[[fnv1.RunFunctionRequest], Observed]
 
 
 class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
-    """Serves RunFunction for every kind of `find`."""
+    """The servicer of RunFunction for every kind that `find` knows."""
 
     def __init__(self, *, find: Registry = registry.composer, workers: int = DEFAULT_WORKERS) -> None:
-        """Serve with at most `workers` composers at once; further requests wait their turn, by namespace."""
+        """Serve with at most `workers` composers at the same time. Further requests are queued by namespace."""
         self._find = find
         self._turns = turns.Turns(workers)
 
     async def RunFunction(  # noqa: N802 - the name of the RPC
         self, request: fnv1.RunFunctionRequest, context: Any
     ) -> fnv1.RunFunctionResponse:
-        """Answer one request; the event loop stays free for others meanwhile.
+        """Answer one request without blocking the event loop.
 
-        A call that was cancelled or whose deadline has passed is ended here by gRPC, and its computation with it.
+        gRPC ends a call that was cancelled or whose deadline has passed. The computation of the call ends with it.
         """
         about = wire.subject(request)
         try:
@@ -63,11 +63,11 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         except turns.BusyError as error:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
         except interruption.Interrupted:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the server is stopping; ask again")
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "the server is stopping; retry the request")
         raise AssertionError("abort does not return")
 
     async def _computed(self, tenant: str, compute: Callable[[], T]) -> T:
-        """Return what `compute` returns, once its turn came; stop it when nobody waits any more."""
+        """Return the result of `compute` after its turn has come. A cancelled call stops the computation."""
         call = self._turns.submit(tenant, compute)
         try:
             return await asyncio.wrap_future(call.result)
@@ -76,11 +76,11 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
             raise
 
     async def prepare(self) -> None:
-        """Load every composer beside the calls that come in, so that nobody's first call waits for that."""
+        """Load every composer in the background, so that no first call has to wait for it."""
         await self._computed("", _prepare)
 
     def close(self, seconds: float = 0) -> bool:
-        """Stop what is still computed and wait so long for it; return whether all of it has ended."""
+        """Stop the running computations. Return whether all have ended after `seconds`."""
         return self._turns.close(seconds)
 
     def _logged_answer(self, request: fnv1.RunFunctionRequest, about: wire.Subject) -> fnv1.RunFunctionResponse:
@@ -91,11 +91,11 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         try:
             response = answer(request, find=self._find)
         except interruption.Interrupted:
-            log.info("given up: nobody waits for the answer", durationMs=_milliseconds_since(started))
+            log.info("aborted: the caller no longer waits", durationMs=_milliseconds_since(started))
             raise
         except Exception as error:
             log.error(
-                "a bug: nothing is applied",
+                "internal error: nothing is applied",
                 durationMs=_milliseconds_since(started),
                 error=type(error).__name__,
                 trace=_trace(error),
@@ -113,7 +113,7 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
 
 
 def _prepare() -> None:
-    """Load every composer; one that cannot be loaded stops no other, and who asks for its kind is told so again."""
+    """Load every composer. One that fails to load affects no other, and requests for its kind report it again."""
     for kind, composer in sorted(registry.composers().items()):
         try:
             composer.prepare()
@@ -121,7 +121,7 @@ def _prepare() -> None:
             continue  # this build has none
         except Exception as error:
             logging.get_logger().error(
-                "a bug: no object of this kind can be composed",
+                "internal error: objects of this kind cannot be composed",
                 kind=kind,
                 error=type(error).__name__,
                 trace=_trace(error),
@@ -131,10 +131,10 @@ def _prepare() -> None:
 def answer(
     request: fnv1.RunFunctionRequest, *, find: Registry = registry.composer, decode: Decode = wire.decode
 ) -> fnv1.RunFunctionResponse:
-    """Return the response to one request: the whole function, without a server.
+    """Return the response to one request. This is the whole function, without a server.
 
-    `decode` is for a caller that has read some of the resources before.
-    Raises: whatever a bug raises; the author's mistakes are conditions and a fatal result.
+    `decode` lets a caller reuse resources that it has decoded before.
+    Raises: only the errors of a bug. A mistake of the author becomes a condition and a fatal result.
     """
     about = wire.subject(request)
     condition = "Accepted"
@@ -152,26 +152,26 @@ def answer(
 
 
 def composed(composer: registry.Composer, observed: Observed) -> Outcome:
-    """Return what a composer decides about a composite whose spec its definition takes.
+    """Return the composer's decision about a composite, after validation of its spec.
 
-    Raises: InvalidInput or Unsupported for what its author must change.
+    Raises: InvalidInput or Unsupported when the author must change something.
     """
     admissible.check(observed)
     return ownership.checked(observed, composer.load()(observed))
 
 
 def _check_size(request: fnv1.RunFunctionRequest) -> None:
-    """Refuse a request that shows more objects than a fleet has. Its bytes are bounded where they are received."""
+    """Refuse a request with too many objects. The server bounds its bytes when it receives it."""
     count = wire.size(request)
     if count > OBJECTS_MAX:
         raise OverBudget(
-            f"{count} objects are to be looked at for it, {OBJECTS_MAX} is the limit; "
-            "let its selectors match fewer, or remove what is not used any more"
+            f"{count} objects have to be read for it, and the limit is {OBJECTS_MAX}; "
+            "narrow its selectors, or delete objects that are no longer used"
         )
 
 
 def refused(about: wire.Subject, condition: str, error: InvalidInput | Unsupported) -> Outcome:
-    """Return the outcome that keeps everything as it is and tells the author what to change."""
+    """Return the outcome that holds everything and reports what the author must change."""
     said = error.line_of_text if isinstance(error, InvalidSelector) else str(error)
     return Outcome(
         conditions=(Condition(condition, Truth.FALSE, error.reason, said),),
@@ -180,18 +180,18 @@ def refused(about: wire.Subject, condition: str, error: InvalidInput | Unsupport
 
 
 def _settled(request: fnv1.RunFunctionRequest, observed: Observed, outcome: Outcome) -> Outcome:
-    """Return `outcome` once all it asked for was fetched, else only its requirements.
+    """Return `outcome` when all its requirements were fetched, otherwise only its requirements.
 
-    Crossplane calls again with the answers and applies nothing in between. A caller that says it cannot fetch would
-    apply what we return, and delete the rest: it gets a refusal.
+    Crossplane fetches them and calls again, and it applies nothing in between. A caller that cannot fetch objects would
+    apply the answer and delete everything else. It gets a refusal.
     """
     missing = sorted(key for key in outcome.requirements if key not in observed.required)
     if not missing:
         return outcome
     if wire.lacks_required_resources(request):
         raise Unsupported(
-            f"needs other objects ({', '.join(missing)}) and this Crossplane does not fetch them; "
-            "use Crossplane v2.4 or later",
+            f"other objects are required ({', '.join(missing)}), and this version of Crossplane cannot fetch them; "
+            "upgrade to Crossplane v2.4 or later",
             reason="CrossplaneTooOld",
         )
     return Outcome(requirements=outcome.requirements, ttl_seconds=outcome.ttl_seconds)
@@ -200,22 +200,22 @@ def _settled(request: fnv1.RunFunctionRequest, observed: Observed, outcome: Outc
 def _within_limit(
     request: fnv1.RunFunctionRequest, about: wire.Subject, condition: str, response: fnv1.RunFunctionResponse
 ) -> fnv1.RunFunctionResponse:
-    """Return `response`, or in place of one that cannot arrive a refusal that can."""
+    """Return `response`, or a refusal when `response` is too large for Crossplane to receive."""
     size = response.ByteSize()
     if size <= RESPONSE_MAX_BYTES:
         return response
     largest = ", ".join(f"{key} {count} bytes" for key, count in wire.largest_children(response, count=3))
     count = len(response.desired.resources)
     error = Unsupported(
-        f"the answer has {size} bytes in {count} resources (largest: {largest}) and Crossplane receives at most "
-        f"{RESPONSE_MAX_BYTES}; ask for fewer children or shorten the template, or split this object in two",
+        f"the response has {size} bytes in {count} resources (largest: {largest}), and Crossplane receives at most "
+        f"{RESPONSE_MAX_BYTES} bytes; reduce the number of children, shorten the template, or split the object",
         reason="ResponseTooLarge",
     )
     return wire.encode(request, refused(about, condition, error))
 
 
 def _trace(error: Exception) -> list[str]:
-    """Return where it happened, innermost last; the SDK's own traceback prints local variables, secrets too."""
+    """Return the stack of the error, innermost last. The SDK's traceback would print local variables and secrets."""
     frames = traceback.extract_tb(error.__traceback__)
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 

@@ -1,11 +1,12 @@
-"""Who computes when: calls wait by namespace, and those that take long give way to those that do not.
+"""The scheduling of calls: queues by namespace, in which long calls yield to short ones.
 
-All calls share one interpreter, so two that compute at once take twice as long each. Three rules keep the calls of one
-tenant from standing in the way of another's: namespaces take turns; each has at most so many calls under way; and a
-call that has computed for longer than `SHORT_SECONDS` stops at its next checkpoint while a shorter one is under way, or
-another long one has its slice. It goes on after `GIVE_WAY_SECONDS` in any case, so that it ends as well.
+All calls share one interpreter, so two calls that compute at the same time each take twice as long. Three rules keep
+the calls of one tenant from delaying those of another. Namespaces take turns. Each namespace has a limited number of
+running calls. A call that has computed for longer than `SHORT_SECONDS` pauses at its next checkpoint while a shorter
+call runs, or while another long call has its time slice. It continues after `GIVE_WAY_SECONDS` at the latest, so that
+it ends too.
 
-A call that nobody waits for any more is taken out of its queue, or stops at its next checkpoint.
+A cancelled call is removed from its queue, or it stops at its next checkpoint.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from modelplane import interruption
 T = TypeVar("T")
 
 SHORT_SECONDS = 0.1
-"""Processor time of a call that nobody is to wait behind; nearly all take less."""
+"""The processor time after which a call counts as long. Nearly all calls take less."""
 GIVE_WAY_SECONDS = 0.2
-"""How long a long call stands aside at once, and `SLICE_SECONDS` how long it computes in between."""
+"""The longest pause of a long call. It computes for `SLICE_SECONDS` between two pauses."""
 SLICE_SECONDS = 0.05
 WAITING_MAX = 1024
-"""Calls of one namespace that wait; Crossplane asks again for one that is turned away."""
+"""The maximum number of queued calls of one namespace. Crossplane retries a call that is rejected."""
 
 
 class BusyError(Exception):
@@ -35,7 +36,7 @@ class BusyError(Exception):
 
 
 class Call(Generic[T]):
-    """One call: whose it is, what computes it, and what becomes of it."""
+    """A call: its tenant, its computation and its result."""
 
     def __init__(self, tenant: str, compute: Callable[[], T]) -> None:
         self.tenant = tenant
@@ -48,22 +49,22 @@ class Call(Generic[T]):
         self.slice_until = 0.0
         """Processor time of its thread up to which no other long call has a slice."""
         self.stays_until = 0.0
-        """Processor time of its thread up to which it computes whoever comes, since it stood aside for long."""
+        """Processor time of its thread up to which it computes without a pause, after the longest pause."""
 
 
 class Turns:
-    """Threads that compute calls, fairly between tenants."""
+    """A pool of threads that compute calls fairly between tenants."""
 
     def __init__(self, workers: int) -> None:
-        """Compute at most `workers` calls at once; at most a quarter of them, and one, of one tenant."""
+        """Compute at most `workers` calls at the same time. One tenant has a quarter of them at most, or one."""
         self._workers = workers
         self.most_of_one = max(1, workers // 4)
         self._waiting: OrderedDict[str, deque[Call[object]]] = OrderedDict()
         self._running: list[Call[object]] = []
         self._short = 0
-        """Calls under way that are not long yet."""
+        """The number of running calls that are not long yet."""
         self._long: deque[Call[object]] = deque()
-        """Those that are; the first has its slice."""
+        """The running long calls. The first has the time slice."""
         self._changed = threading.Condition()
         self._is_closed = False
         self._threads: list[threading.Thread] = []
@@ -74,7 +75,7 @@ class Turns:
         with self._changed:
             waiting = len(self._waiting.get(tenant, ()))
             if self._is_closed or waiting >= WAITING_MAX:
-                raise BusyError(f"{waiting} calls of {tenant or 'the platform'} wait already")
+                raise BusyError(f"{waiting} calls of {tenant or 'the platform'} are already queued")
             self._waiting.setdefault(tenant, deque()).append(call)  # type: ignore[arg-type]  # calls of any result
             if len(self._threads) < self._workers:
                 # A daemon: a thread that does not come to a checkpoint must not keep the process from ending.
@@ -85,7 +86,7 @@ class Turns:
         return call
 
     def drop(self, call: Call[T]) -> None:
-        """Let go of a call that nobody waits for any more."""
+        """Cancel a call."""
         with self._changed:
             call.is_unwanted = True
             queue = self._waiting.get(call.tenant)
@@ -97,7 +98,7 @@ class Turns:
             self._changed.notify_all()
 
     def close(self, seconds: float) -> bool:
-        """Drop every call and wait so long for those under way; return whether all have ended."""
+        """Cancel every call. Return whether all running calls have ended after `seconds`."""
         with self._changed:
             self._is_closed = True
             waiting = [call for queue in self._waiting.values() for call in queue]
@@ -114,7 +115,7 @@ class Turns:
             pass
 
     def _compute_one(self) -> bool:
-        """Compute the next call once there is one; return False when there will be none. Nothing of it stays behind."""
+        """Compute the next call and keep no reference to it. Return False after `close`."""
         call = self._next()
         if call is None:
             return False
@@ -140,7 +141,7 @@ class Turns:
         return True
 
     def _next(self) -> Call[object] | None:
-        """Return the next call to compute once there is one, None when there will be none."""
+        """Return the next call to compute. Wait for one, and return None after `close`."""
         with self._changed:
             while True:
                 call = self._take()
@@ -153,7 +154,7 @@ class Turns:
                 self._changed.wait()
 
     def _take(self) -> Call[object] | None:
-        """Return the first call of the tenant whose turn it is, who then goes to the end of the line."""
+        """Return the first call of the next tenant, and move that tenant to the end of the queue."""
         for tenant in self._waiting:
             if sum(call.tenant == tenant for call in self._running) < self.most_of_one:
                 queue = self._waiting[tenant]
@@ -165,7 +166,7 @@ class Turns:
         return None
 
     def _check(self, call: Call[object]) -> None:
-        """Answer a checkpoint of a call under way."""
+        """Pause or stop a running call at a checkpoint."""
         if call.is_unwanted:
             raise interruption.Interrupted
         if call.is_long and not self._short and len(self._long) == 1:
@@ -181,7 +182,7 @@ class Turns:
             raise interruption.Interrupted
 
     def _line_up(self, call: Call[object], spent: float) -> None:
-        """Put a call that has become long, or whose slice is over, at the end of the long ones."""
+        """Move a call that has become long, or whose time slice is over, to the end of the long calls."""
         if not call.is_long:
             call.is_long = True
             self._short -= 1

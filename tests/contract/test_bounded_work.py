@@ -64,7 +64,7 @@ def idles(server: Server) -> bool:
 
 
 def given_up(server: Server) -> int:
-    return sum(str(event["msg"]).startswith("given up") for event in server.events())
+    return sum(str(event["msg"]).startswith("aborted") for event in server.events())
 
 
 def test_a_cancelled_call_stops_computing(alone: Server, channel: grpc.Channel) -> None:

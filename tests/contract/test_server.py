@@ -112,8 +112,8 @@ def broken(directory: Path, authority: certificates.Authority, what: str) -> Pat
         pytest.param("no tls.crt", "cannot read", id="no-certificate"),
         pytest.param("no tls.key", "tls.key: No such file", id="no-key"),
         pytest.param("no ca.crt", "ca.crt: No such file", id="no-authority: everybody would be let in"),
-        pytest.param("text ca.crt", "ca.crt holds no certificate in PEM form", id="authority-is-text"),
-        pytest.param("text tls.crt", "are not a certificate in PEM form and its key", id="certificate-is-text"),
+        pytest.param("text ca.crt", "ca.crt contains no PEM certificate", id="authority-is-text"),
+        pytest.param("text tls.crt", "are not a PEM certificate and its private key", id="certificate-is-text"),
         pytest.param("mixed", "KEY_VALUES_MISMATCH", id="key-of-another-certificate"),
     ],
 )
@@ -146,11 +146,11 @@ def test_a_port_that_is_taken_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ended = run(["--insecure", "--address", f"127.0.0.1:{taken.getsockname()[1]}"])
     assert ended.returncode == 2
-    assert "the port is taken" in ended.stdout
+    assert "the port is already in use" in ended.stdout
 
 
 def test_a_second_server_does_not_share_the_port() -> None:
     with functionserver.running(["--insecure"]) as first:
         ended = run(["--insecure", "--address", first.target])
         assert ended.returncode == 2
-        assert "the port is taken" in ended.stdout
+        assert "the port is already in use" in ended.stdout

@@ -65,9 +65,12 @@ MESSAGES_ALLOWED = {
     ("lib/modelplane_cli/commands/validate.py", "for a machine"): "who reads JSON, not a node",
     (
         "functions/modelplane_functions/runner.py",
-        "a machine of your own",
+        "your own machine",
     ): "where the server listens, no node of a pool",
-    ("functions/modelplane_functions/runner.py", "this machine's"): "where the server listens, no node of a pool",
+    (
+        "functions/modelplane_functions/runner.py",
+        "belong to this machine",
+    ): "where the server listens, no node of a pool",
 }
 
 _MESSAGE_WORD = re.compile("|".join(rf"\b(?:{word})\b" for word in MESSAGE_WORDS), re.IGNORECASE)

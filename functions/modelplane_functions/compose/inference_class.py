@@ -1,10 +1,10 @@
-"""InferenceClass: checks the hardware that everything else is measured against.
+"""InferenceClass: the validation of the hardware description that placement relies on.
 
-Reads: nothing but the class itself. Emits: nothing; a class has no children. Reports: how many devices of a node can
-be claimed, warnings; conditions Accepted (its values can be used) and MemoryAsPublished.
+Reads: the class itself. Emits: nothing. Reports: the number of claimable devices of a node, and warnings; conditions
+Accepted (the values can be used) and MemoryAsPublished.
 
-What the API server has refused already is checked again where an older definition let it pass: everybody who reads
-the class relies on it.
+An older definition may have accepted values that the API server refuses today. Those are checked again here, because
+every reader of the class relies on them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _RESERVED = frozenset(
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return the verdict over the class."""
+    """Return whether the class is accepted, and why not."""
     problems = tuple(_problems(observed))
     if not problems:
         try:
@@ -50,7 +50,7 @@ def compose(observed: Observed) -> Outcome:
     message = "; ".join(str(problem) for problem in problems)
     return Outcome(
         conditions=(Condition(ACCEPTED, Truth.FALSE, problems[0].reason, message),),
-        fatal=f"InferenceClass {observed.name}: {message}; what uses the class is kept as it is",
+        fatal=f"InferenceClass {observed.name}: {message}; everything that uses the class is kept as it is",
         ready=Ready.FALSE,
     )
 
@@ -65,7 +65,7 @@ def _accepted(observed: Observed, node_class: NodeClass) -> Outcome:
     return Outcome(
         status=status,
         conditions=(
-            Condition(ACCEPTED, Truth.TRUE, "Valid", f"{claimable} claimable devices on a node"),
+            Condition(ACCEPTED, Truth.TRUE, "Valid", f"each node has {claimable} claimable devices"),
             _memory(nominal),
         ),
         events=_events(observed, warnings),
@@ -75,7 +75,7 @@ def _accepted(observed: Observed, node_class: NodeClass) -> Outcome:
 
 
 def _claimable(node_class: NodeClass) -> int:
-    """Return how many devices pods can hold at once; parts of one physical device exclude each other."""
+    """Return how many devices pods can hold at the same time. Parts of one physical device exclude each other."""
     families = physical.of(node_class)
     parts = {kind for family in families for kind in family.kinds}
     whole = (d.count for i, d in enumerate(node_class.devices) if i not in parts and d.claim is not Claim.SYNTHETIC)
@@ -83,15 +83,13 @@ def _claimable(node_class: NodeClass) -> int:
 
 
 def _problems(observed: Observed) -> Iterator[InvalidInput]:
-    """Yield what is wrong with names; values are checked when the class is decoded."""
+    """Yield the problems of names. Values are checked when the class is decoded."""
     seen: set[str] = set()
     for index, device in enumerate(observed.spec.get("devices") or ()):
         path = ("spec", "devices", index)
         name = str(device.get("name", ""))
         if name in seen:
-            yield InvalidInput(
-                f"{name} is the name of an earlier device; give each device a name of its own", path=path
-            )
+            yield InvalidInput(f"duplicate device name {name}; each device needs a unique name", path=path)
         seen.add(name)
         for kind in ("attributes", "capacity"):
             for problem in _keys(device.get(kind) or {}, str(device.get("driver", ""))):
@@ -103,12 +101,12 @@ def _keys(entries: dict[str, Json], driver: str) -> Iterator[InvalidInput]:
         domain, slash, name = key.rpartition("/")
         if not _IDENTIFIER.match(name) or (slash and not _DOMAIN.match(domain)):
             yield InvalidInput(
-                'must be letters, digits and "_", at most 32 of them and not starting with a digit, '
-                'optionally after a domain and "/": no selector can name it otherwise',
+                'must consist of at most 32 letters, digits and "_" and must not start with a digit, optionally '
+                'preceded by a domain and "/"; otherwise no selector can refer to it',
                 path=(key,),
             )
         elif slash and domain == driver and name in entries:
-            yield InvalidInput(f"is the same as {name}, which belongs to {driver} already; remove one", path=(key,))
+            yield InvalidInput(f"duplicates {name}, which already has the domain {driver}; remove one", path=(key,))
 
 
 def _nominal(node_class: NodeClass) -> Iterator[str]:
@@ -116,8 +114,8 @@ def _nominal(node_class: NodeClass) -> Iterator[str]:
         found = published.nominal_memory(device)
         if found is not None:
             yield (
-                f"device {device.name} declares the nominal memory {found.declared}; the driver publishes "
-                f"{found.publishes} for {found.product}, so write {found.publishes}"
+                f"device {device.name} declares the nominal memory {found.declared}, but the driver publishes "
+                f"{found.publishes} for {found.product}; write {found.publishes}"
             )
 
 
@@ -126,8 +124,8 @@ def _awkward_names(node_class: NodeClass) -> Iterator[str]:
         for name in _names(device):
             if name in _RESERVED:
                 yield (
-                    f'device {device.name} has the name {name}, a word of CEL; selectors must write ["{name}"] '
-                    f"and not .{name}"
+                    f"device {device.name} uses the name {name}, which is a reserved word of CEL; selectors must "
+                    f'write ["{name}"] instead of .{name}'
                 )
 
 
@@ -143,6 +141,6 @@ def _memory(nominal: tuple[str, ...]) -> Condition:
 
 
 def _events(observed: Observed, warnings: tuple[str, ...]) -> tuple[Event, ...]:
-    """Return an event for each warning that is new."""
+    """Return an event for each new warning."""
     known = {entry.value for entry in Field(observed.status).at("warnings").items() if isinstance(entry.value, str)}
     return tuple(Event(Severity.WARNING, "Implausible", text) for text in warnings if text not in known)

@@ -1,15 +1,15 @@
-"""InferenceCluster: how a cluster is reached, and the ledger of what is admitted on it.
+"""InferenceCluster: the access to a cluster, and the ledger of the replicas admitted to it.
 
-Reads: the InferenceClasses its pools name, and every ModelReplica that names this cluster (by label and by spec). By
-name: a ModelReplica that was admitted and has lost its label, the ModelDeployment of one that is to be admitted, the
-Object of a workload whose replica is gone.
-Emits: the ClusterProviderConfig for a kubeconfig Secret, an Object that only observes the cluster's Gateway, and while
-anything stands on the cluster a ClusterUsage, by which Crossplane refuses to delete the InferenceCluster.
+Reads: the InferenceClasses of its pools, and every ModelReplica that names this cluster (by label and by spec). By
+name: an admitted ModelReplica that lost its label, the ModelDeployment of a replica to admit, and the Object of a
+workload whose replica is gone.
+Emits: the ClusterProviderConfig for a kubeconfig Secret, and an Object that only observes the cluster's Gateway. While
+the cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the InferenceCluster.
 Reports: gateway address, provider configuration, pools with allocations and free devices, the replicas admitted and
 refused; conditions ClusterReady, StackReady, CapacityKnown.
 
-This function is the only writer of its cluster's ledger: what stands in `status.admitted` may run as it is written down
-in `status.admissions`, and stays admitted whatever happens to the pool later.
+This function is the only writer of its cluster's ledger. A replica in `status.admitted` may run with the spec recorded
+in `status.admissions`. It stays admitted whatever happens to the pool later.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 @dataclass(frozen=True, slots=True)
 class _Ledger:
-    """Pools of the spec with the account of each, who stands on them, and what stood in the way of knowing that."""
+    """The ledger of the cluster: its pools, their accounts, the sorted replicas, and the faults found on the way."""
 
     pools: tuple[Pool, ...]
     account: ClusterAccount
@@ -65,18 +65,18 @@ class _Ledger:
 
     @property
     def is_frozen(self) -> bool:
-        """Return whether it is not known what some admitted replica takes, so that what is free cannot be said."""
+        """Return whether the holdings of an admitted replica are unknown, so that free capacity is unknown too."""
         return bool(self.standing.blind)
 
     @property
     def admitted(self) -> tuple[str, ...]:
-        """Return the replicas that may run, sorted; one that cannot be read keeps its place."""
+        """Return the replicas that may run, sorted. A replica that cannot be read stays admitted."""
         found = {verdict.key for verdict in self.account.verdicts if verdict.admission is Admission.ADMITTED}
         return tuple(sorted((found | self.standing.blind) - self.standing.leaving - self.standing.uncontrolled))
 
     @property
     def records(self) -> Mapping[str, admissions.Record]:
-        """Return what is written down of each replica that counts: what it asked when that was admitted."""
+        """Return the record of each counted replica: its claim when it was admitted."""
         kept, offered = self.standing.kept, self.standing.offered
         changed = {verdict.key for verdict in self.account.changes if verdict.admission is Admission.ADMITTED}
         counted = {verdict.key for verdict in self.account.verdicts if verdict.admission is Admission.ADMITTED}
@@ -86,7 +86,7 @@ class _Ledger:
         }
 
     def answers(self, admission: Admission) -> tuple[Answer, ...]:
-        """Return what is said of replicas that are refused, or pending, by name."""
+        """Return the answers for the replicas with this admission, by name."""
         given = self.standing.refused if admission is Admission.REFUSED else self.standing.pending
         judged = [
             Answer(verdict.key, str(verdict.reason or "ClassNotUsable"), verdict.message)
@@ -97,7 +97,7 @@ class _Ledger:
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return how the cluster is reached and what it admits."""
+    """Return the children that give access to the cluster, and its ledger."""
     requirements = _requirements(observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
@@ -140,7 +140,7 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
 
 
 def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
-    """Return the classes that can be used, and a line for each that cannot."""
+    """Return the usable classes, and a message for each unusable one."""
     classes: dict[str, NodeClass] = {}
     faults: list[str] = []
     for key, found in sorted(observed.required.items()):
@@ -168,14 +168,15 @@ def _ledger(observed: Observed) -> _Ledger:
     asked = standing.claims
     if standing.blind:
         asked = [replace(claim, wants=None) for claim in asked if claim.holds]
-        why = f"what {', '.join(sorted(standing.blind))} takes is not known, so nobody is admitted beside it"
+        unknown = ", ".join(sorted(standing.blind))
+        why = f"the devices held by {unknown} are unknown; no other replica is admitted until it can be read"
         standing.pending += [Answer(claim.key, "LedgerFrozen", why) for claim in standing.claims if claim not in asked]
     account = placement.admit(pools, inference_cluster.decode_accounting(root), asked)
     return _Ledger(pools, account, faults + tuple(sorted(standing.faults)), standing)
 
 
 def _gateway(observed: Observed) -> GatewayAddress | None:
-    """Return where the cluster's gateway is reached now, else where it was reached last: an address may blink."""
+    """Return the observed address of the cluster's gateway, or the last known one: an address may be briefly absent."""
     manifest = objects.observed(observed.children.get(GATEWAY))
     seen = None if manifest is None else _seen_gateway(Field(manifest), _gateway_spec(observed).at("listener").text(""))
     return seen or inference_cluster.decode_gateway(Field(observed.status).at("gateway"))
@@ -206,13 +207,13 @@ def _gateway_spec(observed: Observed) -> Field:
 
 
 def _provider(observed: Observed, access: Access) -> ProviderConfigRef:
-    """Return the configuration by the name under which it stands, which may be one that an earlier version gave."""
+    """Return the provider configuration. An existing one keeps its name, which an earlier version may have given."""
     standing = hold.name_of(observed.children.get(PROVIDER_CONFIG_KEY)) if access.manifests else ""
     return ProviderConfigRef(access.kind, standing or access.name)
 
 
 def _access_children(observed: Observed, cloud: Cloud, access: Access) -> Iterator[tuple[str, Child]]:
-    """Yield what is composed on the control plane so that the cluster can be reached."""
+    """Yield the children on the control plane that give access to the cluster."""
     for manifest in access.manifests:
         child = observed.children.get(manifest.key)
         is_ready = child is not None and cloud.is_ready(child)
@@ -238,17 +239,17 @@ def _gateway_child(observed: Observed, provider: ProviderConfigRef) -> Child:
 
 
 def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
-    """Return what keeps the cluster from being deleted; nothing, on purpose, once nothing of it is left there.
+    """Return the child that protects the cluster from deletion. Nothing is returned once the cluster is unused.
 
-    A replica that is deleted in the background is gone before its Objects are; those still use the credentials. Where
-    the provider config is adopted it outlives the InferenceCluster, and only workloads that were admitted are known.
+    A replica that is deleted in the background is gone before its Objects, which still need the credentials. An adopted
+    provider config outlives the InferenceCluster, and only admitted workloads are known then.
     """
     users = Field(observed.children.get(PROVIDER_CONFIG_KEY, {})).at("status", "users").integer(0)
     ours = 1 if GATEWAY in observed.children else 0
     manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, len(standing.leaving)))
     if manifest is None:
         return {}
-    # Without Crossplane's webhooks nobody reports on it, and what it is for does not stop models from being served.
+    # Without Crossplane's webhooks nothing reports on it, and a missing protection does not keep models from serving.
     exists = manifest.key in observed.children
     return {manifest.key: Child(manifest.resource, Ready.TRUE if exists else Ready.FALSE)}
 
@@ -273,8 +274,9 @@ def _status(observed: Observed, gateway: GatewayAddress | None, ledger: _Ledger)
 
 
 def _published(observed: Observed, access: Access, provider: ProviderConfigRef) -> Mapping[str, Json]:
-    """Return the configuration that replicas are sent through, once it is this cluster's: a name that somebody else
-    has leads to another cluster.
+    """Return the reference to the provider configuration, once that belongs to this cluster.
+
+    A configuration of another owner under the same name leads to another cluster.
     """
     before = inference_cluster.decode_provider_config(Field(observed.status))
     is_ours = not access.manifests or PROVIDER_CONFIG_KEY in observed.children or before == provider
@@ -282,7 +284,7 @@ def _published(observed: Observed, access: Access, provider: ProviderConfigRef) 
 
 
 def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bool) -> Json:
-    """Return the pool's entry; while its devices or its users are unknown it keeps what was published."""
+    """Return the status entry of a pool. The published entry is kept while the pool's devices or users are unknown."""
     if pool.node_class is None or is_frozen:
         for entry in Field(observed.status).at("pools").items():
             if entry.at("name").optional() == pool.name:
@@ -291,7 +293,7 @@ def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bo
 
 
 def _told(answers: tuple[Answer, ...]) -> list[dict[str, str]]:
-    """Return one entry for each replica, and where there are two answers to one the first that was found."""
+    """Return one status entry for each replica, made from its first answer."""
     first = {answer.key: answer for answer in reversed(answers)}
     return [
         {"replica": answer.key, "reason": answer.reason, "message": answer.message}
@@ -304,7 +306,7 @@ def _cluster_ready(observed: Observed, gateway: GatewayAddress | None) -> Condit
     where = f"Gateway {_described(observed)}"
     synced = {} if child is None else objects.condition(child, "Synced")
     if synced.get("status") == "False":
-        message = f"{where} cannot be read from the cluster: {synced.get('message', 'no cause given')}"
+        message = f"{where} cannot be read from the cluster: {synced.get('message', 'no reason was reported')}"
         return Condition("ClusterReady", Truth.FALSE, "Unreachable", message)
     if child is None or objects.observed(child) is None:
         return Condition(
@@ -318,9 +320,10 @@ def _cluster_ready(observed: Observed, gateway: GatewayAddress | None) -> Condit
             "ClusterReady",
             Truth.TRUE,
             "NoGatewayAddress",
-            f"the cluster answers; {where} has no address yet, so no replica is placed here until it has one",
+            f"the cluster is reachable, but {where} has no address yet; replicas are placed here once it has one",
         )
-    return Condition("ClusterReady", Truth.TRUE, "Reachable", f"{where} is at {gateway.address} port {gateway.port}")
+    message = f"{where} has address {gateway.address} port {gateway.port}"
+    return Condition("ClusterReady", Truth.TRUE, "Reachable", message)
 
 
 def _described(observed: Observed) -> str:
@@ -330,15 +333,16 @@ def _described(observed: Observed) -> str:
 
 def _stack_ready(observed: Observed) -> Condition:
     install = Field(observed.spec, ("spec",)).at("stack", "install").flag(default=True)
-    wish = "spec.stack.install is not offered yet: " if install else ""
+    wish = "spec.stack.install is not supported yet; " if install else ""
     scheduler = inference_cluster.decode_scheduler(Field(observed.composite))
     if not schedulers.is_offered(scheduler):
-        wish = f"spec.scheduler {scheduler} is not offered yet, so no new replica is placed here; {wish}"
+        wish = f"spec.scheduler {scheduler} is not supported yet, so no new replica is placed here; {wish}"
     return Condition(
         "StackReady",
         Truth.UNKNOWN,
         "NotManaged",
-        f"{wish}KServe, LeaderWorkerSet, the Gateway controller and the DRA drivers must already be on the cluster",
+        f"{wish}KServe, LeaderWorkerSet, the Gateway controller and the DRA drivers must already be installed on the "
+        "cluster",
     )
 
 
@@ -351,27 +355,27 @@ def _capacity_known(ledger: _Ledger) -> Condition:
     if problems:
         return Condition("CapacityKnown", Truth.TRUE, "Inconsistent", "; ".join(problems))
     if ledger.account.over_committed:
-        pools = ", ".join(f'"{pool.name}"' for pool in ledger.account.pools if pool.over_committed)
+        pools = ", ".join(f'pool "{pool.name}"' for pool in ledger.account.pools if pool.over_committed)
         return Condition(
             "CapacityKnown",
             Truth.TRUE,
             "OverCommitted",
-            f"more is admitted than the pool now holds in {pools}; nothing is moved: add nodes, "
-            "or scale a deployment down",
+            f"more is admitted than {pools} can hold now; no replica is moved: add nodes or scale down a deployment",
         )
     count = len(ledger.pools)
-    return Condition("CapacityKnown", Truth.TRUE, "Counted", f"{count} {'pool' if count == 1 else 'pools'} counted")
+    message = "1 pool is counted" if count == 1 else f"{count} pools are counted"
+    return Condition("CapacityKnown", Truth.TRUE, "Counted", message)
 
 
 def _events(observed: Observed, ledger: _Ledger) -> Iterator[Event]:
-    """Yield one event per replica whose verdict differs from the published one."""
+    """Yield one event for each replica whose admission differs from the published one."""
     status = Field(observed.status)
     admitted = claims.admitted_before(observed)
     refused = {entry.at("replica").text() for entry in status.at("refused").items()}
     for key in ledger.admitted:
         if key not in admitted:
-            yield Event(Severity.NORMAL, "ReplicaAdmitted", f"admitted {key}")
+            yield Event(Severity.NORMAL, "ReplicaAdmitted", f"admitted ModelReplica {key}")
     for answer in ledger.answers(Admission.REFUSED):
         if answer.key not in refused:
-            message = f"refused {answer.key}: {answer.reason}: {answer.message}"
+            message = f"refused ModelReplica {answer.key}: {answer.reason}: {answer.message}"
             yield Event(Severity.WARNING, "ReplicaRefused", message)

@@ -1,13 +1,14 @@
-"""InferenceGateway: the fleet's front door on the control plane.
+"""InferenceGateway: the fleet's entry point on the control plane.
 
-Reads: its own children as observed.
-Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that keeps it
-until the Gateway is gone; once its kinds exist, a GatewayClass (unless one is adopted), an EnvoyProxy, a Gateway and
-a ClientTrafficPolicy; where asked for, a NetworkPolicy that keeps the proxies from networks in which no endpoint is.
+Reads: its own observed children.
+Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that protects the
+Release until the Gateway is gone. Once the kinds of Envoy Gateway exist, a GatewayClass (unless one is adopted), an
+EnvoyProxy, a Gateway and a ClientTrafficPolicy. On request, a NetworkPolicy that blocks the proxies from networks
+without endpoints.
 Reports: address, port, scheme, hostname, features, gatewayRef; conditions Accepted, Installed and Programmed.
 
-Nothing of Envoy Gateway's kinds is emitted before they are installed: one object of an unknown kind would keep
-Crossplane from applying the Release that brings it.
+No object of Envoy Gateway's kinds is emitted before they are installed. An object of an unknown kind would keep
+Crossplane from applying the Release that installs the kind.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _WAITING_SECONDS = 60
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return what makes the gateway.
+    """Return the children and the status of the gateway.
 
-    Raises: InvalidInput or Unsupported when the gateway's author must change something; what runs stays.
+    Raises: InvalidInput or Unsupported when the gateway's author must change something. Everything is held then.
     """
     gateway = gateways.decode(observed.composite)
     try:
@@ -50,7 +51,7 @@ def compose(observed: Observed) -> Outcome:
     children = _children(gateway, observed, is_installed=is_installed)
     status = _status(gateway, observed, state, offered)
     conditions = (
-        Condition("Accepted", Truth.TRUE, "Accepted", f"Envoy Gateway {gateway.version}"),
+        Condition("Accepted", Truth.TRUE, "Accepted", f"the gateway is accepted for Envoy Gateway {gateway.version}"),
         _installed(gateway, observed, release, is_installed=is_installed),
         _programmed(state, str(status.get("address", ""))),
     )
@@ -77,7 +78,7 @@ def _refused(observed: Observed, error: Unsupported) -> Outcome:
 
 
 def _is_installed(gateway: Gateway, observed: Observed, release: Verdict) -> bool:
-    """Return whether Envoy Gateway's kinds exist; once its objects stand, a Release that blinks changes nothing."""
+    """Return whether Envoy Gateway's kinds exist. Once its objects exist, the state of the Release has no effect."""
     return not gateway.install or release.is_good is True or any(key in observed.children for key in _FRONT_DOOR)
 
 
@@ -99,7 +100,7 @@ def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> di
 
 
 def _kept_installation(observed: Observed) -> dict[str, Child]:
-    """Return an installation made earlier: to switch `install` off is to manage it elsewhere, never to uninstall it."""
+    """Return the children of an earlier installation. Switching `install` off must not uninstall it."""
     made = (
         rendering.PROVIDER_CONFIG_KEY,
         rendering.FORMER_PROVIDER_CONFIG_KEY,
@@ -124,7 +125,7 @@ def _ready(key: str, child: Mapping[str, Json] | None) -> Ready:
 def _status(
     gateway: Gateway, observed: Observed, state: GatewayAddress, offered: frozenset[Feature]
 ) -> Mapping[str, Json]:
-    """Return the status in full; an address that was known stays while the Gateway does not show one."""
+    """Return the whole status. A known address stays while the Gateway has none."""
     status: dict[str, Json] = {
         "port": gateway.port,
         "scheme": "https" if gateway.is_tls else "http",
@@ -140,7 +141,7 @@ def _status(
 
 
 def _gateway_ref(gateway: Gateway, observed: Observed) -> Mapping[str, str]:
-    """Return the Gateway that stands; a name that is changed later does not rename it."""
+    """Return the reference to the Gateway. A later change of the name in the spec does not rename an existing one."""
     metadata = (observed.children.get(rendering.GATEWAY_KEY) or {}).get("metadata") or {}
     return {
         "namespace": str(metadata.get("namespace") or gateway.gateway_namespace),
@@ -155,20 +156,22 @@ def _installed(gateway: Gateway, observed: Observed, release: Verdict, *, is_ins
                 "Installed",
                 Truth.TRUE,
                 "Kept",
-                "install is false, and the Release made earlier is kept: removing it would uninstall Envoy Gateway",
+                "install is false; the existing Release is kept because its deletion would uninstall Envoy Gateway",
             )
-        return Condition("Installed", Truth.TRUE, "Adopted", "install is false: Envoy Gateway is managed elsewhere")
+        return Condition("Installed", Truth.TRUE, "Adopted", "install is false; Envoy Gateway is managed elsewhere")
     if release.is_good:
-        return Condition("Installed", Truth.TRUE, "ReleaseReady", f"chart gateway-helm {gateway.version}")
+        message = f"chart gateway-helm {gateway.version} is installed"
+        return Condition("Installed", Truth.TRUE, "ReleaseReady", message)
     if is_installed:
-        return Condition("Installed", Truth.UNKNOWN, release.reason, f"what stands is kept: {release.message}")
+        message = f"the existing objects are kept: {release.message}"
+        return Condition("Installed", Truth.UNKNOWN, release.reason, message)
     status = Truth.FALSE if release.is_good is False else Truth.UNKNOWN
     return Condition("Installed", status, release.reason, f"waiting for the Release: {release.message}")
 
 
 def _programmed(state: GatewayAddress, address: str) -> Condition:
     if state.verdict.is_good and address:
-        return Condition("Programmed", Truth.TRUE, "Programmed", f"reached at {address}")
+        return Condition("Programmed", Truth.TRUE, "Programmed", f"the gateway has address {address}")
     if state.verdict.is_good:
         return Condition("Programmed", Truth.FALSE, "AddressNotAssigned", "the Gateway has no address yet")
     status = Truth.FALSE if state.verdict.is_good is False else Truth.UNKNOWN
@@ -178,5 +181,5 @@ def _programmed(state: GatewayAddress, address: str) -> Condition:
 def _events(observed: Observed, status: Mapping[str, Json]) -> tuple[Event, ...]:
     address = status.get("address")
     if address and address != observed.status.get("address"):
-        return (Event(Severity.NORMAL, "AddressAssigned", f"the gateway is reached at {address}"),)
+        return (Event(Severity.NORMAL, "AddressAssigned", f"the gateway has address {address}"),)
     return ()

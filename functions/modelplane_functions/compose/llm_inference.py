@@ -1,4 +1,4 @@
-"""LLMInference: the short way to a served model.
+"""LLMInference: the four-field way to serve a model.
 
 Reads: its own ModelDeployment and ModelService as observed children.
 Emits: a ModelDeployment and a ModelService of the same name.
@@ -34,7 +34,7 @@ _WAITING_SECONDS = 60
 def compose(observed: Observed) -> Outcome:
     """Return the deployment and the service.
 
-    Raises: InvalidInput when the author must change something; what runs stays.
+    Raises: InvalidInput when the author must change something. Everything is held then.
     """
     wanted = llm_inference.decode(observed.composite)
     children = {
@@ -72,10 +72,10 @@ def _status(wanted: LLMInference, observed: Observed) -> dict[str, Json]:
 
 
 def _lifted(child: Resource | None, kind: str, condition: str) -> Condition:
-    """Return the child's condition as it reports it, Unknown while it says nothing."""
+    """Return the condition that the child reports, Unknown when it reports none."""
     for item in Field(child).at("status", "conditions").items():
         if item.at("type").text("") == condition:
             status = item.at("status").choice(Truth, Truth.UNKNOWN)
             return Condition(condition, status, item.at("reason").text("Unknown"), item.at("message").text(""))
-    missing = "does not exist yet" if child is None else "has not reported it yet"
+    missing = "does not exist yet" if child is None else f"has not reported {condition} yet"
     return Condition(condition, Truth.UNKNOWN, "Waiting", f"the {kind} {missing}")

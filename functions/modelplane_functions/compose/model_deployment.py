@@ -1,14 +1,14 @@
-"""ModelDeployment: where its replicas go.
+"""ModelDeployment: the placement of its replicas.
 
-Reads: the InferenceClusters that match its labels, each cluster that holds one of its replicas by name, and the
-InferenceClasses. Its own ModelReplicas and ModelEndpoints come as observed children; the ModelReplicas that carry its
-label are read for their names alone.
-Emits: a ModelReplica per placement, and a ModelEndpoint per replica that serves.
-Reports: replicas, placements and what could not be placed, with reasons and the closest miss; conditions
-ReplicasScheduled, ReplicasReady, BackendSelected.
+Reads: the InferenceClusters that match its labels, each cluster of one of its replicas by name, and the
+InferenceClasses. Its own ModelReplicas and ModelEndpoints are observed children. The ModelReplicas with its label are
+read only for their names.
+Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
+Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
+ReplicasReady, BackendSelected.
 
-A replica that is kept is composed exactly as observed, so that nothing restarts because an input blinked. One that is
-not what its cluster admitted is put back as that, where it can be made again from the deployment and the class.
+A retained replica is composed exactly as observed, so that a briefly missing input restarts nothing. A replica that
+differs from its admitted spec is restored to it, when the deployment and the class still produce that spec.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the decision is made from, decoded once."""
+    """The decoded inputs of the decision."""
 
     workload: Workload
     intent: Intent
@@ -82,7 +82,7 @@ prepare = selectors.prepare
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return the replicas and endpoints of the deployment and why any is missing."""
+    """Return the replicas and endpoints of the deployment, and why a replica is missing."""
     requirements = _requirements(observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
@@ -113,7 +113,7 @@ def compose(observed: Observed) -> Outcome:
 
 
 def _requirements(observed: Observed) -> dict[str, Requirement]:
-    """Return what must be seen: the cluster label stands for the cluster's name, which no label of the object says."""
+    """Return the objects that must be fetched. The cluster label selects a cluster by its name."""
     labels = {
         key: str(value)
         for key, value in sorted(Field(observed.spec, ("spec",)).at("clusterSelector", "matchLabels").members().items())
@@ -122,8 +122,8 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
     needed = {
         CLUSTERS: Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels),
         CLASSES: Requirement(names.API_VERSION, inference_class.KIND),
-        # Crossplane forgets a child when it deletes it, and the object lives on until its finalizers are done. A new
-        # replica of its name would be written into it.
+        # Crossplane forgets a child when it deletes it, but the object exists until its finalizers are done. A new
+        # replica with the same name would be written into it.
         NAMESAKES: Requirement(
             names.API_VERSION,
             replica.KIND,
@@ -138,9 +138,9 @@ def _requirements(observed: Observed) -> dict[str, Requirement]:
 
 
 def read(observed: Observed) -> Facts:
-    """Return what the deployment is decided from, once everything it requires was fetched.
+    """Return the decoded inputs. Every required object must have been fetched.
 
-    Raises: InvalidInput or Unsupported for what its author must change.
+    Raises: InvalidInput or Unsupported when the author must change something.
     """
     workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
     selectors.check(observed.spec, classes=observed.required[CLASSES])
@@ -150,7 +150,7 @@ def read(observed: Observed) -> Facts:
     decision = replicas.Decision(workload, backend, {cluster.name: cluster for cluster in clusters})
     own = replicas.own(observed, decision, observed.required[NAMESAKES], _documents(observed))
     faults += tuple(
-        f'InferenceCluster "{cluster.name}" cannot be read: {cluster.unreadable}; nothing new is placed there'
+        f'InferenceCluster "{cluster.name}" cannot be read: {cluster.unreadable}; no new replica is placed there'
         for cluster in clusters
         if cluster.unreadable
     )
@@ -163,7 +163,7 @@ def read(observed: Observed) -> Facts:
             backends=(backend,),
             schedulers=schedulers.refusals(workload),
         ),
-        # Replicas on clusters and not one cluster in sight: the list is more likely wrong than the whole fleet gone.
+        # Replicas exist, but no cluster was listed. The list is more likely wrong than the whole fleet gone.
         fleet=Fleet(clusters, received=bool(clusters) or not own.current.replicas),
         classes=classes,
         own=own,
@@ -172,7 +172,7 @@ def read(observed: Observed) -> Facts:
 
 
 def _clusters(observed: Observed, classes: Mapping[str, NodeClass]) -> tuple[Cluster, ...]:
-    """Return all clusters in sight, by name: those listed, and those that replicas are on."""
+    """Return the listed clusters and the clusters of the replicas, sorted by name."""
 
     def read() -> tuple[Mapping[str, NodeClass], dict[str, Cluster]]:
         found = {str(resource["metadata"]["name"]): resource for resource in observed.required[CLUSTERS]}
@@ -195,7 +195,7 @@ def _clusters(observed: Observed, classes: Mapping[str, NodeClass]) -> tuple[Clu
 
 
 def _documents(observed: Observed) -> dict[str, Resource]:
-    """Return the clusters that replicas are on, by name."""
+    """Return the clusters of the replicas by name."""
     return {
         key.removeprefix(_CLUSTER): resources[0]
         for key, resources in observed.required.items()
@@ -204,9 +204,9 @@ def _documents(observed: Observed) -> dict[str, Resource]:
 
 
 def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
-    """Return the cluster, as it was read before where its pools are still of the very same classes.
+    """Return the decoded cluster, from the cache when its pools still have the same class objects.
 
-    One that cannot be read is not for the deployment's author to mend: it gets nothing new, and keeps what it has.
+    The deployment's author cannot correct a cluster that cannot be read. It keeps its replicas and gets no new ones.
     """
 
     def still(known: Cluster) -> bool:
@@ -219,7 +219,7 @@ def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
 
 
 def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
-    """Return the usable classes by name, and a line for each that is not."""
+    """Return the usable classes by name, and a message for each unusable one."""
     classes: dict[str, NodeClass] = {}
     faults: list[str] = []
     for resource in observed.required[CLASSES]:
@@ -233,9 +233,9 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
 
 
 def _backend(observed: Observed, workload: Workload, clusters: tuple[Cluster, ...]) -> str:
-    """Return the backend: the one named, else the one chosen before, else the clusters' choice among the capable.
+    """Return the named backend, else the one chosen before, else the clusters' choice among the capable ones.
 
-    Raises: InvalidInput or Unsupported where none can serve the workload (the author's fault).
+    Raises: InvalidInput or Unsupported when no backend can serve the workload (the author's fault).
     """
     choice = selection.select(
         workload,
@@ -280,9 +280,9 @@ def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[st
 
 
 def _leaving(observed: Observed, facts: Facts, plan: Plan, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
-    """Yield what is left of a replica to be shed: first its endpoint is drained, then that goes, then the replica.
+    """Yield the remaining children of a replica to be shed. Its endpoint is drained and removed before the replica.
 
-    A replica that is succeeded waits until its successor's endpoint receives requests.
+    A replica with a successor waits until the successor's endpoint receives requests.
     """
     endpoint = observed.children.get(_ENDPOINT + name)
     waits = not _is_succeeded(observed, plan, name)
@@ -298,7 +298,7 @@ def _leaving(observed: Observed, facts: Facts, plan: Plan, name: str, child: Res
 
 
 def _is_succeeded(observed: Observed, plan: Plan, name: str) -> bool:
-    """Return whether every successor of the replica receives requests; one without a successor waits for none."""
+    """Return whether every successor of the replica receives requests. True without a successor."""
     successors = [replica.name for replica in plan.composed if replica.replaces == name]
     found = [observed.children.get(_ENDPOINT + successor) for successor in successors]
     return all(endpoint is not None and Field(endpoint).at("status", "ready").value is True for endpoint in found)
@@ -309,7 +309,7 @@ def _is_drained(endpoint: Resource) -> bool:
 
 
 def _kept_child(observed: Observed, facts: Facts, name: str, child: Resource) -> Child:
-    """Return a replica that stays: as observed, with the labels it is found by, and with what was changed put back."""
+    """Return a retained replica as observed, with its labels set, and with its repair applied."""
     kept = hold.held(child)
     labels = replica.labels_of(observed.namespace, observed.name, replicas.cluster_of(child))
     kept["metadata"]["labels"] = {**kept["metadata"].get("labels", {}), **labels}
@@ -330,7 +330,7 @@ def _replica_child(
 
 
 def _endpoint(observed: Observed, facts: Facts, name: str, child: Resource) -> Iterator[tuple[str, Child]]:
-    """Yield the replica's endpoint while it serves; one that merely cannot be seen right now keeps it as it is."""
+    """Yield the endpoint of a replica that serves. It is held while it is unknown whether the replica does."""
     key = _ENDPOINT + name
     existing = observed.children.get(key)
     serving = _truth(child, "Serving")
@@ -349,7 +349,7 @@ def _truth(resource: Resource, kind: str) -> str:
 
 
 def _in_progress(facts: Facts, plan: Plan) -> bool:
-    """Return whether a replica is still to be moved or written anew; the deployment is not ready before."""
+    """Return whether a replica still has to move or to be rewritten. The deployment is not ready until then."""
     outdated = _outdated(facts)
     present = {placed.name for placed in plan.replicas}
     return bool(plan.blocked) or any(
@@ -362,7 +362,7 @@ def _outdated(facts: Facts) -> frozenset[str]:
 
 
 def _running(observed: Observed, plan: Plan) -> frozenset[str]:
-    """Return the replicas of the plan that run with all their workers and serve."""
+    """Return the replicas of the plan that serve with all their workers."""
     seen = replicas.observed_of(observed)
     return frozenset(
         placed.name
@@ -379,11 +379,11 @@ def _scheduled(facts: Facts, plan: Plan) -> Condition:
             "ReplicasScheduled",
             Truth.UNKNOWN,
             "ClustersUnknown",
-            "no InferenceCluster can be seen although replicas are placed on some; everything is kept as it is "
-            "until the list comes back",
+            "no InferenceCluster was listed although replicas are placed; everything is kept as it is until the list "
+            "is complete again",
         )
     reason, message = deployment_status.scheduled_reason(plan)
-    notes = [f"{blocked.replica} should move ({blocked.cause}): {blocked.message}" for blocked in plan.blocked]
+    notes = [f"{blocked.replica} must move ({blocked.cause}) but cannot: {blocked.message}" for blocked in plan.blocked]
     return Condition(
         "ReplicasScheduled",
         Truth.TRUE if plan.shortfall is None else Truth.FALSE,
@@ -395,7 +395,7 @@ def _scheduled(facts: Facts, plan: Plan) -> Condition:
 def _ready(plan: Plan, running: frozenset[str]) -> Condition:
     wanted = plan.wanted
     ready = min(wanted, sum(placed.name in running for placed in plan.composed if placed.holds_place))
-    moving = "".join(f"; {one.name} moves: {one.note}" for one in deployment_status.moves(plan)[:MOVES_TOLD])
+    moving = "".join(f"; {one.name} is moving: {one.note}" for one in deployment_status.moves(plan)[:MOVES_TOLD])
     if ready == wanted:
         return Condition("ReplicasReady", Truth.TRUE, "AllReady", f"{ready} of {wanted} replicas serve{moving}")
     waiting = [placed.name for placed in plan.composed if placed.holds_place and placed.name not in running]
@@ -418,8 +418,9 @@ def _backend_selected(observed: Observed, facts: Facts) -> Condition:
     if Field(observed.spec, ("spec",)).at("backend").is_set:
         return Condition("BackendSelected", Truth.TRUE, "Named", f"spec.backend names {backend}")
     if _sticky_backend(observed) == backend:
-        return Condition("BackendSelected", Truth.TRUE, "Kept", f"{backend} was chosen before and stays")
-    return Condition("BackendSelected", Truth.TRUE, "ByCapability", f"{backend} can serve this workload and is offered")
+        return Condition("BackendSelected", Truth.TRUE, "Kept", f"backend {backend} was selected before and is kept")
+    message = f"backend {backend} supports the workload, and the clusters offer it"
+    return Condition("BackendSelected", Truth.TRUE, "ByCapability", message)
 
 
 def _events(plan: Plan) -> Iterator[Event]:

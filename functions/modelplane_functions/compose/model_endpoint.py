@@ -1,12 +1,12 @@
-"""ModelEndpoint: a place that answers requests, made known to the gateway.
+"""ModelEndpoint: an address that answers model requests, registered with the gateway.
 
-Reads: its own Backend and credential filter, as observed children; of one that was written by hand, the
-InferenceGateways, which say where requests may leave to.
+Reads: its own Backend and credential filter, as observed children. An endpoint written by hand also reads the
+InferenceGateways, which restrict where requests may be sent.
 Emits: an Envoy Gateway Backend, and with `auth` an HTTPRouteFilter that sets the credential.
-Reports: backendName, ready (routes may use it: it is there, and was not refused), inForce (the spec that its objects
-were made from, which a service routes to while the spec cannot be read); conditions EndpointResolved and Reachable.
+Reports: backendName, ready (routes may use it: it exists and was not refused), inForce (the spec that its objects were
+made from; a service routes to it while the spec cannot be read); conditions EndpointResolved and Reachable.
 
-The credential itself is never read. Envoy Gateway takes it from the Secret's key `credential`, which must hold the
+This function never reads the credential. Envoy Gateway takes it from the Secret's key `credential`, which must hold the
 whole value of the header, for example `Bearer sk-...`.
 """
 
@@ -40,9 +40,9 @@ _WAITING_SECONDS = 60
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return the endpoint's objects at the gateway.
+    """Return the endpoint's objects for the gateway.
 
-    Raises: InvalidInput when the endpoint's author must change something; what runs stays.
+    Raises: InvalidInput when the endpoint's author must change something. Everything is held then.
     """
     endpoint = endpoints.decode(observed.composite)
     requirements = {} if endpoint.is_composed else {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway")}
@@ -53,8 +53,8 @@ def compose(observed: Observed) -> Outcome:
     was_ready = observed.status.get("ready") is True
     is_draining = endpoints.is_draining(observed.composite)
     exists = _exists(endpoint, observed)
-    # Silence is no refusal. Envoy Gateway looks at a Backend only while a route refers to it, so an endpoint that
-    # waited for its word would wait for ever, also one that was refused and has been mended since.
+    # A missing status is no refusal. Envoy Gateway reads a Backend only while a route refers to it, so an endpoint that
+    # waited for its status would wait for ever. That includes one that was refused and has been corrected since.
     is_usable = verdict.is_good is not False
     is_ready = (was_ready or exists) and is_usable and not is_draining
     children = {
@@ -80,7 +80,7 @@ def compose(observed: Observed) -> Outcome:
 
 
 def _names(endpoint: Endpoint, observed: Observed) -> dict[str, str]:
-    """Return the names that routes refer to: what stands under a name that an earlier version gave keeps it."""
+    """Return the names that routes refer to. An existing object keeps the name that an earlier version gave it."""
     told = {"backendName": (routing.BACKEND_KEY, routing.backend_name(endpoint.name))}
     if endpoint.credential is not None:
         told["credentialName"] = (routing.CREDENTIAL_KEY, routing.credential_filter_name(endpoint.name))
@@ -88,7 +88,7 @@ def _names(endpoint: Endpoint, observed: Observed) -> dict[str, str]:
 
 
 def _rules(observed: Observed) -> list[Rules]:
-    """Return what each gateway lets requests leave to; one that cannot be read lets nothing beyond what all do."""
+    """Return the egress rules of each gateway. A gateway that cannot be read has the default rules."""
     found = []
     for document in sorted(observed.required.get(GATEWAYS, ()), key=lambda each: str(each["metadata"]["name"])):
         try:
@@ -99,7 +99,7 @@ def _rules(observed: Observed) -> list[Rules]:
 
 
 def _exists(endpoint: Endpoint, observed: Observed) -> bool:
-    """Return whether all that a route needs to reach the endpoint is there."""
+    """Return whether every object exists that a route needs to reach the endpoint."""
     return all(manifest.key in observed.children for manifest in routing.endpoint_manifests(endpoint))
 
 
@@ -120,12 +120,12 @@ def _resolved(endpoint: Endpoint) -> Condition:
         place += f" under {url.prefix}"
     parts = [place]
     if endpoint.host is not None and endpoint.host != url.host:
-        parts.append(f"asked for as {endpoint.host}")
+        parts.append(f"the Host header is {endpoint.host}")
     if endpoint.credential is not None:
         value = "Bearer <key>" if endpoint.credential.scheme is AuthScheme.BEARER else "<key>"
         parts.append(
-            f"header {endpoint.credential.header} from Secret {endpoint.credential.secret}, which must exist in this "
-            f'namespace and hold the whole header value "{value}" under the key {endpoints.CREDENTIAL_KEY}'
+            f"header {endpoint.credential.header} is set from Secret {endpoint.credential.secret}, which must exist in "
+            f'this namespace and hold the whole header value "{value}" under the key {endpoints.CREDENTIAL_KEY}'
         )
     return Condition("EndpointResolved", Truth.TRUE, "Resolved", "; ".join(parts))
 
@@ -134,14 +134,14 @@ def _reachable(verdict: Verdict) -> Condition:
     if verdict.is_good:
         return Condition("Reachable", Truth.TRUE, "BackendAccepted", "the gateway accepted the endpoint as a backend")
     if verdict.is_good is None:
-        hint = " (Envoy Gateway looks at a Backend while a route refers to it)" if verdict.reason == "Waiting" else ""
+        hint = " (Envoy Gateway reports on a Backend once a route refers to it)" if verdict.reason == "Waiting" else ""
         return Condition("Reachable", Truth.UNKNOWN, verdict.reason, verdict.message + hint)
     return Condition("Reachable", Truth.FALSE, verdict.reason, verdict.message or "the gateway refused the backend")
 
 
 def _events(*, is_ready: bool, was_ready: bool, verdict: Verdict) -> tuple[Event, ...]:
     if is_ready and not was_ready:
-        return (Event(Severity.NORMAL, "EndpointReady", "routes may send requests to the endpoint"),)
+        return (Event(Severity.NORMAL, "EndpointReady", "routes can send requests to the endpoint"),)
     if was_ready and not is_ready:
         return (Event(Severity.WARNING, "EndpointRefused", verdict.message),)
     return ()

@@ -1,12 +1,12 @@
-"""ModelReplica: one serving instance, rendered onto its cluster.
+"""ModelReplica: a complete serving instance, rendered onto its cluster.
 
-Reads: its InferenceCluster by name. Emits: provider-kubernetes Objects with what its backend renders, once the
+Reads: its InferenceCluster by name. Emits: provider-kubernetes Objects with the manifests of its backend, once the
 cluster has admitted it. Reports: phase, ready workers per role, the address for routing; conditions Admitted,
 WorkloadReady, Serving, StatusStale.
 
-Bound stays bound: what was rendered is kept while the cluster object is missing, silent, or no longer names the
-replica, and is rendered anew only when the replica itself says something else and its cluster has admitted that. An
-edited pool or a new version of this function restarts nothing.
+A rendered replica keeps its objects while the InferenceCluster is missing, reports nothing, or no longer lists the
+replica. It is rendered anew only when its own spec changes and the cluster has admitted the change. An edited pool or a
+new version of this function restarts nothing.
 """
 
 from __future__ import annotations
@@ -48,16 +48,17 @@ CLUSTER = "cluster"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 # A change of these restarts or unseats pods; everything else may follow the cluster at any time.
 _PODS = frozenset({Purpose.WORKLOAD, Purpose.POD_INPUT})
-# How the managed reconciler of provider-kubernetes begins a message when it could not look at the cluster at all.
+# The prefixes of the messages with which provider-kubernetes reports that it could not reach the cluster.
 _UNSEEN = ("connect failed", "observe failed")
 _REFUSED = ("is invalid", "denied the request", "is forbidden")
 
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What the cluster says of the replica: whether it may run, and why (not).
+    """The cluster's decision about the replica, with its reason.
 
-    `renders`: it may run as it is written now. Otherwise what runs of it is kept, since `holds`, and nothing is made.
+    `renders` is true when the replica may run with its current spec. Otherwise its existing objects are held because of
+    `holds`, and no object is created.
     """
 
     known: Known
@@ -69,7 +70,7 @@ class _Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """The replica's cluster; without `resource` nothing of it can be used, and `absence` and `remedy` are told."""
+    """The replica's cluster. Without `resource` it cannot be used; `absence` and `remedy` say why and what to do."""
 
     resource: Resource | None
     reason: str = ""
@@ -79,10 +80,10 @@ class _Cluster:
 
 @dataclass(frozen=True, slots=True)
 class _Rendering:
-    """The children to emit; `held` says why they are the observed ones, empty when they were rendered now.
+    """The children to emit. `held` is the reason why they are the observed ones, empty when they are rendered anew.
 
-    `awaited` are those that must be there before the workload is created. `record` is what the pods are rendered as,
-    and `edited` are the objects of them that somebody else has changed, which are put back.
+    `awaited` are the children that must exist before the workload is created. `record` holds the digests of the pods'
+    objects. `edited` are the objects of the pods that another client changed; they are restored.
     """
 
     children: Mapping[str, Child]
@@ -93,7 +94,7 @@ class _Rendering:
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return the replica's objects and how far they have come."""
+    """Return the replica's objects and their progress."""
     replica = replicas.decode(observed.composite)
     observed = replace(observed, children=dict(_living(observed)))
     requirements = {
@@ -129,10 +130,10 @@ def compose(observed: Observed) -> Outcome:
 
 
 def _living(observed: Observed) -> Iterator[tuple[str, Resource]]:
-    """Yield the children that are not on their way out.
+    """Yield the children that are not being deleted.
 
-    A replica that takes the name of one that has just gone applies its objects onto those that still go, and
-    Crossplane then shows it theirs: what they say is of the replica before.
+    A replica that reuses the name of a deleted one applies its objects onto those that are still being deleted.
+    Crossplane then shows the old objects, whose status is that of the earlier replica.
     """
     for key, child in observed.children.items():
         if not child["metadata"].get("deletionTimestamp"):
@@ -143,11 +144,12 @@ def _living(observed: Observed) -> Iterator[tuple[str, Resource]]:
 
 
 def _cluster(observed: Observed, replica: Replica) -> _Cluster:
-    """Return the replica's cluster, and nothing of one that cannot be read: that is not for the replica to mend."""
+    """Return the replica's cluster. One that cannot be read is reported and does not refuse the replica."""
     resource = next(iter(observed.required[CLUSTER]), None)
     if resource is None:
         absence = f"InferenceCluster {replica.cluster} does not exist"
-        return _Cluster(None, "ClusterMissing", absence, "create it, or let the deployment place elsewhere")
+        remedy = "create it, or let the deployment place the replica on another cluster"
+        return _Cluster(None, "ClusterMissing", absence, remedy)
     status = Field(resource).at("status")
     try:
         inference_cluster.decode_facts(resource)
@@ -158,15 +160,15 @@ def _cluster(observed: Observed, replica: Replica) -> _Cluster:
             replica_status.answer(status.at(told), "")
     except InvalidInput as error:
         absence = f"InferenceCluster {replica.cluster} cannot be read ({error})"
-        return _Cluster(None, "ClusterUnreadable", absence, "mend that field of it")
+        return _Cluster(None, "ClusterUnreadable", absence, "correct that field")
     return _Cluster(resource)
 
 
 def _verdict(observed: Observed, replica: Replica, cluster: _Cluster) -> _Verdict:
-    """Return whether the replica may run: its cluster says so, or it has been rendered before.
+    """Return whether the replica may run: its cluster has admitted it, or it has been rendered before.
 
-    The cluster has admitted one object as it was written then. An earlier one of the name says nothing of this one, and
-    what was written since is not admitted. Where it has noted neither, it is of a version that did not.
+    An admission covers one object with one spec. It does not cover a later object with the same name, or a later
+    spec. A cluster of a version that kept no records admits by name.
     """
     key = names.qualified(replica.namespace, replica.name)
     status = Field(cluster.resource or {}).at("status")
@@ -179,21 +181,21 @@ def _verdict(observed: Observed, replica: Replica, cluster: _Cluster) -> _Verdic
             return _edited(observed, replica, key, status)
     why = _why_not(replica, key, cluster, status)
     if observed.children:
-        message = f"the replica runs and stays, although {why.message}"
+        message = f"the replica keeps running, although {why.message}"
         return _Verdict(Known.YES, "Bound", message, holds=why.message)
     return why
 
 
 def _edited(observed: Observed, replica: Replica, key: str, status: Field) -> _Verdict:
-    """Return the verdict over a replica that says something else than was admitted."""
-    kept = "what was admitted is kept" if observed.children else "nothing is rendered"
-    holds = f"cluster {replica.cluster} has not admitted what is written in it now"
-    since = f"the replica was changed since cluster {replica.cluster} admitted it, and {kept}"
+    """Return the decision about a replica whose spec differs from the admitted one."""
+    kept = "the admitted workload is kept" if observed.children else "nothing is rendered"
+    holds = f"cluster {replica.cluster} has not admitted its current spec"
+    since = f"the replica was changed after cluster {replica.cluster} admitted it, and {kept}"
     for told, known in (("refused", Known.NO), ("pending", Known.UNKNOWN)):
         answer = replica_status.answer(status.at(told), key)
         if answer is not None:
             return _Verdict(known, answer.reason, f"{since}: {answer.message}", holds=holds)
-    message = f"{since}; the cluster has not said yet whether it admits that"
+    message = f"{since}; waiting for the cluster to admit the change"
     return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message, holds=holds)
 
 
@@ -204,15 +206,16 @@ def _why_not(replica: Replica, key: str, cluster: _Cluster, status: Field) -> _V
     if refused is not None:
         message = f"cluster {replica.cluster} does not admit the replica: {refused.message}"
         return _Verdict(Known.NO, refused.reason, message)
-    message = f"cluster {replica.cluster} has not said yet whether it admits the replica"
+    message = f"waiting for cluster {replica.cluster} to admit the replica"
     pending = replica_status.answer(status.at("pending"), key)
     waits = "" if pending is None else f": {pending.message}"
     return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message + waits)
 
 
 def _render(observed: Observed, replica: Replica, backend: Backend, found: _Cluster, verdict: _Verdict) -> _Rendering:
-    """Return the objects of a replica as it was admitted; what runs is repeated where that is not what it says now, or
-    where an input to render it is missing.
+    """Return the objects of an admitted replica.
+
+    The observed objects are held when the current spec is not admitted, or when an input for rendering is missing.
     """
     cluster = found.resource
     if cluster is None and observed.children:
@@ -221,7 +224,8 @@ def _render(observed: Observed, replica: Replica, backend: Backend, found: _Clus
         return _held(observed, verdict.holds) if observed.children else _Rendering({})
     provider = _provider_config(observed, cluster)
     if provider is None:
-        return _held(observed, f"cluster {replica.cluster} has published no providerConfigRef; see its conditions")
+        why = f"cluster {replica.cluster} has not published status.providerConfigRef; see its conditions"
+        return _held(observed, why)
     facts = inference_cluster.decode_facts(cluster)
     obstacle = _obstacle(observed, replica, facts)
     if obstacle:
@@ -254,9 +258,9 @@ def _obstacle(observed: Observed, replica: Replica, facts: ClusterFacts) -> str:
     missing = {bound.pool for bound in replica.roles} - facts.pool_node_selector.keys()
     if missing:
         lacking = ", ".join(sorted(missing))
-        return f"cluster {replica.cluster} has no pool {lacking}; the replica's pods keep their place"
+        return f"cluster {replica.cluster} has no pool {lacking}; the replica's pods are not moved"
     if not observed.children and not schedulers.is_offered(facts.scheduler):
-        return f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not offered yet"
+        return f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not supported yet"
     try:
         replicas.check(observed.composite)
     except InvalidInput as error:
@@ -269,24 +273,22 @@ def _held(observed: Observed, why: str) -> _Rendering:
 
 
 def _standing(observed: Observed) -> dict[str, str]:
-    """Return the names on the cluster of what is observed, by key: what stands is not renamed."""
+    """Return the names of the observed objects on the cluster, by key. An existing object is not renamed."""
     bare = {key: objects.unwrap(child) for key, child in observed.children.items()}
     return {key: remote.text(remote.at(manifest, "metadata", "name")) for key, manifest in bare.items()}
 
 
 def _anothers(observed: Observed, replica: Replica) -> set[str]:
-    """Return the other replicas whose workload is on the cluster in place of this one's: an earlier version gave both
-    one name.
-    """
+    """Return the other replicas whose workload has the name of this one's: an earlier version gave both one name."""
     workloads = [child for child in observed.children.values() if objects.purpose(child) in (None, Purpose.WORKLOAD)]
     told = [remote.at(objects.observed(child), "metadata", "labels", names.LABEL_REPLICA) for child in workloads]
     return {remote.text(owner) for owner in told} - {"", replica.name}
 
 
 def _pods(observed: Observed, manifests: Mapping[str, Manifest]) -> dict[str, Manifest]:
-    """Return what the running pods are made of, as it stands. How it is judged, and what may be done to it, is ours.
+    """Return the observed objects that the running pods were made from, with the current lifecycle and readiness rules.
 
-    An object that says nothing of its purpose was written by an older version, and is kept with the pods.
+    An object without a purpose was written by an older version and is kept with the pods.
     """
     found: dict[str, Manifest] = {}
     for key, child in sorted(observed.children.items()):
@@ -303,20 +305,18 @@ def _pods(observed: Observed, manifests: Mapping[str, Manifest]) -> dict[str, Ma
 
 
 def _rendered_from(running: Resource) -> str | None:
-    """Return the digest of the replica that a workload was rendered from, None where nobody has noted it."""
+    """Return the digest of the replica that a workload was rendered from, None when it is not recorded."""
     return Field(running).at("metadata", "annotations", names.ANNOTATION_RENDERED_FROM).optional()
 
 
 def _is_rendered(observed: Observed, replica: Replica, rendering: _Rendering) -> bool:
-    """Return whether what runs, and is reported, is the replica as it is written now."""
+    """Return whether the workload that runs and is reported was rendered from the current spec."""
     noted = {_rendered_from(child) for child in observed.children.values()}
     return not rendering.held or noted <= {None, replicas.fingerprint(replica)}
 
 
 def _runs_as_rendered(observed: Observed, source: str, fresh: Mapping[str, Child]) -> bool:
-    """Return whether the observed workloads were rendered from the replica as it stands, and would be rendered
-    otherwise now.
-    """
+    """Return whether the observed workloads match the current spec but would be rendered differently now."""
     running = {key: observed.children[key] for key in fresh if key in observed.children}
     bare = {key: objects.unwrap(child) for key, child in running.items()}
     if _sources(observed, fresh) != {source} or not all(bare.values()):
@@ -325,14 +325,14 @@ def _runs_as_rendered(observed: Observed, source: str, fresh: Mapping[str, Child
 
 
 def _sources(observed: Observed, workloads: Mapping[str, Child]) -> set[str]:
-    """Return what the observed workloads say they were rendered from."""
+    """Return the digests that the observed workloads were rendered from."""
     running = [observed.children[key] for key in workloads if key in observed.children]
     told = [remote.at(child, "metadata", "annotations", names.ANNOTATION_RENDERED_FROM) for child in running]
     return {remote.text(source) for source in told}
 
 
 def _provider_config(observed: Observed, cluster: Resource) -> ProviderConfigRef | None:
-    """Return the configuration the cluster publishes, else the one that what runs was made with."""
+    """Return the provider configuration that the cluster publishes, else the one that the observed objects use."""
     published = inference_cluster.decode_provider_config(Field(cluster).at("status"))
     if published is not None:
         return published
@@ -379,7 +379,7 @@ def _progress(
 
 
 def _unapplied(observed: Observed) -> Iterator[Problem]:
-    """Yield what the cluster did not take of what was sent to it."""
+    """Yield the objects that the cluster refused."""
     for key, child in sorted(observed.children.items()):
         synced = objects.condition(child, "Synced")
         message = str(synced.get("message") or "no message")
@@ -390,7 +390,7 @@ def _unapplied(observed: Observed) -> Iterator[Problem]:
 
 
 def _unseen(observed: Observed) -> Iterator[str]:
-    """Yield the children whose state on the cluster could not be read the last time it was tried."""
+    """Yield the children whose state on the cluster could not be read at the last attempt."""
     for key, child in sorted(observed.children.items()):
         synced = objects.condition(child, "Synced")
         message = str(synced.get("message") or "")
@@ -411,21 +411,21 @@ def _conditions(observed: Observed, verdict: _Verdict, rendering: _Rendering, se
         yield Condition("WorkloadReady", Truth.FALSE, "NotRendered", waits)
         yield Condition("Serving", Truth.FALSE, "NotRendered", waits)
     else:
-        note = f"; kept as it is, since {rendering.held}" if rendering.held else ""
+        note = f"; the workload is kept as it is because {rendering.held}" if rendering.held else ""
         if rendering.awaited:
-            note = f"; it is created once {' and '.join(rendering.awaited)} is there"
+            note = f"; the workload is created once {' and '.join(rendering.awaited)} exists"
         for kind, judgement in (("WorkloadReady", seen.workload), ("Serving", seen.serving)):
             yield Condition(kind, Truth(judgement.known), judgement.reason, judgement.message + note)
     unseen = list(_unseen(observed))
     if unseen:
-        message = f"the cluster could not be read, what is reported is what was seen last: {'; '.join(unseen)}"
+        message = f"the cluster could not be read; the last known state is reported: {'; '.join(unseen)}"
         yield Condition("StatusStale", Truth.TRUE, "ClusterUnreachable", message)
     else:
-        yield Condition("StatusStale", Truth.FALSE, "Fresh", "the state on the cluster was read without an error")
+        yield Condition("StatusStale", Truth.FALSE, "Fresh", "the state on the cluster was read without errors")
 
 
 def _events(before: str, phase: Phase, verdict: _Verdict, seen: Progress) -> Iterator[Event]:
-    """Yield one event when the phase has changed."""
+    """Yield an event when the phase has changed."""
     if before == phase:
         return
     messages = {Phase.PENDING: verdict.message, Phase.ADMITTED: verdict.message, Phase.RUNNING: seen.serving.message}
@@ -436,7 +436,8 @@ def _events(before: str, phase: Phase, verdict: _Verdict, seen: Progress) -> Ite
 
 
 def _edits(rendering: _Rendering) -> Iterator[Event]:
-    """Yield one event for objects that somebody else changed; what was rendered is put back with this answer."""
+    """Yield an event for objects that another client changed. This answer restores them."""
     if rendering.edited:
         changed = " and ".join(rendering.edited)
-        yield Event(Severity.WARNING, "ObjectEdited", f"{changed} was changed by somebody else and is put back")
+        message = f"{changed} was changed by another client; the rendered object is restored"
+        yield Event(Severity.WARNING, "ObjectEdited", message)

@@ -1,13 +1,13 @@
 """ModelService: one URL in front of any number of endpoints.
 
 Reads: the InferenceGateway (the named one, or all to find the only one), and the ModelEndpoints of its own namespace,
-by one requirement per group.
+with one requirement for each group.
 Emits: an HTTPRoute and a BackendTrafficPolicy; with `auth` a SecurityPolicy; for a shared rule (failover by priority,
-or more endpoints than a rule has places) the Backends and the HTTPRouteFilter it refers to.
+or more endpoints than a rule can list) the Backends and the HTTPRouteFilter that it refers to.
 Reports: address, url, gateway, endpoints, backends; conditions Accepted, EndpointsReady and RouteReady.
 
-The route that runs is held while no gateway is found, while nothing is ready, and while what is asked for cannot be
-expressed. What a route refers to is made before the route and removed after it.
+The existing route is held while no gateway is found, while no endpoint is ready, and while the gateway cannot express
+the spec. Objects that a route refers to are created before the route and removed after it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _WAITING_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What the decision is made from, decoded once."""
+    """The decoded inputs of the decision."""
 
     service: Service
     gateway: GatewayState
@@ -64,9 +64,9 @@ class _Facts:
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return the route of the service and why it carries less than was asked for.
+    """Return the route of the service, and why an endpoint is missing from it.
 
-    Raises: InvalidInput when the service's author must change something; what runs stays.
+    Raises: InvalidInput when the service's author must change something. Everything is held then.
     """
     service = services.decode(observed.composite)
     requirements = _requirements(service)
@@ -87,7 +87,7 @@ def compose(observed: Observed) -> Outcome:
 
 
 def _requirements(service: Service) -> dict[str, Requirement]:
-    """Return what must be seen. Keys follow the selectors, so that reordering the groups asks for nothing new."""
+    """Return the objects that must be fetched. The keys derive from the selectors, so the order of groups is free."""
     needed = {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway", name=service.gateway or None)}
     for group in service.groups:
         needed[_group_key(group.selector.text())] = Requirement(
@@ -104,7 +104,7 @@ def _group_key(selector: str) -> str:
 
 
 def _groups(service: Service, observed: Observed, rules: Rules) -> tuple[tuple[Candidate, ...], ...]:
-    """Return the endpoints each selector matches; one of another namespace, or one that is leaving, never."""
+    """Return the endpoints that each selector matches, without those of other namespaces and those that are leaving."""
     carried = _carried(observed)
     return tuple(
         tuple(
@@ -118,24 +118,24 @@ def _groups(service: Service, observed: Observed, rules: Rules) -> tuple[tuple[C
 
 
 def _heard(candidate: Candidate, carried: Mapping[str, str]) -> Candidate:
-    """Return the candidate; one that says nothing of itself just now is what the route that runs makes of it.
+    """Return the candidate. One without a status is taken as the existing route uses it.
 
-    Raises: Unsupported for one that runs, is refused now, and was written when nobody noted what is in force: to make
-    the route anew would drop it.
+    Raises: Unsupported for a candidate that the existing route uses, that is refused now, and that has no record of the
+    spec in force. A new route would drop it.
     """
     if candidate.is_unrecorded and candidate.name in carried:
         raise Unsupported(
-            f"endpoint {candidate.name}: {candidate.problem}; mend or delete it, and the route follows",
+            f"endpoint {candidate.name}: {candidate.problem}; correct or delete it, and the route is updated",
             reason="EndpointRefused",
         )
     if not candidate.is_silent or candidate.endpoint is None or candidate.name not in carried:
         return candidate
-    problem = candidate.problem or "its status does not say whether it is ready; it is kept in the route that runs"
+    problem = candidate.problem or "its status does not report whether it is ready; it is kept in the existing route"
     return replace(candidate, ready=True, backend_name=carried[candidate.name], problem=problem)
 
 
 def _carried(observed: Observed) -> dict[str, str]:
-    """Return the Backends, by endpoint, that receive requests through the route that runs."""
+    """Return the Backends, by endpoint, that receive requests through the existing route."""
     running = observed.children.get(routing.ROUTE_KEY)
     if running is None:
         return {}
@@ -157,7 +157,7 @@ def _is_eligible(resource: Resource, namespace: str) -> bool:
 def _gateway(service: Service, observed: Observed) -> GatewayState:
     """Return the gateway of the service.
 
-    Raises: Unsupported when there is none, or several and none is named.
+    Raises: Unsupported when there is none, or when there are several and the service names none.
     """
     found = {str(resource["metadata"]["name"]): resource for resource in observed.required[GATEWAYS]}
     if service.gateway:
@@ -177,7 +177,7 @@ def _gateway(service: Service, observed: Observed) -> GatewayState:
 def _no_gateway(service: Service, found: list[str]) -> Unsupported:
     if service.gateway:
         return Unsupported(
-            f'InferenceGateway "{service.gateway}" of spec.gatewayRef does not exist; create it or name another',
+            f'InferenceGateway "{service.gateway}" in spec.gatewayRef does not exist; create it or name another',
             reason="GatewayNotFound",
         )
     if found:
@@ -186,11 +186,11 @@ def _no_gateway(service: Service, found: list[str]) -> Unsupported:
             "name one in spec.gatewayRef.name",
             reason="AmbiguousGateway",
         )
-    return Unsupported("there is no InferenceGateway; the platform team creates one", reason="GatewayNotFound")
+    return Unsupported("no InferenceGateway exists; ask the platform team to create one", reason="GatewayNotFound")
 
 
 def _check_host(service: Service, state: GatewayState) -> None:
-    """Return when the service may be asked for by its host. Raises: Unsupported when it belongs to somebody else."""
+    """Return when the service may use its host. Raises: Unsupported when the host belongs to another namespace."""
     gateway = state.gateway
     if not service.host or hosts.is_allowed(
         service.host, service.namespace, hostname=gateway.hostname, grants=gateway.grants
@@ -210,10 +210,10 @@ def _check_host(service: Service, state: GatewayState) -> None:
 
 
 def _refused(observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported) -> Outcome:
-    """Return what runs as it is, and why what is asked for is not done."""
+    """Return the held children, and the reason for the refusal."""
     message = error.message
     if routing.ROUTE_KEY in observed.children:
-        message += "; the route that runs is kept as it is"
+        message += "; the existing route is kept as it is"
     accepted = Condition("Accepted", Truth.FALSE, error.reason, message)
     return Outcome(
         requirements=requirements,
@@ -259,7 +259,7 @@ def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts:
 
 def _children(observed: Observed, facts: _Facts, decided: Plan, verdict: Verdict) -> dict[str, Child]:
     if not decided.targets:
-        # Drained on purpose: no traffic is what was asked for. Otherwise nothing is ready, and that is no wish.
+        # A drained service wants no traffic. Otherwise no endpoint is ready, and the author did not ask for that.
         return {} if decided.is_drained else hold.hold(observed.children, _held_readiness)
     wanted = {
         manifest.key: manifest
@@ -272,8 +272,10 @@ def _children(observed: Observed, facts: _Facts, decided: Plan, verdict: Verdict
 
 
 def _staged(observed: Observed, wanted: Mapping[str, Manifest], verdict: Verdict) -> dict[str, Child]:
-    """Return the children in an order that no request falls through: what a route refers to stands before the route
-    changes, and what the route that runs refers to stays until it no longer does.
+    """Return the children of this step of a rollout that loses no request.
+
+    Objects that the new route refers to exist before the route changes. Objects that the existing route refers to stay
+    until it no longer does.
     """
     running = observed.children.get(routing.ROUTE_KEY)
     unmade = {key for key in wanted if _is_referred(key) and not _stands(key, observed.children.get(key))}
@@ -303,7 +305,7 @@ def _is_referred(key: str) -> bool:
 def _references(route: Resource) -> frozenset[str]:
     """Return the names of the Backends and filters that a route's rules refer to.
 
-    Raises: InvalidInput for a route that cannot be read; what it may refer to is then left alone.
+    Raises: InvalidInput for a route that cannot be read. The objects it may refer to are not touched then.
     """
     return frozenset(
         name
@@ -318,8 +320,7 @@ def _references(route: Resource) -> frozenset[str]:
 def _stands(key: str, child: Resource | None) -> bool:
     if child is None:
         return False
-    # Envoy Gateway looks at a Backend only while a route refers to it: to wait for more than no refusal is to wait for
-    # ever.
+    # Envoy Gateway reads a Backend only while a route refers to it. Waiting for its acceptance would never end.
     return key == routing.RULE_FILTER_KEY or gateway_status.backend(child).is_good is not False
 
 
@@ -330,7 +331,7 @@ def _readiness(key: str, child: Resource | None, route: Verdict) -> Ready:
 
 
 def _held_readiness(child: Resource) -> Ready:
-    """Return the readiness of an observed child by its kind; a route is judged where its gateway is known."""
+    """Return the readiness of an observed child by its kind. A route is FALSE, because its gateway is unknown."""
     kind = str(child.get("kind"))
     if kind == "Backend":
         return _truth(gateway_status.backend(child))
@@ -357,7 +358,7 @@ def _accepted(service: Service, decided: Plan) -> Condition:
             "Accepted",
             Truth.TRUE,
             "OpenToAll",
-            f"whoever reaches the gateway spends the credentials of {', '.join(paying[:5])}; set spec.auth",
+            f"every client of the gateway can use the credentials of {', '.join(paying[:5])}; set spec.auth",
         )
     return Condition("Accepted", Truth.TRUE, "Accepted", "the gateway can express the service")
 
@@ -369,7 +370,7 @@ def _endpoints_ready(observed: Observed, decided: Plan) -> Condition:
         return Condition("EndpointsReady", Truth.FALSE, "Drained", f"all groups have weight 0; {counts}")
     if not decided.targets:
         reason = "NoReadyEndpoints" if decided.matched else "NoEndpoints"
-        kept = "; the route that runs is kept as it is" if routing.ROUTE_KEY in observed.children else ""
+        kept = "; the existing route is kept as it is" if routing.ROUTE_KEY in observed.children else ""
         return Condition("EndpointsReady", Truth.FALSE, reason, f"{counts}{kept}; {notes}")
     if decided.is_complete:
         return Condition("EndpointsReady", Truth.TRUE, "AllReady", "; ".join(filter(None, (counts, notes))))
@@ -377,12 +378,13 @@ def _endpoints_ready(observed: Observed, decided: Plan) -> Condition:
 
 
 def _route_ready(observed: Observed, children: Mapping[str, Child], decided: Plan, route: Verdict) -> Condition:
-    """Return whether requests reach the endpoints: the route and every object it needs, the first fault first."""
+    """Return whether requests reach the endpoints, from the verdicts over the route and every object that it needs."""
     if routing.ROUTE_KEY not in children:
         if decided.targets:
-            message = "the route follows as soon as its SecurityPolicy stands"
+            message = "the route is created once its SecurityPolicy exists"
             return Condition("RouteReady", Truth.UNKNOWN, "WaitingForPolicy", message)
-        return Condition("RouteReady", Truth.FALSE, "NoRoute", "there is nothing to route to; see EndpointsReady")
+        message = "no endpoint can receive requests; see EndpointsReady"
+        return Condition("RouteReady", Truth.FALSE, "NoRoute", message)
     verdicts = [route, *_needs(observed, children)]
     for verdict in verdicts:
         if verdict.is_good is False:
@@ -403,7 +405,7 @@ def _needs(observed: Observed, children: Mapping[str, Child]) -> Iterable[Verdic
 
 
 def _events(observed: Observed, condition: Condition) -> tuple[Event, ...]:
-    """Return an event when a condition turns good, or stops being good; none while it stays as it is."""
+    """Return an event when a condition becomes true or stops being true."""
     before = seen.conditions(observed.status).get(condition.type)
     was_good, is_good = seen.verdict(before) is True, condition.status is Truth.TRUE
     if was_good == is_good:

@@ -63,25 +63,25 @@ def test_synthetic_devices_are_not_claimable() -> None:
 @pytest.mark.parametrize(
     ("devices", "says"),
     [
-        pytest.param([H200, H200], "spec.devices[1]: gpu is the name of an earlier device", id="same-name-twice"),
+        pytest.param([H200, H200], "spec.devices[1]: duplicate device name gpu", id="same-name-twice"),
         pytest.param(
             [device(attributes={"gpu-type": {"string": "x"}})],
-            'spec.devices[0].attributes.gpu-type: must be letters, digits and "_"',
+            'spec.devices[0].attributes.gpu-type: must consist of at most 32 letters, digits and "_"',
             id="name-no-selector-can-write",
         ),
         pytest.param(
             [device(capacity={"Example.com/memory": {"value": "1Gi"}})],
-            "spec.devices[0].capacity.Example.com/memory: must be letters",
+            "spec.devices[0].capacity.Example.com/memory: must consist of at most 32 letters",
             id="domain-in-upper-case",
         ),
         pytest.param(
             [device(attributes={"a" * 33: {"int": 1}})],
-            "at most 32 of them",
+            "at most 32 letters",
             id="name-too-long",
         ),
         pytest.param(
             [device(capacity={"memory": {"value": "1Gi"}, "gpu.nvidia.com/memory": {"value": "2Gi"}})],
-            "spec.devices[0].capacity.gpu.nvidia.com/memory: is the same as memory",
+            "spec.devices[0].capacity.gpu.nvidia.com/memory: duplicates memory",
             id="one-name-in-two-spellings",
         ),
         pytest.param(
@@ -113,7 +113,7 @@ def test_refused(devices: list[Json], says: str) -> None:
 
 def test_every_problem_of_names_is_told_at_once() -> None:
     message = condition(composed(H200, device(attributes={"a-b": {"int": 1}})), "Accepted").message
-    assert "earlier device" in message and "a-b" in message
+    assert "duplicate device name" in message and "a-b" in message
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_nominal_memory_is_a_warning(changes: Json, publishes: str) -> None:
     outcome = composed(device(**changes))
     memory = condition(outcome, "MemoryAsPublished")
     assert (memory.status, memory.reason) == (Truth.FALSE, "NominalMemory")
-    assert f"so write {publishes}" in memory.message
+    assert f"write {publishes}" in memory.message
     assert outcome.ready is Ready.TRUE, "a doubtful class still serves"
     assert outcome.status["warnings"] == [memory.message]
     assert [event.message for event in outcome.events] == [memory.message]
@@ -212,7 +212,7 @@ def test_parts_of_one_physical_device_are_claimable_as_often_as_they_fit() -> No
     part = taking({"counterSet": "gpu", "counters": {"memory": {"value": "10Gi"}}, "placements": [["slice-0"]]})
     outcome = parted_class([SET], whole, part, device(name="apart", count=3))
     assert outcome.status == {"devices": 2 + 3}
-    assert condition(outcome, "Accepted").message == "5 claimable devices on a node"
+    assert condition(outcome, "Accepted").message == "each node has 5 claimable devices"
 
 
 @pytest.mark.parametrize(
@@ -288,4 +288,4 @@ def test_nominal_memory_of_a_slice_is_a_warning(profile: str, declared: str, pub
     attributes = {"productName": {"string": "NVIDIA H100 80GB HBM3"}, "profile": {"string": profile}}
     outcome = composed(device(attributes=attributes, capacity={"memory": {"value": declared}}))
     memory = condition(outcome, "MemoryAsPublished")
-    assert f"publishes {publishes} for H100 {profile}, so write {publishes}" in memory.message
+    assert f"publishes {publishes} for H100 {profile}; write {publishes}" in memory.message

@@ -40,7 +40,7 @@ def test_a_queue_nobody_renders_for_is_said_and_closes_the_cluster_to_new_replic
     running = Running()
     running.cluster["spec"]["scheduler"] = {"type": "Kueue", "queueName": "serving"}
     outcome = running.step()
-    assert "spec.scheduler Kueue is not offered yet" in condition(outcome, "StackReady").message
+    assert "spec.scheduler Kueue is not supported yet" in condition(outcome, "StackReady").message
     assert len(outcome.status["admitted"]) == 3, "what is admitted stays"
     assert decoded.decode(running.cluster, {}).scheduler == "Kueue"
 

@@ -135,7 +135,7 @@ def test_a_drain_in_progress_is_told() -> None:
     assert "drain" in move["message"]
     assert "llama-2 is ready" in move["message"]
     (ready,) = (one for one in outcome.conditions if one.type == "ReplicasReady")
-    assert "llama-0 moves: cluster a has the taint drain" in ready.message
+    assert "llama-0 is moving: cluster a has the taint drain" in ready.message
     assert outcome.ready is Ready.FALSE
     for _ in range(6):
         outcome = running.step()

@@ -150,4 +150,4 @@ def test_a_replica_is_asked_for_by_its_own_host() -> None:
     endpoint = outcome.children["backend"].resource["spec"]["endpoints"][0]
     assert endpoint["hostname"] == "llama-0.ml-team.modelplane.internal"
     assert endpoint["fqdn"] == {"hostname": "gateway.east.example.com", "port": 80}
-    assert "asked for as llama-0.ml-team.modelplane.internal" in condition(outcome, "EndpointResolved").message
+    assert "the Host header is llama-0.ml-team.modelplane.internal" in condition(outcome, "EndpointResolved").message

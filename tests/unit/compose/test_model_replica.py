@@ -37,7 +37,10 @@ def test_the_cluster_is_asked_for_on_every_call_and_nothing_is_decided_before_it
     [
         pytest.param([], ("Unknown", "ClusterMissing"), "create it", id="no cluster"),
         pytest.param(
-            [world.cluster(admits=False)], ("Unknown", "WaitingForAdmission"), "has not said yet", id="no verdict yet"
+            [world.cluster(admits=False)],
+            ("Unknown", "WaitingForAdmission"),
+            "waiting for cluster",
+            id="no verdict yet",
         ),
         pytest.param(
             [
@@ -55,7 +58,7 @@ def test_the_cluster_is_asked_for_on_every_call_and_nothing_is_decided_before_it
         pytest.param(
             [world.cluster(admits=False, admitted=["other/llama-0", "ml-team/llama-00"])],
             ("Unknown", "WaitingForAdmission"),
-            "has not said yet",
+            "waiting for cluster",
             id="others are admitted",
         ),
     ],
@@ -112,7 +115,7 @@ def test_nothing_is_started_past_a_queue_that_is_not_offered() -> None:
     outcome = world.compose(world.composite(), queued)
     assert not outcome.children
     said = next(condition.message for condition in outcome.conditions if condition.type == "Serving")
-    assert said == "spec.scheduler Kueue of cluster gke-us is not offered yet"
+    assert said == "spec.scheduler Kueue of cluster gke-us is not supported yet"
 
 
 def _queue(cluster: Any) -> Any:
@@ -181,7 +184,7 @@ def test_the_workload_comes_after_the_preset_that_its_controller_looks_for_once(
     first = world.compose(world.composite(gang), world.cluster())
     assert "preset-decode" in first.children
     assert "workload" not in first.children
-    assert "it is created once preset-decode is there" in world.message(first, "WorkloadReady")
+    assert "the workload is created once preset-decode exists" in world.message(first, "WorkloadReady")
     assert first.status["phase"] == "Starting"
     children = world.applied(first)
     there = world.compose(world.composite(gang, first.status), world.cluster(), children=children)

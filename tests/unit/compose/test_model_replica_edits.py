@@ -110,7 +110,7 @@ def test_an_edit_is_told_once() -> None:
     _fifty_of_another_image(children)
     outcome = world.compose(document, _other_nodes(), children=children)
     assert [str(event.reason) for event in outcome.events] == ["ObjectEdited"]
-    assert outcome.events[0].message.startswith("workload was changed by somebody else")
+    assert outcome.events[0].message.startswith("workload was changed by another client")
 
 
 def test_how_an_object_is_judged_and_deleted_is_put_back_too() -> None:

@@ -180,7 +180,7 @@ def test_what_cannot_be_read_freezes_its_own_holding_and_nobody_elses(value: Jso
     running.add("late-0")["spec"]["workers"] = copy.deepcopy(running.replicas[1]["spec"]["workers"])
     outcome = running.step()
     assert (len(admitted(outcome)), pods(outcome)) == (FULL, FULL), "it counts for what it was admitted with"
-    assert "ml-team/llama-0 cannot be read and what it was admitted with is counted" in str(outcome.conditions)
+    assert "ml-team/llama-0 cannot be read; the devices it was admitted with stay counted" in str(outcome.conditions)
 
 
 @pytest.mark.parametrize(

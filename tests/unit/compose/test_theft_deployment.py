@@ -71,7 +71,7 @@ def test_what_was_changed_is_put_back(edit: Callable[[Json], None]) -> None:
     outcome = running.compose()
     assert outcome.children[REPLICA].resource["spec"] == before[REPLICA].resource["spec"]
     assert outcome.children.keys() == before.keys(), "nobody moves for it, and its endpoint stays"
-    assert 'ModelReplica "llama-0" was changed by somebody else, and is put back' in told(outcome)
+    assert 'ModelReplica "llama-0" was changed by another client; its spec is restored' in told(outcome)
 
 
 @pytest.mark.parametrize("edit", EDITS)

@@ -57,7 +57,7 @@ def test_what_was_not_admitted_is_not_rendered(value: Replica) -> None:
     assert not outcome.children
     assert outcome.status["phase"] == "Pending"
     assert world.conditions(outcome)["Admitted"] == ("Unknown", "WaitingForAdmission")
-    assert "was changed since cluster gke-us admitted it, and nothing is rendered" in world.message(outcome, "Admitted")
+    assert "was changed after cluster gke-us admitted it, and nothing is rendered" in world.message(outcome, "Admitted")
 
 
 def test_an_admission_of_an_earlier_replica_of_the_name_is_not_this_ones() -> None:
@@ -74,8 +74,8 @@ def test_a_running_replica_that_is_edited_is_kept_as_it_was_admitted_and_says_so
     assert outcome.status["phase"] != "Pending"
     assert outcome.status["observedGeneration"] == 1, "what is reported is what was admitted"
     assert world.conditions(outcome)["Admitted"] == ("Unknown", "WaitingForAdmission")
-    assert "what was admitted is kept" in world.message(outcome, "Admitted")
-    assert "has not admitted what is written in it now" in world.message(outcome, "Serving")
+    assert "the admitted workload is kept" in world.message(outcome, "Admitted")
+    assert "has not admitted its current spec" in world.message(outcome, "Serving")
     again = edited(document, LARGER)
     again["status"] = {**outcome.status, "conditions": []}
     assert world.compose(again, recorded(), children=children).status == outcome.status

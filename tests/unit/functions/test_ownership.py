@@ -50,16 +50,14 @@ def _condition(outcome: Outcome) -> Any:
 @pytest.mark.parametrize(
     ("found", "says"),
     [
-        pytest.param(_backend(), "controlled by nobody", id="by hand"),
+        pytest.param(_backend(), "has no controller", id="by hand"),
         pytest.param(
             _backend({**OURS, "kind": "ModelService", "name": "chat", "uid": "u2"}), "ModelService chat", id="another"
         ),
         pytest.param(_backend({**OURS, "uid": "u0"}), "ModelEndpoint saas", id="an earlier one of the same name"),
+        pytest.param(_backend({**OURS, "controller": False}), "has no controller", id="an owner that is no controller"),
         pytest.param(
-            _backend({**OURS, "controller": False}), "controlled by nobody", id="an owner that is no controller"
-        ),
-        pytest.param(
-            _backend(labels={ownership.LABEL_COMPOSITE: "other"}), "controlled by nobody", id="another's, restored"
+            _backend(labels={ownership.LABEL_COMPOSITE: "other"}), "has no controller", id="another's, restored"
         ),
     ],
 )
@@ -68,7 +66,7 @@ def test_nothing_is_written_over_somebody_elses_object(found: Json, says: str) -
     assert outcome.children.keys() == {"credential"}, "what is free is made"
     assert (_condition(outcome).status, _condition(outcome).reason) == (Truth.FALSE, "NameTaken")
     assert (
-        f"Backend ml-team/saas exists and {'belongs to ' if 'Model' in says else 'is '}{says}"
+        f"Backend ml-team/saas exists and {'belongs to ' if 'Model' in says else ''}{says}"
         in _condition(outcome).message
     )
     assert outcome.ready is Ready.FALSE

@@ -176,7 +176,7 @@ def test_one_byte_more_is_refused_before_anything_is_applied() -> None:
     message = fatal(response)
     assert "4194305 bytes in 2 resources" in message
     assert "replica-big" in message.split("replica-small")[0]
-    assert "split this object" in message
+    assert "split the object" in message
     assert response.ByteSize() < 2000
 
 
@@ -251,7 +251,7 @@ def test_more_objects_than_a_fleet_has_are_refused(monkeypatch: pytest.MonkeyPat
     assert not answer(request, Outcome()).results
     request.required_resources["clusters"].items.add().resource.update({"kind": "Thing"})
     response = answer(request, Outcome())
-    assert "4 objects are to be looked at for it, 3 is the limit" in fatal(response)
+    assert "4 objects have to be read for it, and the limit is 3" in fatal(response)
     assert [condition.reason for condition in response.conditions] == ["OverBudget"]
     assert not response.desired.resources
 

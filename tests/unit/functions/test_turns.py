@@ -175,7 +175,7 @@ def test_a_tenant_is_turned_away_before_its_calls_fill_the_memory(monkeypatch: p
     assert gate.began.acquire(timeout=SOON)
     for _ in range(3):
         one.submit("a", gate)
-    with pytest.raises(BusyError, match="3 calls of a wait already"):
+    with pytest.raises(BusyError, match="3 calls of a are already queued"):
         one.submit("a", gate)
     one.submit("b", gate)
     gate.go_on.set()

@@ -121,10 +121,10 @@ def test_children_are_written(emitted: dict[str, Any], expected: dict[str, Any])
     ("spec", "says"),
     [
         pytest.param({"n": 2**53 + 1}, "c.spec.n: 9007199254740993", id="integer-that-would-be-rounded"),
-        pytest.param({"n": [math.inf]}, "c.spec.n[0]: inf", id="infinite"),
-        pytest.param({"n": math.nan}, "c.spec.n: nan", id="not-a-number"),
-        pytest.param({"n": {1, 2}}, "c.spec.n: set", id="set-has-no-order"),
-        pytest.param({1: "x"}, "key 1 is not text", id="key-that-is-not-text"),
+        pytest.param({"n": [math.inf]}, "c.spec.n[0]: JSON cannot represent inf", id="infinite"),
+        pytest.param({"n": math.nan}, "c.spec.n: JSON cannot represent nan", id="not-a-number"),
+        pytest.param({"n": {1, 2}}, "c.spec.n: JSON cannot represent set", id="set-has-no-order"),
+        pytest.param({1: "x"}, "key 1 is not a string", id="key-that-is-not-text"),
     ],
 )
 def test_what_json_cannot_hold_is_a_bug(spec: dict[Any, Any], says: str) -> None:

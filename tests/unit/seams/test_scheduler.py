@@ -99,7 +99,7 @@ def test_one_that_is_not_registered_takes_no_replica_and_says_so() -> None:
     (reason,) = _of(world, "ModelDeployment")["status"]["unschedulable"]["reasons"]
     assert f"spec.scheduler is {NAME}, and no backend renders for its queues yet" in reason["detail"]
     stack = next(c for c in _of(world, "InferenceCluster")["status"]["conditions"] if c["type"] == "StackReady")
-    assert f"spec.scheduler {NAME} is not offered yet" in stack["message"]
+    assert f"spec.scheduler {NAME} is not supported yet" in stack["message"]
 
 
 def test_kube_scheduler_marks_nothing() -> None:
