@@ -1,6 +1,6 @@
-"""Quantities as whole numbers, for exact sums.
+"""Quantities as integers, for exact sums.
 
-Units: nano, the finest that a quantity of Kubernetes holds.
+Units: nano, the smallest unit of a Kubernetes quantity.
 """
 
 from __future__ import annotations

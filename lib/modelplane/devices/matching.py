@@ -1,16 +1,16 @@
-"""Which devices of one node serve the requests of one pod.
+"""Matching of the requests of one pod with the devices of one node.
 
-The search follows the allocator of Kubernetes: requests in order, devices by driver and then in the order they are
-listed, selectors in order up to the first that is false, nothing evaluated before it is reached, and a CEL error that
-is reached ends the whole claim. Parts of one physical device exclude each other (`partitions`). What is decided here
-and not there is the DeviceClass of each request: it is that of the device it is bound to, and a DeviceClass is taken
-to select exactly the devices that name it.
+The search follows the allocator of Kubernetes. It takes requests in order, devices by driver and in listed order, and
+selectors in order up to the first that is false. It evaluates a selector only when it reaches it, and a CEL error ends
+the whole claim. Parts of one physical device exclude each other (`partitions`). Unlike the allocator, the search also
+chooses the DeviceClass of each request: it is that of the bound device. A DeviceClass is assumed to select exactly the
+devices that name it.
 
-What is searched is bounded in steps, never in seconds, so that the same question has the same answer everywhere. A
-search that came to its bound without an option is `MissKind.UNDECIDED`; who asked takes it as a no and says so.
+The search is bounded in steps, not in seconds, so that the same input has the same answer everywhere. A search that
+reaches its limit without an option returns `MissKind.UNDECIDED`, which a caller treats as a no and reports.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: one request is served by
-one kind of device, where the allocator may mix kinds of one DeviceClass; such a node is refused, never over-promised.
+Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: one kind of device serves a
+request, while the allocator may mix kinds of one DeviceClass. Such a node is refused and never over-committed.
 """
 
 from __future__ import annotations
@@ -29,22 +29,21 @@ from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeC
 from modelplane.devices.selector import Outcome
 
 OPTIONS_MAX = 16
-"""Distinct ways of using a node's devices that are looked at; more exist only for classes with many alike kinds."""
+"""Limit of the options of a node; only classes with many similar kinds have more."""
 COMBINATIONS_MAX = 256
-"""Choices of a DeviceClass per request that are looked at."""
+"""Limit of the combinations of DeviceClasses for the requests."""
 STEPS_MAX = 4096
-"""Choices of a kind for a request that are looked at in all combinations together; a tenth of a second, where each is
-weighed, half a second."""
+"""Limit of the steps in all combinations together, about 0.1 s; 0.5 s where each step is checked by `supply`."""
 WANTED_SHOWN = 8
-"""Requests that a message lists."""
+"""Limit of the requests that a message lists."""
 
 Group: TypeAlias = tuple[int, ...]
-"""Indexes of the kinds of one DeviceClass, in the order the allocator reaches them."""
+"""Indexes of the kinds of one DeviceClass, in the order of the allocator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The outcome of all selectors, and the one that decided it with its error when it is an ABORT."""
+    """The outcome of all selectors, and for an ABORT the selector that failed and its error."""
 
     outcome: Outcome
     expression: str = ""
@@ -62,9 +61,9 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One way to serve a pod.
+    """A way to serve a pod.
 
-    A pick per request in order, and the devices it counts, sorted by name (Synthetic left out).
+    `picks` has one entry per request, in order. `counted` are its devices by name, without Synthetic ones.
     """
 
     picks: tuple[Pick, ...]
@@ -72,7 +71,7 @@ class Option:
 
 
 class MissKind(StrEnum):
-    """Why a node of a class cannot serve a pod even when it is empty."""
+    """The kind of reason why even an empty node of a class cannot serve a pod."""
 
     SELECTOR_ERROR = "selector error"
     NO_MATCH = "no match"
@@ -82,7 +81,7 @@ class MissKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """Why no option exists. `request` is empty when it takes several of them to fail."""
+    """The reason why no option exists. `request` is empty when several requests together cause it."""
 
     kind: MissKind
     request: str
@@ -91,14 +90,14 @@ class Miss:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The options in the allocator's order, or why there is none."""
+    """The options in the order of the allocator, or the reason why there is none."""
 
     options: tuple[Option, ...]
     miss: Miss | None = None
 
 
 def check(requests: tuple[Request, ...]) -> None:
-    """Return nothing when every selector compiles.
+    """Check that every selector compiles.
 
     Raises: InvalidSelector (the author's fault).
     """
@@ -109,7 +108,7 @@ def check(requests: tuple[Request, ...]) -> None:
 
 @lru_cache(maxsize=65536)
 def answer(selectors: tuple[str, ...], device: Device) -> Selected:
-    """Return what the selectors say of one device. Cost: once per distinct (selectors, device) and process.
+    """Return the outcome of the selectors on one device. Cost: once per distinct (selectors, device) and process.
 
     Raises: InvalidSelector (the author's fault).
     """
@@ -125,7 +124,7 @@ def answer(selectors: tuple[str, ...], device: Device) -> Selected:
 
 @lru_cache(maxsize=8192)
 def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...] = ()) -> Match:
-    """Return how an empty node of the class serves one pod.
+    """Return the options of an empty node of the class for one pod.
 
     Raises: InvalidSelector (the author's fault).
     """
@@ -188,7 +187,7 @@ def _serves(request: Request, kind: Device) -> bool:
 
 
 class _Aborted(Exception):
-    """Carries the allocator's abort out of the search; never leaves this module."""
+    """The abort of the allocator inside the search; it never leaves this module."""
 
     def __init__(self, request: Request, kind: Device) -> None:
         super().__init__(request.name)
@@ -196,14 +195,14 @@ class _Aborted(Exception):
 
 
 class Steps:
-    """Steps that are left to one question; `is_over` once one was wanted and there was none."""
+    """The remaining steps of one search. `is_over` is True after a step was taken and none was left."""
 
     def __init__(self, most: int) -> None:
         self._left = most
         self.is_over = False
 
     def take(self) -> bool:
-        """Return whether there was one."""
+        """Take a step and return whether one was left."""
         interruption.checkpoint()
         self._left -= 1
         self.is_over |= self._left < 0
@@ -338,7 +337,7 @@ class _Claim:
 
 
 def rivals(selectors: tuple[str, ...], device: Device, node_class: NodeClass) -> tuple[Device, ...]:
-    """Return the other kinds of the node that a claim for the device may be given: of its DeviceClass, and matching."""
+    """Return the other matching kinds of the node in the same DeviceClass, which a claim for the device may get."""
     return tuple(
         other
         for other in node_class.devices
@@ -398,8 +397,8 @@ def _unserved(node_class: NodeClass, requests: tuple[Request, ...], constraints:
 def _undecided(requests: tuple[Request, ...]) -> Miss:
     """Return that the search ended at its bound."""
     detail = (
-        f"whether one node can serve {_wanted(requests)} together was not decided in {STEPS_MAX} steps; ask for fewer "
-        "requests, or let their selectors name fewer kinds of device"
+        f"the search for one node that serves {_wanted(requests)} together was undecided after {STEPS_MAX} steps; use "
+        "fewer requests, or selectors that match fewer kinds of device"
     )
     return Miss(MissKind.UNDECIDED, "", detail)
 

@@ -1,4 +1,4 @@
-"""The memory of a device, as its driver publishes it."""
+"""Memory of a device, as its driver publishes it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MEMORY = "memory"
 
 
 def published(device: Device) -> int | None:
-    """Return the memory in bytes that the device's driver publishes, None where it publishes none.
+    """Return the memory in bytes that the driver of the device publishes, None if it publishes none.
 
     A capacity without a domain belongs to the driver's domain.
     """

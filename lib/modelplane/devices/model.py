@@ -1,7 +1,7 @@
-"""What a node offers and what a pod asks for, in the terms of Dynamic Resource Allocation (DRA).
+"""Devices of a node and requests of a pod, in the terms of Dynamic Resource Allocation (DRA).
 
-Identity is content: two pools of one class hold equal devices, so every answer about a device is found once for all of
-them. Source: resource.k8s.io/v1 of Kubernetes 1.36 (Device, DeviceRequest, DeviceConstraint).
+Two devices with equal content are equal, so that an answer about the devices of a class is found once for all pools.
+Source: resource.k8s.io/v1 of Kubernetes 1.36 (Device, DeviceRequest, DeviceConstraint).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Claim(StrEnum):
-    """How a device reaches a pod."""
+    """The mechanism that gives a device to a pod."""
 
     DRA = "DRA"
     SYNTHETIC = "Synthetic"
@@ -19,7 +19,7 @@ class Claim(StrEnum):
 
 
 class AttributeKind(StrEnum):
-    """The four value kinds of a device attribute (list kinds are behind an alpha gate)."""
+    """The value kinds of a device attribute. Lists are behind an alpha feature gate."""
 
     STRING = "string"
     INT = "int"
@@ -29,7 +29,7 @@ class AttributeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One typed attribute value; `value` is the text for STRING and VERSION."""
+    """A typed attribute value. `value` is a text for STRING and VERSION."""
 
     kind: AttributeKind
     value: str | int | bool
@@ -37,7 +37,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class CounterSet:
-    """What each of `count` equal physical devices of a node has to share out: sorted (counter, quantity) pairs."""
+    """The shared counters of each of `count` equal physical devices of a node, as sorted (counter, quantity) pairs."""
 
     name: str
     count: int
@@ -46,10 +46,10 @@ class CounterSet:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What one device of a kind takes from one counter set.
+    """The counters that one device of a kind consumes from one counter set.
 
-    `amounts` are sorted (counter, quantity) pairs that it takes wherever it is. `placements` are the places where it
-    can be, each the counters it takes whole; a kind without placements can be made `alike` times of one set.
+    `amounts` are the sorted (counter, quantity) pairs that it consumes at every place. `placements` are its possible
+    places, each a list of counters that it consumes fully. A kind without placements fits `alike` times in one set.
     """
 
     counter_set: str
@@ -60,13 +60,12 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One kind of device of one node, `count` of them, all alike.
+    """A kind of device of one node, `count` of them, all equal.
 
-    `draws` are what it takes from the counter sets of its class; then it is a part of a physical device (or the
-    whole of one that can be parted), and `count` says how many of it fit on a node that holds nothing else.
-    `attributes` and `capacity` are sorted (name, value) pairs, so that the device is hashable and its hash is its
-    content; a name without a domain belongs to the driver's domain. Capacity values are the text of a Kubernetes
-    quantity.
+    `draws` are the counters that one device consumes. A device with draws is a part of a partitionable device, or the
+    whole of one, and `count` is the number of them on a node that holds nothing else. `attributes` and `capacity` are
+    sorted (name, value) pairs, which makes the device hashable. A name without a domain belongs to the domain of the
+    driver. Capacity values are Kubernetes quantities as text.
     """
 
     name: str
@@ -81,9 +80,9 @@ class Device:
     draws: tuple[Draw, ...] = ()
 
     def attribute(self, name: str) -> Attribute | None:
-        """Return the attribute of a qualified name, None where it is not published.
+        """Return the attribute with a qualified name, None if it is not published.
 
-        A name that is published as asked goes before one without a domain, which belongs to the driver's domain.
+        An exact name takes precedence over a name without a domain, which belongs to the domain of the driver.
         """
         domain, slash, plain = name.partition("/")
         own = None
@@ -95,14 +94,14 @@ class Device:
         return own if slash and domain == self.driver else None
 
     def qualified(self, name: str) -> tuple[str, str]:
-        """Return domain and identifier of a published name."""
+        """Return the domain and the identifier of a published name."""
         domain, slash, identifier = name.partition("/")
         return (domain, identifier) if slash else (self.driver, name)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one pod asks of one kind of device: `count` devices that satisfy every CEL selector."""
+    """A request of one pod for `count` devices of one kind that satisfy every CEL selector."""
 
     name: str
     count: int
@@ -111,7 +110,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """All devices of the named requests (all requests when empty) share the value of one attribute."""
+    """A constraint that all devices of the named requests have the same value of an attribute.
+
+    If `requests` is empty, it applies to all requests.
+    """
 
     match_attribute: str
     requests: tuple[str, ...] = ()
@@ -119,10 +121,10 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class NodeClass:
-    """The hardware of one node: an InferenceClass as the matcher sees it.
+    """The hardware of one node: the part of an InferenceClass that the matcher reads.
 
-    `cpu_millis` and `memory_bytes` are the node's allocatable amounts, None where the class does not declare them
-    (then they are not checked). `cost_per_node_hour` is an exact decimal text in `currency`, None where unknown.
+    `cpu_millis` and `memory_bytes` are the allocatable amounts of the node. If the class does not declare them they are
+    None and not checked. `cost_per_node_hour` is an exact decimal text in `currency`, None if it is unknown.
     """
 
     name: str

@@ -1,9 +1,8 @@
-"""By how little a device misses a selector.
+"""Nearness of a device to a match with a selector.
 
-Found by trying values and asking the matcher, never by reading the selector's meaning.
-
-The values tried are the literals of the selector itself. A device that matches once its memory is set to the
-selector's `quantity("140Gi")` misses by exactly that; nothing is claimed that was not evaluated.
+The gap is found by trial: the literals of the selector are set as values of the device, and the matcher evaluates the
+result. A device that matches with its memory set to `quantity("140Gi")` misses by exactly that. No reported gap is
+guessed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from modelplane.errors import InvalidQuantity, ModelplaneError
 from modelplane.units import Quantity
 
 TRIALS_MAX = 600
-"""Devices that are tried for one answer; a selector that misses by more than two values is told without numbers."""
+"""Limit of the trials for one answer. A miss by more than two values is reported without numbers."""
 
 _LITERAL = re.compile(
     r"""(?P<call>quantity|semver)?\(?\s*(?P<quote>["'])(?P<text>[^"'\\]*)(?P=quote)|(?<![\w.])(?P<number>-?\d+)(?![\w.])"""
@@ -31,11 +30,10 @@ _LITERAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One value of the device that the selector does not accept.
+    """A value of the device that the selector does not accept.
 
-    `wants` is a literal with the comparison that was found to hold.
-
-    `ratio` is how far a quantity or number is off (1 or more); 1 for other kinds.
+    `wants` is a literal with the comparison that holds for it. `ratio` is the quotient of the two numbers, 1 or more;
+    for other kinds it is 1.
     """
 
     name: str
@@ -46,11 +44,9 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """What separates a device from a match.
+    """The gaps between a device and a match, the device that would match, and the selectors that would match it.
 
-    The device as it would match, and the selectors as the device would match them.
-
-    `selectors` is None where no change of the literals was found that makes them accept the device as it is.
+    `selectors` is None if no change of the literals makes them accept the device as it is.
     """
 
     gaps: tuple[Gap, ...]
@@ -59,7 +55,7 @@ class Near:
 
     @property
     def distance(self) -> tuple[int, float]:
-        """Return what orders misses: the number of values, then how far they are off."""
+        """Return the sort key of misses: the number of values, then the sum of their ratios."""
         return (len(self.gaps), sum(gap.ratio for gap in self.gaps))
 
 
@@ -74,7 +70,7 @@ class _Literal:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """One value of the device set to one literal."""
+    """A value of the device, set to a literal."""
 
     name: str
     has: str
@@ -85,7 +81,7 @@ class _Trial:
 
 @lru_cache(maxsize=8192)
 def nearest(selectors: tuple[str, ...], device: Device) -> Near | None:
-    """Return the smallest set of at most two values that separates the device from a match, None when none is found.
+    """Return the smallest set of at most two values that separates the device from a match, None if none is found.
 
     Raises: InvalidSelector (the author's fault).
     """

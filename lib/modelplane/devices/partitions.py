@@ -1,15 +1,13 @@
-"""Which parts of its physical devices one node can hold at the same time.
+"""Partitions of physical devices that one node can hold at the same time.
 
-A partitionable device draws from the counters of one physical device, and where a part lies decides what it draws: a
-MIG slice takes particular memory slices of its GPU. So the parts of a node are not a matter of sums. Physical devices
-are alike and independent (`physical`), so what one of them can hold is found once (`loads`), and a node is so many of
-them.
+A partitionable device consumes counters of one physical device, and its place decides which: a MIG slice takes specific
+memory slices of its GPU. So sums do not decide what a node can hold. The physical devices of a family are equal and
+independent (`physical`), so the loads of one are computed once (`loads`), and a node has a number of them.
 
-A cluster moves nothing: a device is put at the first place that is free when its pod comes, and may lie in the way of
-a later one. So there are two questions: whether devices can be held together at all (`holds`), and whether they are
-however their kinds come (`holds_as_they_come`).
+A cluster never moves a device. It takes the first free place when a pod arrives, and can block a later pod. So there
+are two questions: `holds` answers if a node can hold devices at all, `holds_as_they_come` if it can in every order.
 
-Exact or `Undecided`, never a guess. Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters).
+The answers are exact or `Undecided`. Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters).
 """
 
 from __future__ import annotations
@@ -24,23 +22,23 @@ from modelplane import interruption
 from modelplane.devices.physical import Family, Place, Vector
 
 STATES_MAX = 50_000
-"""Ways to part one physical device that are looked at."""
+"""Limit of the ways to partition one physical device."""
 WAYS_MAX = 5_000
-"""Ways to put devices of one kind on a physical device that are looked at; the MIG profiles of a GPU have up to 128."""
+"""Limit of the ways to place devices of one kind on a physical device; MIG profiles of a GPU have up to 128."""
 STEPS_MAX = 20_000
-"""Physical devices that are filled while one node is looked at."""
+"""Limit of the physical devices that are filled in the search over one node."""
 ORDERS = 24
-"""Orders in which kinds may have come that are looked at."""
+"""Limit of the orders of arrival that are tried."""
 
 
 class Undecided(Exception):
-    """The search was cut off; whoever asked must take it as a no and say so."""
+    """The search reached its limit; the caller must treat it as a no and report it."""
 
 
 def loads(family: Family, kinds: Vector) -> tuple[Vector, ...]:
-    """Return the fullest loads of one unit, counts of the kinds (positions in the family) given.
+    """Return the maximal loads of one unit, as counts of the given kinds (positions in the family).
 
-    Cost: once per distinct question and process, also where it is not decided. Raises: Undecided.
+    Cost: once per distinct question and process, also if undecided. Raises: Undecided.
     """
     found = _loads(family, kinds)
     if found is None:
@@ -97,9 +95,9 @@ def _fullest(counts: set[Vector]) -> tuple[Vector, ...]:
 
 
 def holds(family: Family, wanted: Vector) -> bool:
-    """Return whether a node holds so many devices of each kind of the family at once.
+    """Return whether a node can hold the wanted number of devices of each kind of the family.
 
-    Cost: once per distinct question and process, also where it is not decided. Raises: Undecided.
+    Cost: once per distinct question and process, also if undecided. Raises: Undecided.
     """
     found = _holds(family, wanted)
     if found is None:
@@ -132,9 +130,9 @@ def _filling(family: Family, kinds: Vector) -> _Filling:
 
 
 class _Filling:
-    """The search over units.
+    """A search over units.
 
-    Some unit carries a device of the rarest kind that is left, and it is no loss if that unit is as full as can be.
+    Some unit carries a device of the rarest remaining kind, and nothing is lost if that unit has a maximal load.
     """
 
     def __init__(self, able: tuple[Vector, ...]) -> None:
@@ -180,11 +178,10 @@ class _Filling:
 
 @lru_cache(maxsize=65536)
 def holds_as_they_come(family: Family, wanted: Vector) -> bool:
-    """Return whether a node holds so many devices of each kind in whatever order the kinds come.
+    """Return whether a node can hold the wanted number of devices of each kind in any order of arrival.
 
-    Each device goes to the first unit and the first of its places that is free, as listed, which is the allocator's
-    order. Cost: `ORDERS` orders; all of up to four kinds, and of more a sample that has each of them last. Raises:
-    Undecided.
+    Each device goes to the first free place of the first unit, which is the order of the allocator. Cost: `ORDERS`
+    orders: all of up to four kinds; for more, a sample that has each kind last. Raises: Undecided.
     """
     kinds = [kind for kind, number in enumerate(wanted) if number]
     return holds(family, wanted) and all(_all_find_places(family, wanted, order) for order in _orders(kinds))
@@ -238,7 +235,7 @@ def _fill_run(family: Family, kind: int, run: tuple[int, int], missing: int, aft
 
 
 def most(family: Family, kind: int) -> int:
-    """Return how many devices of one kind (a position in the family) a node holds that holds nothing else.
+    """Return the number of devices of one kind (a position in the family) on a node that holds nothing else.
 
     Raises: Undecided.
     """
@@ -246,7 +243,7 @@ def most(family: Family, kind: int) -> int:
 
 
 def most_at_once(family: Family) -> int:
-    """Return how many devices of any kinds a node holds at once.
+    """Return the largest number of devices of all kinds together that a node can hold.
 
     Raises: Undecided.
     """
@@ -255,7 +252,7 @@ def most_at_once(family: Family) -> int:
 
 @lru_cache(maxsize=4096)
 def lies_in_its_own_way(family: Family, kind: int) -> bool:
-    """Return whether fewer devices of one kind alone find a place one after the other than could be held.
+    """Return whether devices of one kind can block each other, so that fewer find a place than a node can hold.
 
     Raises: Undecided.
     """
@@ -265,22 +262,22 @@ def lies_in_its_own_way(family: Family, kind: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """What a node of a class holds beside the sums: compared by identity, made once per class.
+    """The rules for parts of physical devices on a node of a class, compared by identity and made once per class.
 
-    `node` are the amounts of an empty node, for as many leading dimensions as the rules speak of; `axes` are, per
-    family, the dimensions its kinds are counted in.
+    `node` are the amounts of an empty node in the leading dimensions that the rules cover. `axes` are the dimensions in
+    which the kinds of each family are counted.
     """
 
     families: tuple[Family, ...]
     axes: tuple[Vector, ...]
     node: Vector
     as_they_come: bool = False
-    """Whether a node must hold what it is given in whatever order it comes."""
+    """True if a node must be able to hold the devices in any order of arrival."""
 
     def matter(self, vectors: Iterable[Vector]) -> bool:
-        """Return whether the sums do not decide for pods of these sizes.
+        """Return whether sums do not decide for pods of these sizes.
 
-        Two kinds of a family are among them, or one that can lie in its own way.
+        That is the case for two kinds of a family, or for one whose devices can block each other.
         """
         sizes = tuple(vectors)
         for family, axes in zip(self.families, self.axes, strict=True):
@@ -290,11 +287,11 @@ class Rules:
         return False
 
     def speak_of(self, axis: int) -> bool:
-        """Return whether the dimension is one of a device that shares counters with others."""
+        """Return whether the dimension counts a device that shares counters with others."""
         return any(axis in axes for axes in self.axes)
 
     def allow(self, held: Vector) -> bool:
-        """Return whether a node can hold so much.
+        """Return whether a node can hold the amounts.
 
         Raises: Undecided.
         """
@@ -305,9 +302,9 @@ class Rules:
         )
 
     def times(self, free: Vector, vector: Vector, bound: int) -> int:
-        """Return how often, up to `bound`, a pod of size `vector` goes on a node with `free` left.
+        """Return the number of pods of size `vector`, up to `bound`, that fit on a node with `free`.
 
-        A pod that is charged a whole node stands alone, which the sums see to. Raises: Undecided.
+        The sums already keep a pod that is charged a whole node alone. Raises: Undecided.
         """
         if not any(vector[axis] for axes in self.axes for axis in axes) or vector[: len(self.node)] == self.node:
             return bound
@@ -324,5 +321,5 @@ class Rules:
 
 @lru_cache(maxsize=4096)
 def as_they_come(rules: Rules) -> Rules:
-    """Return the rules for pods that come in any order and are never moved."""
+    """Return the rules for pods that arrive in any order and are never moved."""
     return replace(rules, as_they_come=True)

@@ -1,6 +1,6 @@
-"""Families of equal physical devices: what devices they can be parted into, and at which places.
+"""Families of equal physical devices, with the devices that they can be partitioned into and the places of these.
 
-A place is known by what a device there draws from the counters of the physical one, which cannot be drawn twice.
+A place is identified by the counters of the physical device that a device there consumes.
 
 Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters).
 """
@@ -21,12 +21,12 @@ from modelplane.devices.model import CounterSet, Device, Draw, NodeClass
 Vector: TypeAlias = tuple[int, ...]
 
 MEMORY_MAX = 100_000
-"""Answers that are kept of one family."""
+"""Limit of the cached answers of one family."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A way to be on a physical device: what it draws, in nano per counter, and how many devices can be there so.
+    """A place on a physical device. `draws` are in nano per counter, and `alike` devices can have these draws.
 
     `packed` are the draws as one number, see `_Fields`.
     """
@@ -37,9 +37,9 @@ class Place:
 
 
 class _Fields:
-    """Counters side by side in one number, each with a guard bit above it, so that one subtraction does for all.
+    """The layout of counters in one number, each with a guard bit above it, so that one subtraction covers all.
 
-    A guard bit that is gone after a subtraction says that its counter was short.
+    A guard bit that is cleared by a subtraction means that its counter was too small.
     """
 
     def __init__(self, capacity: Vector, draws: list[Vector]) -> None:
@@ -55,16 +55,17 @@ class _Fields:
         )
 
     def packed(self, amounts: Vector) -> int:
-        """Return the amounts as one number; each at most the capacity."""
+        """Return the amounts, each at most the capacity, as one number."""
         rows = zip(amounts, self._units, self._shifts, strict=True)
         return sum((amount // unit) << shift for amount, unit, shift in rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """`units` equal physical devices and the kinds of device they can be parted into.
+    """A family of `units` equal physical devices and the kinds of device that they can be partitioned into.
 
-    `kinds` are positions in the class's devices. `counters` are (set, counter) with `capacity` in nano, of one unit.
+    `kinds` are positions in the devices of the class. `counters` are the (set, counter) pairs of one unit, `capacity`
+    is in nano.
     """
 
     units: int
@@ -76,10 +77,10 @@ class Family:
     """An empty unit, packed, with all guard bits."""
     guards: int
     _filled: dict[tuple[int, int, int], tuple[int, int]] = field(default_factory=dict, init=False, repr=False)
-    """What was filled before; a memory of a pure function and no part of the value."""
+    """A cache of `fill`, which is not part of the value."""
 
     def fill(self, free: int, kind: int, missing: int) -> tuple[int, int]:
-        """Return what is left of a unit and of `missing` devices once they went to its places in turn."""
+        """Return the free part of a unit, and the number of missing devices, after its places are filled in turn."""
         key = (free, kind, missing)
         found = self._filled.get(key)
         if found is not None:
@@ -97,7 +98,7 @@ class Family:
         return free, missing
 
     def least(self, kind: int) -> Vector:
-        """Return what a device of the kind (a position in `kinds`) draws at least, wherever it is."""
+        """Return the least amounts that a device of the kind (a position in `kinds`) consumes at any place."""
         nothing = (0,) * len(self.counters)
         columns = zip(*(place.draws for place in self.places[kind] or (Place(nothing, 0),)), strict=True)
         return tuple(min(column) for column in columns)
@@ -105,9 +106,9 @@ class Family:
 
 @lru_cache(maxsize=1024)
 def families(counter_sets: tuple[CounterSet, ...], devices: tuple[Device, ...]) -> tuple[Family, ...]:
-    """Return the families of a class: counter sets that some device draws from together belong to one.
+    """Return the families of a class. Counter sets that one device draws from together belong to one family.
 
-    Draws from unknown sets or counters, and more than there is, make a kind that can be nowhere.
+    A kind that draws from unknown counters, or more than they have, has no place.
     """
     sets = {one.name: one for one in counter_sets}
     group = {name: name for name in sets}

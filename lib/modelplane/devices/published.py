@@ -1,8 +1,8 @@
-"""What drivers publish as the memory of well-known accelerators, beside the size in the product's name.
+"""Published memory of well-known devices, beside the nominal size in the product name.
 
-Nominal sizes lie: the size in a name is in other units than Kubernetes uses, and firmware keeps a part. A class that
-carries the nominal size promises memory that no node has. Source: public ResourceSlice and nvidia-smi output; the
-catalogue of classes names each.
+A nominal size is in other units than those of Kubernetes, and firmware reserves a part. A class with the nominal size
+promises memory that no node has. Source: public ResourceSlice and nvidia-smi output; the catalogue of classes names
+each source.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _AMD = "gpu.amd.com"
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One accelerator: the word in its product name, and its memory by name and as published.
+    """A product: the word in its name, its nominal memory and its published memory.
 
-    `profile` is that of a MIG slice, empty for a whole accelerator.
+    `profile` is that of a MIG slice, empty for a whole device.
     """
 
     driver: str
@@ -35,7 +35,7 @@ class Product:
 
     @property
     def title(self) -> str:
-        """How people call it."""
+        """Return the common name of the product."""
         return f"{self.word} {self.profile}".rstrip()
 
 
@@ -62,7 +62,7 @@ PRODUCTS: tuple[Product, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Nominal:
-    """A device whose memory is the size in a product's name: which product, what is declared, what is published."""
+    """The finding that a device declares the nominal memory of a product."""
 
     product: str
     declared: str
@@ -72,8 +72,8 @@ class Nominal:
 def nominal_memory(device: Device) -> Nominal | None:
     """Return the finding for a device that declares a nominal memory size, None for every other device.
 
-    Where several products have that nominal size, the product name decides, else the architecture; a size that one of
-    them really publishes is believed when neither is declared.
+    If several products have that nominal size, the product name decides, then the architecture. If neither is declared,
+    a size that one of the products publishes is accepted.
     """
     declared = dict(device.capacity).get(MEMORY)
     if declared is None:

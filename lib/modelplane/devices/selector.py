@@ -1,19 +1,19 @@
-"""Device selectors in CEL, answered exactly as Kubernetes answers them.
+"""Device selectors in CEL, evaluated exactly as Kubernetes evaluates them.
 
-`compile` takes the expression of a selector and returns it ready to evaluate; `Selector.evaluate` says of one
-device: match, no match, or abort, because on a cluster a run-time error ends the scheduling of the pod instead of
-skipping the device. The language itself is `kubecel`.
+`compile` returns the compiled selector, and `Selector.evaluate` returns match, no match or abort for one device. Abort
+exists because on a cluster a run-time error ends the scheduling of the pod instead of skipping the device. The language
+itself is `kubecel`.
 
 Source: k8s.io/dynamic-resource-allocation v0.36.2 (cel-go v0.26.0).
 
 Known divergences, none of which has been seen in a selector:
 
-- message types and message literals of protobuf are refused when they are written;
-- maps of the device as two keys of one map abort, where Kubernetes tells them apart by where they are in memory;
-- timestamps as keys of a map that say one instant as `Z` and as `+00:00` are one key here;
-- a constant map with bytes for a key ends Kubernetes' own code with a panic, and is refused when it is written here;
-- an evaluation that makes some four million parts of lists and texts aborts; Kubernetes has no such bound;
-- a cost that depends on the order in which Go walks through a map is one of those possible.
+- message types and message literals of protobuf do not compile;
+- maps of the device as two keys of one map abort; Kubernetes compares them by their address in memory;
+- timestamps as keys of a map that write one instant as `Z` and as `+00:00` are one key here;
+- a constant map with bytes as a key does not compile here; Kubernetes' own code panics on it;
+- an evaluation that creates about four million parts of lists and texts aborts; Kubernetes has no such limit;
+- a cost that depends on the order in which Go iterates over a map is one of the possible costs.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class Verdict:
 
     @property
     def matches(self) -> bool:
-        """Whether the device is selected."""
+        """Return whether the device is selected."""
         return self.outcome is Outcome.MATCH
 
     @property
     def aborts(self) -> bool:
-        """Whether the scheduling of the pod would end here."""
+        """Return whether the device would end the scheduling of the pod."""
         return self.outcome is Outcome.ABORT
 
 
@@ -83,10 +83,10 @@ NO_MATCH: Final = Verdict(Outcome.NO_MATCH)
 
 
 class Selector:
-    """A compiled selector; immutable, and shared by every caller in the process.
+    """A compiled selector. It is immutable and shared by all callers in the process.
 
-    `estimated_cost` is the worst case the API server computes; `refusal` says why it would not admit the
-    expression, empty when it would.
+    `estimated_cost` is the worst case that the API server computes. `refusal` is the reason why the API server would
+    not admit the expression, empty if it would.
     """
 
     __slots__ = ("_attempt", "_is_counted", "_program", "estimated_cost", "profile", "refusal")
@@ -101,18 +101,18 @@ class Selector:
 
     @property
     def expression(self) -> str:
-        """The text of the selector."""
+        """Return the text of the selector."""
         return self._program.expression
 
     @property
     def api_server_accepts(self) -> bool:
-        """Whether a new object with this expression is admitted."""
+        """Return whether a new object with this expression is admitted."""
         return not self.refusal
 
     def evaluate(self, device: Device) -> Verdict:
         """Return the verdict on one device.
 
-        Cost: some microseconds; selectors whose worst case is near the run-time limit are counted as they run.
+        Cost: some microseconds. A selector whose worst case is near the run-time limit is measured while it runs.
         """
         prepared = _prepared(device)
         if self._is_counted or prepared.is_odd:
@@ -126,7 +126,7 @@ class Selector:
         return MATCH if value is True else _verdict(value)
 
     def measure(self, device: Device) -> tuple[Verdict, int]:
-        """Return the verdict on one device and what the evaluation cost."""
+        """Return the verdict on one device and the cost of the evaluation."""
         prepared = _prepared(device)
         if prepared.fault:
             return Verdict(Outcome.ABORT, prepared.fault), 0
@@ -140,11 +140,11 @@ class Selector:
 
 
 def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) -> Selector:  # noqa: A001 - the verb of the domain
-    """Return the compiled selector, the same object for the same text.
+    """Return the compiled selector; the same text returns the same object.
 
-    With `admit` (the default) an expression the API server would refuse is refused here too; without it only one
-    that does not compile at all is: the scheduler runs expressions that were admitted by older versions. Raises:
-    InvalidSelector, the author's fault, with line, column, the offending text and a caret.
+    With `admit` (the default) an expression that the API server would refuse is refused here too. Without it, only an
+    expression that does not compile is refused, because the scheduler runs expressions that older versions admitted.
+    Raises: InvalidSelector, the author's fault, with line, column, the offending text and a caret.
     """
     try:
         selector = _compiled(expression, profile)
@@ -166,11 +166,13 @@ def _refusal(program: Program, profile: Profile, cost: int) -> str:
     expression = program.expression
     size = len(expression) if expression.isascii() else len(expression.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
-        return f"it is {size} bytes long, {MAX_BYTES} are allowed"
+        return f"it is {size} bytes long, the limit is {MAX_BYTES}"
     if cost > MAX_COST:
-        return f"too complex, exceeds cost limit: its worst case costs {cost}, {MAX_COST} is the limit"
+        return f"too complex, exceeds cost limit: its worst case costs {cost}, the limit is {MAX_COST}"
     unknown = _unknown_before(program, profile)
-    return f"a new object may only use what Kubernetes 1.{profile.admission_minor} knows: {unknown}" if unknown else ""
+    return (
+        f"a new object may use only what Kubernetes 1.{profile.admission_minor} supports: {unknown}" if unknown else ""
+    )
 
 
 def _unknown_before(program: Program, profile: Profile) -> str:

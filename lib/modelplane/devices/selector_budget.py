@@ -1,8 +1,8 @@
-"""How much work the selectors of one object may ask for.
+"""Budget for the evaluation of all selectors of one object.
 
-Kubernetes bounds one selector by what its evaluation may cost. An object may carry two thousand, each of which is asked
-of every kind of device in the fleet; so their sum is bounded too, by the same estimate and before any is evaluated.
-That depends on the object and the fleet alone, never on what was evaluated before.
+Kubernetes limits the cost of a single selector. An object may have two thousand, and each is evaluated for every kind
+of device in the fleet. So the sum of the estimated costs is limited too, before any selector is evaluated. The limit
+depends only on the object and the fleet, never on earlier evaluations.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections.abc import Iterable
 from modelplane.devices import selector
 
 COST_MAX = 2_000_000
-"""Estimated cost of all selectors of one object on all kinds of device in sight; some three seconds at most, once. A
-selector that compares an attribute costs 5, one with a regular expression and a list 70: a hundred of these on 280
-kinds are within it."""
+"""Limit of the estimated cost of all selectors of one object on all kinds of device of the fleet, about three seconds.
+A selector that compares an attribute costs 5, one with a regular expression and a list 70. A hundred of the latter on
+280 kinds are within the limit."""
 BYTES_MAX = 64 * 1024
-"""Of all selectors of one object together; compiled in half a second."""
+"""Limit of the length of all selectors of one object together, which compile in half a second."""
 
 
 def over_bytes(selectors: Iterable[str]) -> str:
-    """Return what is wrong with the length of the selectors, empty when nothing is."""
+    """Return the error about the total length of the selectors, empty if they are within the limit."""
     found = sum(len(text.encode("utf-8", "surrogatepass")) for text in selectors)
     if found <= BYTES_MAX:
         return ""
-    return f"the selectors have {found} bytes together, {BYTES_MAX} is the limit; write fewer or shorter ones"
+    return f"the selectors have {found} bytes together, the limit is {BYTES_MAX}; use fewer or shorter selectors"
 
 
 def over_cost(selectors: Iterable[str], kinds: int) -> str:
-    """Return what is wrong with the cost of the selectors on so many kinds of device, empty when nothing is.
+    """Return the error about the cost of the selectors on a number of kinds of device, empty if within the limit.
 
     Raises: InvalidSelector for one that does not compile.
     """
@@ -37,6 +37,6 @@ def over_cost(selectors: Iterable[str], kinds: int) -> str:
     if found <= COST_MAX:
         return ""
     return (
-        f"the {len(costs)} selectors cost up to {found} on the {kinds} kinds of device in sight, {COST_MAX} is the "
-        f"limit; write fewer or simpler ones (the dearest costs {costs[0]} on one device)"
+        f"the {len(costs)} selectors cost up to {found} on the {kinds} kinds of device of the fleet, the limit is "
+        f"{COST_MAX}; use fewer or simpler selectors (the most expensive costs {costs[0]} on one device)"
     )

@@ -1,8 +1,8 @@
-"""A device as the variable `device` of an expression.
+"""Device as the variable `device` of an expression.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2, cel/compile.go. Known divergence: attributes that are lists, which
-are alpha in 1.36 and 1.37, are refused where a device is read (`AttributeKind`). On a cluster with the gate off, in
-1.36 every selector aborts on a device that has one, whatever it asks; in 1.37 it is read as a list.
+Source: k8s.io/dynamic-resource-allocation v0.36.2, cel/compile.go. Known divergence: list attributes, which are alpha
+in 1.36 and 1.37, are refused when a device is read (`AttributeKind`). On a cluster with the feature gate off, every
+selector aborts on a device with such an attribute in 1.36; in 1.37 the attribute is read as a list.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from modelplane.units import Quantity
 
 
 class Unreadable(Exception):
-    """A value of the device that Kubernetes cannot read: every selector aborts on it."""
+    """A value of the device that Kubernetes cannot parse, so that every selector aborts on the device."""
 
 
 class Prepared:
-    """A device read once, bound to `device` as often as needed."""
+    """A device that is parsed once and bound to the variable `device` for each evaluation."""
 
     __slots__ = ("_attributes", "_capacity", "_device", "fault", "is_odd")
 
@@ -51,7 +51,7 @@ class Prepared:
         self._capacity = list(capacity.items())
 
     def variables(self) -> dict[str, Value]:
-        """Return the variables of one evaluation; quantities are fresh, since comparing changes their form."""
+        """Return the variables of one evaluation. Quantities are new objects, because comparing changes their form."""
         capacity = Domains()
         for domain, entries in self._capacity:
             capacity[domain] = Named([(name, QuantityBox(quantity)) for name, quantity in entries])
@@ -67,7 +67,7 @@ class Prepared:
 _NAME_MAX: Final = 63 + 1 + 32
 _TEXT_MAX: Final = 64
 _ENTRIES_MAX: Final = 32
-"""The limits of resource.k8s.io/v1: a qualified name, the text of an attribute or driver, entries of one device."""
+"""The limits of resource.k8s.io/v1: a qualified name, the text of an attribute or driver, and entries of a device."""
 
 
 def _is_oversized(device: Device) -> bool:

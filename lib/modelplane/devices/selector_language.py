@@ -1,4 +1,4 @@
-"""The environment of a device selector, by the version of Kubernetes and its feature gates.
+"""Environment of a device selector, by the version of Kubernetes and its feature gates.
 
 Source: pkg/cel/environment/base.go of k8s.io/apiserver; cel/compile.go and the sizes of
 k8s.io/dynamic-resource-allocation; v0.34.0 to v0.37.2.
@@ -18,10 +18,10 @@ from kubecel.environment import Environment, Results, Shape
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A Kubernetes 1.`minor` and the feature gates that change selectors.
+    """A Kubernetes version 1.`minor` and the feature gates that change selectors.
 
-    New expressions are admitted in the environment of the version before (so that a roll-back finds nothing it
-    cannot run); evaluation uses everything this version knows.
+    New expressions are admitted in the environment of the previous version, so that they also run after a roll-back.
+    Evaluation uses the full environment of this version.
     """
 
     minor: int = 36
@@ -30,7 +30,7 @@ class Profile:
 
     @property
     def admission_minor(self) -> int:
-        """The version whose environment a new expression must compile in."""
+        """Return the minor version in whose environment a new expression must compile."""
         return self.minor - 1
 
 

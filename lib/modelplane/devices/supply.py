@@ -1,7 +1,7 @@
-"""Whether requests find enough devices by number alone, each among its own kinds.
+"""Supply of devices for requests by number alone, each among its own kinds.
 
-A request is taken to be content with devices of several kinds, which a real one is not; so a no is final, and a yes is
-one where all requests want equally many. Cost: polynomial, some 10 ms for 32 requests on 32 kinds.
+The check lets one request take devices of several kinds, which a real request cannot. So a no is final, and a yes is
+exact only if all requests want the same number. Cost: polynomial, about 10 ms for 32 requests on 32 kinds.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ Vector: TypeAlias = tuple[int, ...]
 
 
 class Want(NamedTuple):
-    """So many devices of any of the kinds."""
+    """A number of devices of any of the kinds."""
 
     number: int
     kinds: Vector
 
 
 def suffices(free: Vector, wants: tuple[Want, ...]) -> bool:
-    """Return whether every want can be filled from `free`, the devices of each kind, all at once.
+    """Return whether all wants together can be filled from `free`, the number of devices of each kind.
 
-    A kind counts for a want only while it holds the whole of it; where all wants are of one count, a kind counts as the
-    whole multiples it holds.
+    A kind counts for a want only if it can fill the whole want. If all wants have the same number, a kind counts in
+    whole multiples of it.
     """
     counts = {want.number for want in wants}
     if len(counts) == 1:
@@ -44,7 +44,7 @@ class _Flow:
         self._given: list[dict[int, int]] = [{} for _ in usable]
 
     def fill(self, want: int, missing: int) -> bool:
-        """Return whether the want gets so many more."""
+        """Return whether the want gets `missing` more devices."""
         while missing:
             moved = self._augment(want, missing)
             if not moved:

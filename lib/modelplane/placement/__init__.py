@@ -1,12 +1,11 @@
 """Placement of a deployment's replicas on clusters: pure functions from a snapshot to a decision with its reasons.
 
-The front door: `schedule` (a deployment proposes), `admit` (a cluster decides) and `explain` (why; with
-`explain_replica`, `standings`, `helpless` and `ClusterTrial` about details of it). What goes in is in `snapshot`, what
-comes out in `decision`. The composition functions and the command call the same ones, so what is explained is what
-happens.
+A deployment proposes replicas with `schedule`, a cluster admits them with `admit`, and `explain` gives the reasons.
+`explain_replica`, `standings`, `helpless` and `ClusterTrial` give further details. `snapshot` holds the inputs and
+`decision` the results. The composition functions and the command call the same functions, so an explanation describes
+what happens.
 
-Never here: a clock, a random number, a log line, a network call, a manifest, an answer that depends on the order of
-its inputs.
+This package uses no clock, random number, log, network or manifest, and no answer depends on the order of the inputs.
 """
 
 from modelplane.placement.admission import admit

@@ -1,7 +1,7 @@
-"""The cluster's side: which of the replicas that name it hold a place.
+"""Admission of replicas by the cluster that they name.
 
-Its caller is the only writer of the cluster's ledger, so two deployments that propose at the same moment meet here
-and nowhere else.
+The caller is the only writer of the cluster's ledger, so this is the only place where two deployments that propose at
+the same moment compete.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from modelplane.placement.snapshot import Accounting, Holding, PodShape, Pool, R
 def admit(pools: tuple[Pool, ...], accounting: Accounting, claims: Iterable[ReplicaClaim]) -> ClusterAccount:
     """Return a verdict per claim and the ledger per pool.
 
-    Claims are taken in one order whatever order they come in: those that hold a place, then by priority (higher
-    first), creation time and key; each is admitted if it fits beside all admitted before it, so a claim that does not
-    fit does not stop smaller ones after it. One that holds a place and wants another waits its turn among the new
-    ones, and keeps what it holds where that does not fit. `Pool.allocations` is not read: the claims are the truth.
+    Claims are judged in a fixed order: first those that hold a place, then by priority (higher first), creation time
+    and key. A claim is admitted if it fits beside all that were admitted before it. A claim that does not fit does not
+    block smaller ones after it. A claim that holds a place and wants another is judged among the new ones, and keeps
+    its place if the other does not fit. `Pool.allocations` is not read; the claims are the source of truth.
     """
     book = _Book(pools, accounting)
     ordered = sorted({claim.key: claim for claim in sorted(claims, key=_order)}.values(), key=_order)
@@ -54,7 +54,7 @@ def _turn(claim: ReplicaClaim) -> tuple[int, str, str]:
 
 
 def within(wanted: tuple[Holding, ...], held: tuple[Holding, ...]) -> bool:
-    """Return whether `wanted` takes no more than `held`, role by role on the same pool and of every kind of thing."""
+    """Return whether `wanted` takes no more than `held` of any resource, role by role on the same pool."""
     known = {(one.role, one.pool, one.nodes_per_worker): one for one in held}
     return all(
         (had := known.get((one.role, one.pool, one.nodes_per_worker))) is not None
@@ -136,7 +136,7 @@ class _Book:
                 return AdmissionVerdict(key, Admission.REFUSED, Reason.NO_MATCHING_DEVICE, message)
             if pool.node_class is None:
                 message = (
-                    f"InferenceClass {pool.class_name} of pool {pool.name} does not exist; it is judged once it does"
+                    f"InferenceClass {pool.class_name} of pool {pool.name} does not exist; the replica waits for it"
                 )
                 return AdmissionVerdict(key, Admission.PENDING, None, message)
             refusal = self._refusal(pool, states[pool.name], holding)
@@ -162,7 +162,7 @@ class _Book:
         return (found.reason, f"{pool.name}: {found.detail}")
 
     def account(self) -> ClusterAccount:
-        """Return everything decided."""
+        """Return the verdicts and the ledgers of all pools."""
         return ClusterAccount(
             verdicts=tuple(sorted(self._verdicts, key=lambda verdict: verdict.key)),
             pools=tuple(self._pool_account(pool) for pool in self._pools.values()),
@@ -173,7 +173,7 @@ class _Book:
         allocations = ledger.allocations(self._holdings[pool.name])
         state = self._ledgers.get(pool.name)
         if state is None or pool.node_class is None:
-            problem = f"InferenceClass {pool.class_name} does not exist: what is free cannot be said"
+            problem = f"InferenceClass {pool.class_name} does not exist, so free capacity is unknown"
             return PoolAccount(pool.name, allocations, (), 0, over_committed=False, problems=(problem,))
         return PoolAccount(
             name=pool.name,

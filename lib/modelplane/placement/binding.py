@@ -1,4 +1,4 @@
-"""A placed workload: the replica that is composed from a plan."""
+"""Binding of a placed workload to devices: the replica that is composed from a plan."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def bind_again(
     *,
     exactly: bool,
 ) -> Replica | None:
-    """Return `workload` bound as it was when the replica of this name was given `held`; None where nobody can say.
+    """Return `workload` bound as it was when the replica of this name was given `held`, None when that is unknown.
 
-    Of `replica` only what a deployment never changes is read: its names, its cluster, its backend and its priority.
-    Each role is bound by the one way in which its pool's class serves it for just what the role holds; where there is
-    none and not `exactly` that is wanted, by the first in which the class serves it.
+    Only the fields of `replica` that a deployment never changes are read: names, cluster, backend and priority. Each
+    role gets the option of its pool's class that takes exactly what the role holds. If there is none and `exactly` is
+    False, the role gets the first option of the class.
     """
     given = {holding.role: holding for holding in held}
     if given.keys() != {spec.role for spec in workload.roles}:
@@ -81,29 +81,29 @@ def _picks(
 
 
 def misbound(bound: BoundRole, node_class: NodeClass) -> str | None:
-    """Return what of a role's devices is not as its pool's class and its own requests make it, None when all is.
+    """Return the first difference between a role's devices and its requests or its pool's class, None if all agree.
 
-    A ledger counts the devices that a replica names, and a cluster gives what its claims ask: only of devices that are
-    bound as `bind` binds them is that the same.
+    A ledger counts the devices that a replica names, and a cluster allocates what its claims ask for. The two agree
+    only for devices that are bound as `bind` binds them.
     Raises: InvalidSelector for a selector that does not compile.
     """
     requests = {request.name: request for request in bound.spec.requests}
     devices = {device.name: device for device in node_class.devices}
     if [one.name for one in bound.devices] != [request.name for request in bound.spec.requests]:
         asked, given = ", ".join(requests), ", ".join(one.name for one in bound.devices) or "none"
-        return f"its nodeSelector requests {asked}, and its devices are for {given}"
+        return f"its nodeSelector has the requests {asked}, but its devices are bound to {given}"
     for one in bound.devices:
         device, request = devices.get(one.device), requests[one.name]
         if device is None:
             return f'request "{one.name}" is bound to device {one.device}, which class {node_class.name} does not have'
         if one.count != request.count:
-            return f'request "{one.name}" asks {request.count} devices, and {one.count} are bound to it'
+            return f'request "{one.name}" asks for {request.count} devices, but {one.count} are bound to it'
         if matching.answer(request.selectors, device).outcome is not Outcome.MATCH:
             return f'request "{one.name}" is bound to device {one.device}, which its selectors do not match'
         assignment = DeviceAssignment(one.name, one.device, one.count)
         if one != _resolved(assignment, device, request.selectors, node_class):
             return (
-                f'request "{one.name}" describes device {one.device} otherwise than class {node_class.name} does '
+                f'request "{one.name}" and class {node_class.name} describe device {one.device} differently '
                 f"({_differences(one, _resolved(assignment, device, request.selectors, node_class))})"
             )
     return None
@@ -114,7 +114,7 @@ def _differences(one: ResolvedRequest, other: ResolvedRequest) -> str:
 
 
 def runs_same(replica: Replica, workload: Workload) -> bool:
-    """Return whether the replica was made from this very workload; otherwise it is outdated."""
+    """Return whether the replica was made from this workload; otherwise the replica is outdated."""
     return (
         replica.model == workload.model
         and replica.engine is workload.engine

@@ -1,4 +1,4 @@
-"""The outcome of a decision: a plan for a deployment, verdicts of a cluster, and the reasons of both."""
+"""Results of a decision: the plan for a deployment, the verdicts of a cluster, and their reasons."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from modelplane.workload.model import Role
 
 
 class Telling(Enum):
-    """How much a detail adds to the words that refusals are counted under."""
+    """The detail that a message adds to the text under which refusals are counted."""
 
     NOTHING = auto()
-    """The words say all there is."""
+    """The text is complete."""
     DETAIL = auto()
-    """The detail says more; of several clusters that of the nearest is told."""
+    """The message adds the detail of the cluster that is nearest to a fit."""
     COMPARISON = auto()
-    """The detail compares, so what is told is called closest even of one cluster."""
+    """The detail is a comparison, so the message labels it "closest" even for a single cluster."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reason:
-    """Why a cluster (or one of its pools) cannot take a replica; all that is said of a reason stands in its row.
+    """A reason why a cluster or one of its pools cannot take a replica.
 
-    One per cluster, the first that applies by `order`: the greater, the nearer the cluster came to a fit. `distance`
-    orders clusters and pools by how far what they lack is from a fit, what is short before what was decided by
-    somebody. `condition` is the reason of the deployment's condition, empty where it is the text itself. A reason is
-    equal to itself alone.
+    A cluster gets the first reason that applies by `order`; a greater order means that the cluster passed more checks.
+    `distance` orders clusters and pools by how far they are from a fit: a shortage is nearer than a decision that
+    somebody made. `condition` is the reason of the deployment's condition; if it is empty, the condition uses `text`. A
+    reason equals only itself.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Reason:
     SPREAD_CONSTRAINT: ClassVar[Reason]
 
     def __str__(self) -> str:
-        """Return the text that stands in status and conditions."""
+        """Return the text for status and conditions."""
         return self.text
 
 
@@ -79,14 +79,14 @@ Reason.SPREAD_CONSTRAINT = Reason("SpreadConstraint", 140, 20, Telling.DETAIL)
 
 
 class State(StrEnum):
-    """What becomes of a replica in this step."""
+    """The fate of a replica in this step."""
 
     RETAINED = "retained"
     NEW = "new"
     MOVED = "moved"
-    """New, and the successor of another replica (`replaces`), which stays until this one is ready."""
+    """The replica is new and succeeds another one (`replaces`), which stays until this one is ready."""
     SHED = "shed"
-    """To be deleted now."""
+    """The replica is deleted now."""
 
 
 class Admission(StrEnum):
@@ -110,8 +110,8 @@ class DeviceAssignment:
 class PlacedRole:
     """One role on its pool.
 
-    `nodes` is the fewest nodes its pods stand on. `devices` is empty for a retained replica: its composed spec
-    already says. `shape` is what one pod takes.
+    `nodes` is the smallest number of nodes for its pods. `devices` is empty for a retained replica, whose composed spec
+    has them already. `shape` is what one pod takes.
     """
 
     role: Role
@@ -127,10 +127,10 @@ class PlacedRole:
 class PlacedReplica:
     """One replica of the plan, to be composed unless `state` is SHED.
 
-    `rewrite`: write the present template and these roles into it; otherwise it is composed exactly as observed. NEW
-    and MOVED are always rewritten; a RETAINED one only when it is updated in place. `holds_place` False: composed,
-    and not counted as placed (refused by its cluster and waiting there, or its cluster is gone). `note` says why it
-    is where it is, or what it waits for.
+    With `rewrite` the current template and these roles are written into the replica; without it the replica is composed
+    as observed. NEW and MOVED replicas are always rewritten, a RETAINED one only when it is updated in place. A replica
+    without `holds_place` is composed but does not count as placed: its cluster refused it and it waits there, or its
+    cluster is gone. `note` says why the replica is where it is, or what it waits for.
     """
 
     name: str
@@ -147,7 +147,7 @@ class PlacedReplica:
 
 @dataclass(frozen=True, slots=True)
 class PoolVerdict:
-    """Whether one pool can take one role, and why not. `reason` None when it fits."""
+    """The verdict of one pool on one role. `reason` is None if the role fits."""
 
     pool: str
     role: Role
@@ -161,11 +161,10 @@ class PoolVerdict:
 
 
 class ClusterVerdict(NamedTuple):
-    """Whether one cluster can take one more replica, and the one reason why not.
+    """The verdict of one cluster on one more replica. `reason` is None if the replica fits.
 
-    A tuple, because a refusal makes one for every cluster of the fleet.
-
-    `pool` is the pool that comes nearest when devices are what is missing. `group` is the text counted in messages.
+    `pool` is the pool that is nearest to a fit when devices are missing. `group` is the text under which messages count
+    the cluster. The class is a tuple because a refusal creates one for every cluster of the fleet.
     """
 
     cluster: str
@@ -183,9 +182,9 @@ class ClusterVerdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """How many clusters gave one reason.
+    """The number of clusters that gave one reason.
 
-    `examples` are up to five of their names, `detail` the most telling of their details.
+    `examples` are up to five of their names. `detail` is that of the cluster nearest to a fit.
     """
 
     reason: Reason
@@ -196,7 +195,10 @@ class ReasonCount:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One cluster, the demand and the intent: what a change may touch. `pardoned`: its refusal is set aside."""
+    """The objects that a change may modify: one cluster, the demand and the intent.
+
+    With `pardoned` the refusals of the cluster are ignored.
+    """
 
     cluster: Cluster
     demand: Demand
@@ -205,7 +207,7 @@ class World:
 
 
 class Change(ABC):
-    """One thing that somebody could change; it is made for real, so that it can be checked and not only claimed."""
+    """A change that somebody could make. It is applied to a `World`, so that its effect is checked and not assumed."""
 
     __slots__ = ()
 
@@ -215,14 +217,14 @@ class Change(ABC):
 
     @abstractmethod
     def describe(self, *, roles: int) -> str:
-        """Return the end of "it would fit if ..."; `roles` is how many the workload has."""
+        """Return the end of "it would fit if ..."; `roles` is the number of roles of the workload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closest:
-    """The cluster that misses by least.
+    """The cluster that is nearest to a fit.
 
-    `changes` together make one more replica fit, which has been checked by the matcher.
+    `changes` together make one more replica fit; the matcher has confirmed it.
     """
 
     cluster: str
@@ -234,9 +236,9 @@ class Closest:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Replicas that are wanted and hold no place. `message` reads as kube-scheduler's.
+    """The replicas that are wanted and hold no place.
 
-    `verdicts` has every cluster by name.
+    `message` has the form of kube-scheduler's. `verdicts` has every cluster by name.
     """
 
     count: int
@@ -248,9 +250,9 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class BlockedMove:
-    """A replica that should move (drained, outdated, cluster gone) and stays as it is.
+    """A replica that should move and stays as it is.
 
-    Why it should, and why it cannot yet.
+    `cause` says why it should move (drained, outdated, pool gone), `message` why it cannot yet.
     """
 
     replica: str
@@ -260,7 +262,7 @@ class BlockedMove:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to compose for one deployment: every current replica (kept or shed) and every new one, sorted by name."""
+    """The plan for one deployment: every current replica (kept or shed) and every new one, sorted by name."""
 
     replicas: tuple[PlacedReplica, ...]
     wanted: int
@@ -269,7 +271,7 @@ class Plan:
 
     @property
     def composed(self) -> tuple[PlacedReplica, ...]:
-        """Return the replicas to compose; what is not among them is deleted."""
+        """Return the replicas to compose; all others are deleted."""
         return tuple(replica for replica in self.replicas if replica.state is not State.SHED)
 
     @property
@@ -279,7 +281,7 @@ class Plan:
 
     @property
     def placed(self) -> int:
-        """Return how many wanted replicas hold a place; a successor and the one it replaces count once."""
+        """Return the number of wanted replicas that hold a place; a successor and its predecessor count once."""
         return self.wanted - (self.shortfall.count if self.shortfall is not None else 0)
 
 
@@ -288,7 +290,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionVerdict:
-    """The cluster's say over one replica (`namespace/name`); PENDING while what it would be judged by is missing."""
+    """The cluster's admission of one replica; `key` is `namespace/name`. It is PENDING while an input is missing."""
 
     key: str
     admission: Admission
@@ -300,8 +302,8 @@ class AdmissionVerdict:
 class PoolAccount:
     """The ledger of one pool after admission.
 
-    `free` is, by class device name, what no admitted replica holds on the nodes present now. `over_committed`: more was
-    admitted than the pool holds today; nobody is moved for it. `problems` are inconsistencies found.
+    `free` is, by device name of the class, what no admitted replica holds on the nodes that are present. A pool is
+    `over_committed` when more is admitted than it can hold; no replica is moved for that. `problems` are errors.
     """
 
     name: str
@@ -314,9 +316,9 @@ class PoolAccount:
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccount:
-    """What a cluster publishes: a verdict per replica (sorted by key) and the ledger per pool (in the order given).
+    """The account that a cluster publishes: verdicts sorted by key, and pools in the given order.
 
-    `changes` has a verdict per replica that asks something else than it holds; one that is refused holds what it held.
+    `changes` has a verdict per replica that asks for something other than it holds. A refused one keeps what it holds.
     """
 
     verdicts: tuple[AdmissionVerdict, ...]
@@ -325,5 +327,5 @@ class ClusterAccount:
 
     @property
     def over_committed(self) -> bool:
-        """Return whether any pool is."""
+        """Return whether any pool is over-committed."""
         return any(pool.over_committed for pool in self.pools)

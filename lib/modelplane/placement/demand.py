@@ -1,4 +1,4 @@
-"""What a workload needs and what a bound replica holds, in the ledger's terms."""
+"""Demand of a workload and holdings of a bound replica, in the units of the ledger."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from modelplane.units import Quantity
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 
 AMOUNT_MAX = 2**63 - 1
-"""Kubernetes counts no higher, and what is published has to be read again as it was."""
+"""The largest amount that Kubernetes represents; a larger one could not be read back from the status."""
 
 
 def of(workload: Workload) -> Demand:
-    """Return what one replica of `workload` needs.
+    """Return the demand of one replica of `workload`.
 
-    Raises: InvalidQuantity, with its path under the template, for a cpu or memory amount that cannot be read (the
-    author's fault).
+    Raises: InvalidQuantity, with its path under the template, for an invalid cpu or memory amount (the author's fault).
     """
     return Demand(roles=tuple(_role(spec) for spec in workload.roles))
 
 
 def held(replica: Replica) -> tuple[Holding, ...]:
-    """Return what a bound `replica` takes of each pool, from its resolved device requests and its template."""
+    """Return the holdings of a bound `replica`, from its resolved device requests and its template."""
     return tuple(_holding(bound) for bound in replica.roles)
 
 

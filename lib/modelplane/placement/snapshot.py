@@ -1,6 +1,6 @@
-"""The snapshot a placement is decided from: fleet, demand, intent and the replicas that already exist.
+"""Inputs of a placement: the fleet, the demand, the intent and the replicas that already exist.
 
-Everything is a value. Nothing here decides; `decision.py` holds the outcome.
+All classes are immutable values without behaviour. `decision.py` holds the results.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from modelplane.workload.model import Role
 
 
 class Accounting(StrEnum):
-    """What a pod is charged for on its node."""
+    """The unit that a pod is charged for on its node."""
 
     DEVICE = "Device"
     NODE = "Node"
@@ -23,7 +23,7 @@ class Accounting(StrEnum):
 
 
 class Effect(StrEnum):
-    """What a taint does to those who do not tolerate it."""
+    """The effect of a taint on replicas that do not tolerate it."""
 
     NO_SCHEDULE = "NoSchedule"
     PREFER_NO_SCHEDULE = "PreferNoSchedule"
@@ -39,12 +39,12 @@ class Taint:
     value: str = ""
 
     def __str__(self) -> str:
-        """Return the taint as it is written in messages."""
+        """Return the taint in the form used by messages."""
         return f"{self.key}={self.value}" if self.value else self.key
 
 
 class TolerationOperator(StrEnum):
-    """How a toleration compares the taint's value."""
+    """The operator of a toleration."""
 
     EQUAL = "Equal"
     EXISTS = "Exists"
@@ -52,7 +52,7 @@ class TolerationOperator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Toleration:
-    """A Kubernetes toleration: an empty key with Exists tolerates every key, effect None every effect."""
+    """A Kubernetes toleration. An empty key with Exists tolerates every key, and effect None tolerates every effect."""
 
     key: str = ""
     operator: TolerationOperator = TolerationOperator.EQUAL
@@ -61,7 +61,7 @@ class Toleration:
 
 
 class LabelOperator(StrEnum):
-    """How a label expression compares."""
+    """The operator of a label expression."""
 
     IN = "In"
     NOT_IN = "NotIn"
@@ -71,7 +71,7 @@ class LabelOperator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabelExpression:
-    """One matchExpressions entry. NotIn and DoesNotExist hold for a label that is absent, as in Kubernetes."""
+    """An entry of matchExpressions. NotIn and DoesNotExist match an absent label, as in Kubernetes."""
 
     key: str
     operator: LabelOperator
@@ -80,7 +80,7 @@ class LabelExpression:
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """A Kubernetes label selector; empty selects everything. `match_labels` are (key, value) pairs."""
+    """A Kubernetes label selector. An empty one selects everything. `match_labels` are (key, value) pairs."""
 
     match_labels: tuple[tuple[str, str], ...] = ()
     match_expressions: tuple[LabelExpression, ...] = ()
@@ -89,7 +89,10 @@ class LabelSelector:
 # PodShape and Allocation are tuples, not dataclasses: ledgers of a large fleet are looked up by them tens of thousands
 # of times in one call, and a tuple is hashed and compared several times faster.
 class PodShape(NamedTuple):
-    """What one pod takes of its node: (class device name, count) pairs sorted by name, Synthetic devices left out."""
+    """The resources that one pod takes of its node.
+
+    `devices` are (device name of the class, count) pairs sorted by name, without Synthetic devices.
+    """
 
     devices: tuple[tuple[str, int], ...] = ()
     cpu_millis: int = 0
@@ -97,10 +100,10 @@ class PodShape(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """`pods` equal pods that hold a place in a pool.
+    """A number of equal pods that hold a place in a pool.
 
-    `nodes_per_worker` above 1 says that the pods come in gangs of that size whose members stand on different nodes;
-    without it a gang of half-node pods would be counted as if it could share a node.
+    With `nodes_per_worker` above 1 the pods form gangs of that size, whose members run on different nodes. Without it,
+    half-node pods of one gang would be counted as if they could share a node.
     """
 
     shape: PodShape
@@ -110,10 +113,10 @@ class Allocation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NodeCounts:
-    """The nodes of a pool, each number with its own meaning.
+    """The node counts of a pool.
 
-    `declared` is nodeCount of the spec, `observed` what the cluster reports (None: unknown), `maximum` maxNodeCount
-    of a pool that can grow (None: it cannot).
+    `declared` is spec.nodeCount. `observed` is the number that the cluster reports, None if it is unknown. `maximum` is
+    maxNodeCount, None if the pool cannot grow.
     """
 
     declared: int
@@ -122,22 +125,20 @@ class NodeCounts:
 
     @property
     def present(self) -> int:
-        """Return the nodes that are there now."""
+        """Return the number of nodes that are present."""
         return self.declared if self.observed is None else self.observed
 
     @property
     def usable(self) -> int:
-        """Return the nodes a placement may count on: those present, and those a growable pool can still add."""
+        """Return the number of nodes for placements: those present and those that the pool can still add."""
         return max(self.present, self.maximum or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One homogeneous node pool. `node_class` None.
+    """A homogeneous node pool. `node_class` is None when its InferenceClass does not exist.
 
-    Its InferenceClass is not there, so nothing can be said about its devices.
-
-    `allocations` are what the cluster published: counts per shape of all admitted replicas.
+    `allocations` are the counts per shape of all admitted replicas, as the cluster published them.
     """
 
     name: str
@@ -149,7 +150,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class RefusalNote:
-    """Why a cluster refused a replica, as it published it."""
+    """The reason that a cluster published for refusing a replica."""
 
     reason: str
     message: str = ""
@@ -157,13 +158,13 @@ class RefusalNote:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """One InferenceCluster as its spec and status say.
+    """An InferenceCluster, read from its spec and status.
 
-    `backends` in order of preference. `capacity_known` False: its function has not published pools yet. `admitted`
-    and the keys of `refused` are `namespace/name` of replicas. The label `modelplane.ai/cluster` with the cluster's
-    name is understood without being listed in `labels`. `ambiguous`: the snapshot had several of this name, so nothing
-    new goes there and nothing is moved away. `unreadable` says why nothing is known of it but its name, and then it is
-    ambiguous too; empty of one that was read. `scheduler` names what places pods there; "None" is kube-scheduler alone.
+    `backends` are in order of preference. `capacity_known` is False until the cluster's function has published its
+    pools. `admitted` and the keys of `refused` are `namespace/name` of replicas. `labels` does not list the implied
+    label `modelplane.ai/cluster`. An `ambiguous` cluster shares its name with another: it gets no new replica and loses
+    none. `unreadable` is the error of a cluster that could not be read, which is then ambiguous too. `scheduler` is the
+    cluster scheduler; "None" means kube-scheduler alone.
     """
 
     name: str
@@ -184,10 +185,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All clusters. `received` False.
-
-    The list has not really arrived, so a missing cluster proves nothing and nobody is moved.
-    """
+    """All InferenceClusters. `received` is False until the list has arrived; until then no replica is moved."""
 
     clusters: tuple[Cluster, ...] = ()
     received: bool = True
@@ -198,9 +196,9 @@ class Fleet:
 
 @dataclass(frozen=True, slots=True)
 class RoleDemand:
-    """What one role of one replica needs: `pods` equal pods, in gangs of `nodes_per_worker` on different nodes.
+    """The demand of one role of one replica: `pods` equal pods, in gangs of `nodes_per_worker` on different nodes.
 
-    `requests` and `constraints` are of ONE pod; `cpu_millis` and `memory_bytes` are the sums over its containers.
+    `requests` and `constraints` are those of one pod. `cpu_millis` and `memory_bytes` are sums over its containers.
     """
 
     role: Role
@@ -214,13 +212,13 @@ class RoleDemand:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one replica needs: one role, or two on the same cluster whose pools may differ."""
+    """The demand of one replica: one role, or two roles on the same cluster, possibly in different pools."""
 
     roles: tuple[RoleDemand, ...]
 
 
 class Strategy(StrEnum):
-    """Over clusters: few replicas on many, or many on few. Inside a pool pods are always packed."""
+    """The strategy over clusters: spread replicas over many, or pack them on few. Pods of a pool are always packed."""
 
     SPREAD = "Spread"
     PACK = "Pack"
@@ -228,7 +226,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpreadConstraint:
-    """Replica counts of any two values of a cluster label differ by at most `max_skew`; a rule for new placements."""
+    """A limit for new placements: replica counts of two values of a cluster label differ by at most `max_skew`."""
 
     topology_key: str
     max_skew: int = 1
@@ -236,7 +234,7 @@ class SpreadConstraint:
 
 @dataclass(frozen=True, slots=True)
 class CacheNeed:
-    """A ModelCache: the clusters where it is ready, and whether a cluster without it is refused or only less liked."""
+    """A ModelCache and the clusters where it is ready. If it is `required`, a cluster without it is refused."""
 
     name: str
     ready_clusters: frozenset[str] = frozenset()
@@ -245,12 +243,12 @@ class CacheNeed:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Where the author of a deployment wants replicas, and how many.
+    """The placement that the author of a deployment wants: number of replicas, selectors and limits.
 
-    `backends` are those that can serve this workload: the one named on the deployment or sticky in its status, else
-    every capable one; a cluster's own order of preference chooses among them. `schedulers` are the cluster schedulers
-    that are offered, each with why it cannot place this workload's pods (empty: it can). `max_replicas_per_cluster` 0
-    is no limit.
+    `backends` are those that can serve the workload: the one named in the deployment or recorded in its status, else
+    every capable one. The cluster's order of preference chooses among them. `schedulers` are the supported cluster
+    schedulers, each with the reason why it cannot place the pods; an empty reason means that it can. A
+    `max_replicas_per_cluster` of 0 means no limit.
     """
 
     namespace: str
@@ -272,7 +270,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What one role of one replica takes of one pool."""
+    """The resources that one role of one replica takes of one pool."""
 
     role: Role
     pool: str
@@ -283,14 +281,12 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class CurrentReplica:
-    """One replica of this deployment that exists (its ModelReplica is observed and not being deleted).
+    """An existing replica of the deployment: its ModelReplica is observed and not being deleted.
 
-    `created` is its creationTimestamp as text (RFC 3339 sorts as text). `ready` speaks of the replica as it is written
-    now: a status that is older than the last rewrite is not ready. `bound`: its workload has been rendered, so a
-    refusal can no longer unmake it. `outdated`: it would be written differently today in a way that restarts it.
-    `replaces` is the name of the replica it succeeds, kept on the object under `names.ANNOTATION_REPLACES`; without it
-    a move cannot be told from a surplus. Whether the cluster admitted or refused it is read from the cluster in the
-    fleet, never told twice.
+    `created` is its creationTimestamp as text. `ready` refers to the current spec; a status that is older than the last
+    rewrite is not ready. A `bound` replica has been rendered, so a refusal no longer removes it. An `outdated` replica
+    would restart if it were written from the current template. `replaces` is the name of the replica it succeeds, from
+    the annotation `names.ANNOTATION_REPLACES`; it tells a move from a surplus. The admission is read from the cluster.
     """
 
     name: str
@@ -306,7 +302,7 @@ class CurrentReplica:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """The deployment's own replicas, and further names that are taken (objects still being deleted)."""
+    """The replicas of the deployment, and the names of objects that are still being deleted."""
 
     replicas: tuple[CurrentReplica, ...] = ()
     taken_names: frozenset[str] = frozenset()
@@ -314,7 +310,7 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The four inputs of one decision."""
+    """The inputs of one decision."""
 
     fleet: Fleet
     demand: Demand
@@ -324,10 +320,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaClaim:
-    """What one ModelReplica asks of the cluster it names; `key` is `namespace/name`.
+    """The claim of one ModelReplica on the cluster that it names; `key` is `namespace/name`.
 
-    `holds`: the cluster admitted it before, or it is bound; such a replica stays whatever happens to the pool.
-    `wants` is what it asks in place of what it holds, None where it asks nothing else.
+    A replica that `holds` was admitted before or is bound; it stays whatever happens to the pool. `wants` is what it
+    asks for in place of its holdings, None if it asks for nothing else.
     """
 
     key: str

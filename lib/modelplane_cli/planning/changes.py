@@ -97,7 +97,7 @@ class _Reasons:
         if name in self._lost:
             return f"cluster {name} is lost"
         if self._world.store.get(Key(names.GROUP, inference_cluster.KIND, "", name)) is None:
-            return f"cluster {name} does not exist any more"
+            return f"cluster {name} no longer exists"
         facts = self._known(was.deployment)
         if facts is not None and name in facts[1]:
             intent, cluster = facts[0], facts[1][name]
@@ -106,7 +106,7 @@ class _Reasons:
                 return f"cluster {name} has the taint {taint}:NoExecute"
             gone = {role.pool for role in was.roles} - {pool.name for pool in cluster.pools}
             if gone:
-                return f"cluster {name} has no pool {', '.join(sorted(gone))} any more"
+                return f"cluster {name} no longer has pool {', '.join(sorted(gone))}"
         if not was.admitted:
             return f"cluster {name} refused it"
         return "it runs an earlier version of the deployment"

@@ -356,23 +356,23 @@ def test_who_writes_a_deployment_that_is_composed(tmp_path: Path) -> None:
 HELPLESS: dict[str, tuple[Callable[[], Objects], str]] = {
     "no cluster": (
         lambda: [one for one in fleet() if one["kind"] != "InferenceCluster"],
-        "no change is known that would help: there is no cluster to change",
+        "no change is known that would help: no InferenceCluster exists",
     ),
     "the name of a cluster mistyped": (
         lambda: fleet(md=spec(clusterSelector={"matchLabels": {"modelplane.ai/cluster": "c"}})),
-        "no change is known that would help; a says LabelMismatch: modelplane.ai/cluster is a, wants c",
+        "no change is known that would help; a reports LabelMismatch: modelplane.ai/cluster is a, wants c",
     ),
     "a class that is not there": (
         lambda: fleet(kind={"metadata": {"name": "other"}}),
-        "no change is known that would help; a says NoMatchingDevice: InferenceClass h100-8x of pool gpu does not",
+        "no change is known that would help; a reports NoMatchingDevice: InferenceClass h100-8x of pool gpu does not",
     ),
     "a selector that fails on the device": (
         lambda: fleet(md=cel(f'device.attributes["{GPU}"].numa > 0')),
-        "no change is known that would help; a says SelectorError: ",
+        "no change is known that would help; a reports SelectorError: ",
     ),
     "a selector that no value satisfies": (
         lambda: fleet(md=cel("false")),
-        "no change is known that would help; a says NoMatchingDevice: ",
+        "no change is known that would help; a reports NoMatchingDevice: ",
     ),
 }
 

@@ -132,7 +132,7 @@ MISTAKES = [
     pytest.param(f"{A}.architecture", VALUE, id="a value alone"),
     pytest.param(
         "1 + 1",
-        "a selector must return true or false, and this one returns int; compare the value with something",
+        "a selector must return a bool, but this one returns int; compare it with a value",
         id="a number alone",
     ),
     pytest.param(

@@ -66,10 +66,12 @@ def test_a_device_that_never_matches_is_named_with_what_it_has(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
-        pytest.param({}, ("b", False, "Spread: 1 of its other replicas there against 0"), id="spread over clusters"),
+        pytest.param(
+            {}, ("b", False, "Spread: it has 1 other replicas of the deployment against 0"), id="spread over clusters"
+        ),
         pytest.param(
             {"placement": {"strategy": "Pack"}},
-            ("b", False, "Pack: 0 of its other replicas there against 1"),
+            ("b", False, "Pack: it has 0 other replicas of the deployment against 1"),
             id="packed on one cluster",
         ),
     ],
@@ -93,7 +95,7 @@ def test_the_cheaper_cluster_comes_first(tmp_path: Path) -> None:
     (replica,) = run(tmp_path, objects).json["replicas"]
     assert replica["cluster"] == "b"
     (rival,) = replica["wouldAlsoFit"]
-    assert rival["why"] == "price per hour of the nodes it would open: 90.00 against 30.00"
+    assert rival["why"] == "its new nodes would cost 90.00 per hour against 30.00"
 
 
 def test_a_replica_is_judged_as_if_it_were_not_there(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def _deployment_gone(objects: list[Json]) -> list[Json]:
         ),
         pytest.param(
             _cluster_gone,
-            [("moved", "llama-0", "cluster b does not exist any more", False)],
+            [("moved", "llama-0", "cluster b no longer exists", False)],
             id="cluster deleted: held until another serves",
         ),
         pytest.param(

@@ -61,7 +61,7 @@ def test_the_message_reads_as_kube_schedulers() -> None:
 
 
 def test_an_empty_fleet_says_so() -> None:
-    assert told(fleet()).message == "0/0 clusters fit: there is no InferenceCluster"
+    assert told(fleet()).message == "0/0 clusters fit: no InferenceCluster exists"
 
 
 def test_examples_are_bounded() -> None:
@@ -252,7 +252,7 @@ def test_roles_are_named_when_there_are_two() -> None:
     two = demand(role(8), role(8, kind=Role.PREFILL))
     (verdict,) = told(fleet(cluster("a", pool(1))), what=two).verdicts
     assert verdict.reason is Reason.INSUFFICIENT_DEVICES
-    assert verdict.detail == "decode and prefill each fit, and not beside each other"
+    assert verdict.detail == "decode and prefill each fit alone but not together"
     (verdict,) = told(
         fleet(cluster("a", pool(1, L4))), what=demand(role(8), role(8, selectors=(WANTS_140,), kind=Role.PREFILL))
     ).verdicts

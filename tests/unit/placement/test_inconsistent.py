@@ -189,7 +189,7 @@ def test_two_clusters_of_one_name_get_nothing_new_and_keep_what_they_have(
     assert fresh.shortfall is not None
     (verdict,) = fresh.shortfall.verdicts
     assert verdict.reason is Reason.CLUSTER_NOT_READY
-    assert "there are two InferenceClusters of this name" in verdict.detail
+    assert "two InferenceClusters have this name" in verdict.detail
 
 
 def test_two_replicas_of_one_name_count_once() -> None:

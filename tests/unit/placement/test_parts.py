@@ -83,7 +83,7 @@ def test_a_refusal_names_the_counter_that_is_short() -> None:
         Reason.INSUFFICIENT_DEVICES,
         (
             "main: want 1 node x 2 mig-3g-40gb, has 0 nodes x 2 mig-3g-40gb free "
-            "(its 1 node has 7 of gpu/decoders to share out, 9 would be drawn)"
+            "(its 1 node has 7 of gpu/decoders, the pods would take 9)"
         ),
     )
 
@@ -92,12 +92,12 @@ def test_a_refusal_says_when_only_the_place_is_missing() -> None:
     """Beside a 4g on each GPU there are decoders for one and a half 2g, which in sum is three."""
     verdicts, _ = judged(NodeCounts(1), 2, claim("a", 2, mig_4g_40gb=1), claim("b", 3, mig_2g_20gb=1))
     assert verdicts["b"][1] is Reason.INSUFFICIENT_DEVICES
-    assert "has 2 pods x 1 mig-2g-20gb free (in sum there is enough, but its physical" in verdicts["b"][2]
+    assert "has 2 pods x 1 mig-2g-20gb free (the total is enough, but its physical" in verdicts["b"][2]
 
 
 def test_a_refusal_says_when_it_depends_on_where_slices_lie() -> None:
     verdicts, _ = judged(NodeCounts(1), 1, claim("a", 1, mig_4g_40gb=1), claim("b", 1, mig_1g_10gb=1))
-    assert "only if those stood on the 1 nodes in the right way" in verdicts["b"][2]
+    assert "fit only some arrangements of the other pods on the 1 nodes" in verdicts["b"][2]
 
 
 def test_free_is_how_many_more_of_a_kind_can_be_claimed() -> None:

@@ -60,7 +60,7 @@ def test_a_class_that_is_missing_is_named_with_what_mends_it() -> None:
     one = cluster("a", pool(1, None))
     found = placement.schedule(fleet(one), demand(), intent(), NOTHING).shortfall
     assert found is not None
-    assert "does not exist; create it, or name another as className" in found.message
+    assert "does not exist; create it or set className to another one" in found.message
 
 
 def test_what_makes_room_for_one_of_several_says_so() -> None:

@@ -97,7 +97,7 @@ def test_one_that_is_not_registered_takes_no_replica_and_says_so() -> None:
     world = _world()
     assert not _services(world)
     (reason,) = _of(world, "ModelDeployment")["status"]["unschedulable"]["reasons"]
-    assert f"spec.scheduler is {NAME}, and no backend renders for its queues yet" in reason["detail"]
+    assert f"spec.scheduler is {NAME}, and no backend supports its queues yet" in reason["detail"]
     stack = next(c for c in _of(world, "InferenceCluster")["status"]["conditions"] if c["type"] == "StackReady")
     assert f"spec.scheduler {NAME} is not supported yet" in stack["message"]
 

@@ -1,1 +1,1 @@
-"""Advice about selectors: what their author probably meant, never a verdict."""
+"""Advice about selectors: the probable intention of their author. Advice is never a verdict."""

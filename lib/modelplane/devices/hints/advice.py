@@ -1,7 +1,6 @@
-"""Advice about a selector that compiles and probably fails: a nominal size no device publishes, a misspelt name.
+"""Advice about a selector that compiles but probably does not match, because of a nominal size or a misspelt name.
 
-An "80GB" H100 publishes 81559Mi, so `>= 80Gi` never selects it. Advice is never a refusal: the selector means what it
-says.
+An "80GB" H100 publishes 81559Mi, so `>= 80Gi` never selects it. Advice is never a refusal.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _GIB: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One remark: what was written, what would work, and a sentence that says both."""
+    """A remark: the written text, the text that would work, and a message with both."""
 
     written: str
     better: str
@@ -50,9 +49,9 @@ class _Field:
 
 
 def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
-    """Return the probable faults of a selector, compared with one device; none for a selector that does not parse.
+    """Return the probable mistakes of a selector, compared with one device; none for a selector that does not parse.
 
-    Order: as written, names before sizes.
+    Order: names first, then types and sizes, each as written.
     """
     root = _tree(expression)
     if root is None:
@@ -65,7 +64,7 @@ def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def of_names(selectors: tuple[str, ...], device: Device) -> str:
-    """Return the first name or type in the selectors that the device does not have, as a sentence; empty where none."""
+    """Return the message about the first name or type in the selectors that the device does not have, else empty."""
     for expression in selectors:
         root = _tree(expression)
         if root is not None:
@@ -78,7 +77,7 @@ def of_names(selectors: tuple[str, ...], device: Device) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def told(selectors: tuple[str, ...], devices: tuple[Device, ...]) -> str:
-    """Return the attributes of devices that do not match, after the name that was probably meant where one is near."""
+    """Return the attributes of devices that do not match, preceded by a similar name if there is one."""
     meant = next((found for device in devices if (found := of_names(selectors, device))), "")
     has = f"it has {'; '.join(_told(device) for device in devices) or 'no devices'}"
     return f"{meant}{' ' if meant.endswith('?') else '; '}{has}" if meant else has

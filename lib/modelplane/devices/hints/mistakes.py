@@ -1,6 +1,6 @@
-"""Hints for a selector that does not compile: the mistakes of people who know another language.
+"""Hints for a selector that does not compile, about mistakes that come from other languages.
 
-The diagnosis is Kubernetes' own, and a hint stands beside it. `advice` is about selectors that compile.
+A hint is added to the error message of Kubernetes. `advice` is about selectors that compile.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAKERS: Final = {"Quantity": ("quantity", "80Gi"), "Semver": ("semver", "9.0.0"
 
 
 class _Mistake:
-    """A selector that does not compile: its text up to the fault and from there, and the driver of the devices."""
+    """A selector that does not compile: its text before and after the error, and the driver of the devices."""
 
     def __init__(self, expression: str, error: InvalidSelector, driver: str) -> None:
         lines = expression.split("\n")
@@ -48,9 +48,9 @@ _Hint: TypeAlias = Callable[[re.Match[str], _Mistake], str]
 def compile(  # noqa: A001 - the verb of the domain, as for selectors
     expression: str, driver: str, profile: Profile = V1_36, *, admit: bool = True
 ) -> Selector:
-    """Return the compiled selector; its refusal carries a hint with an example for devices of `driver`.
+    """Return the compiled selector.
 
-    Raises: InvalidSelector, as `selector.compile`, with a hint where one is known.
+    Raises: InvalidSelector, as `selector.compile`, with a hint for devices of `driver` if one is known.
     """
     try:
         return selector.compile(expression, profile, admit=admit)
@@ -150,7 +150,7 @@ def _contains(_match: re.Match[str], _mistake: _Mistake) -> str:
 
 
 def _result(match: re.Match[str], _mistake: _Mistake) -> str:
-    return f"a selector must return true or false, and this one returns {match[1]}; compare the value with something"
+    return f"a selector must return a bool, but this one returns {match[1]}; compare it with a value"
 
 
 _HINTS: Final[tuple[tuple[re.Pattern[str], _Hint], ...]] = (

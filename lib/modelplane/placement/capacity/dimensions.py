@@ -1,4 +1,4 @@
-"""What is counted on one node of a class, and what a pod takes of it."""
+"""Dimensions that are counted on one node of a class, and the share of them that a pod takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEMORY = "node/memory"
 
 
 class Sized(NamedTuple):
-    """A pod shape in a class's terms: its amounts, its charge, and whether a node carries it.
+    """A pod shape in the dimensions of a class: its amounts, its charge, and whether a node carries it.
 
     `size` is None for a shape that names a device the class does not count.
     """
@@ -31,37 +31,37 @@ class Sized(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """What is counted on one node of a class: names and amounts, devices first in the class's order.
+    """The dimensions of one node of a class: names and amounts, devices first in the order of the class.
 
-    With whole-node accounting a pod is charged one node, after it was found to fit an empty one.
+    With whole-node accounting a pod that fits an empty node is charged the whole node.
     """
 
     names: tuple[str, ...]
     node: Vector
     accounting: Accounting
     draws: tuple[tuple[Vector, Vector], ...] = ()
-    """Per counted device what one takes at least of the counters it shares with others, as (axes, amounts)."""
+    """The least amounts that a device takes of shared counters, per counted device, as (axes, amounts)."""
     node_rules: Rules | None = None
     _sized: dict[PodShape, Sized] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What was measured before; a memory of a pure function and no part of the value."""
+    """A cache of `sized`, which is not part of the value."""
 
     @property
     def capacity(self) -> Vector:
-        """Return what one node offers in the terms pods are charged in."""
+        """Return the amounts of one node in the unit that pods are charged in."""
         return (1,) if self.accounting is Accounting.NODE else self.node
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Return the names that are devices."""
+        """Return the names of the devices."""
         return tuple(name for name in self.names if NOT_A_DEVICE not in name)
 
     @property
     def rules(self) -> Rules | None:
-        """Return what a node holds beside the sums, in the terms pods are charged in."""
+        """Return the rules for parts of physical devices, None if pods are charged whole nodes."""
         return None if self.accounting is Accounting.NODE else self.node_rules
 
     def charge(self, shape: PodShape) -> Vector:
-        """Return what one pod takes of a node; a whole node if the shape cannot be true for this class."""
+        """Return the amounts that one pod takes of a node; the whole node if the shape does not match the class."""
         return self.sized(shape).charge
 
     def carries(self, shape: PodShape) -> bool:
@@ -69,11 +69,11 @@ class Dimensions:
         return self.sized(shape).carried
 
     def size(self, shape: PodShape) -> Vector | None:
-        """Return the shape as amounts per name, None if it names a device the class does not count."""
+        """Return the amounts of the shape per name, None if it names a device the class does not count."""
         return self.sized(shape).size
 
     def sized(self, shape: PodShape) -> Sized:
-        """Return the shape in the terms of this class. Cost: once per shape."""
+        """Return the shape in the dimensions of this class. Cost: once per shape."""
         found = self._sized.get(shape)
         if found is None:
             found = self._sized[shape] = self._measured(shape)
@@ -101,10 +101,10 @@ class Dimensions:
 
 @lru_cache(maxsize=4096)
 def of(node_class: NodeClass, accounting: Accounting) -> Dimensions:
-    """Return what is counted on a node of the class; Synthetic devices are matched and never counted.
+    """Return the dimensions of a node of the class. Synthetic devices are matched and never counted.
 
-    Counters that devices share are counted by the least a device draws: a bound, beside which the rules decide.
-    Classes whose nodes count alike share one object, and with it what was measured on it.
+    Shared counters are counted by the least amount that a device draws, which is a bound; the rules decide. Classes
+    with equal dimensions share one object and its cache.
     """
     kinds = [i for i, device in enumerate(node_class.devices) if device.claim is not Claim.SYNTHETIC]
     counted = [(node_class.devices[i].name, node_class.devices[i].count) for i in kinds]

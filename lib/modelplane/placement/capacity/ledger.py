@@ -1,8 +1,8 @@
-"""What is left in a pool: published counts per shape turned into room for further pods.
+"""Ledger of a pool: the room for further pods, computed from the published counts per shape.
 
-The pods of a pool are thought of as packed as well as they can be, since that is all that counts per shape can say;
-renderers ask the cluster to pack them so. An inconsistent snapshot (a shape that no node of the class can carry, a
-device the class does not have) never makes room: such a pod is charged a whole node.
+Counts per shape do not say where pods run, so the pods of a pool are assumed to be packed as densely as possible.
+Renderers ask the cluster to pack them that way. An inconsistent allocation (a shape that no node of the class can
+carry, or a device that the class does not have) never makes room: its pods are charged whole nodes.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from modelplane.placement.snapshot import Accounting, Allocation, Holding, PodSh
 
 # A tuple, because a refusal by a large fleet makes one or two for every pool.
 class Ledger(NamedTuple):
-    """The state of one pool: equal ledgers give equal answers, so each is decided once.
+    """The state of one pool. Equal ledgers give equal answers, so each is decided once.
 
-    `items` are what pods hold, merged per size and gang and sorted.
+    `items` are the sorted holdings of the pods, merged per size and gang.
     """
 
     dimensions: Dimensions
@@ -47,30 +47,30 @@ class Ledger(NamedTuple):
 
     @property
     def packing(self) -> Packing:
-        """Return how what is held can stand on the nodes. Cost: one packing per distinct state and process."""
+        """Return the packing of the held items on the nodes. Cost: one packing per distinct state and process."""
         return _packed(self.dimensions.capacity, self.nodes, self.items, self.dimensions.rules)
 
     @property
     def over_committed(self) -> bool:
-        """Return whether more is held than the nodes carry."""
+        """Return whether the nodes cannot carry what is held."""
         return self.packing.answer is Answer.TOO_MUCH
 
     @property
     def opened(self) -> int:
-        """Return the nodes that carry something; all of them when over-committed."""
+        """Return the number of nodes in use; all of them when the pool is over-committed."""
         packed = self.packing
         return self.nodes - dict(packed.free).get(self.dimensions.capacity, 0) if packed.fits else self.nodes
 
     @property
     def free_devices(self) -> int:
-        """Return the devices of all kinds that nothing holds; 0 when over-committed."""
+        """Return the number of free devices of all kinds; 0 when the pool is over-committed."""
         rows = zip(self.dimensions.names, self.dimensions.node, self.used, strict=True)
         nodes = self.nodes
         return sum([max(0, have * nodes - used) for name, have, used in rows if NOT_A_DEVICE not in name])
 
     @property
     def lacks_devices(self) -> bool:
-        """Return whether pods are charged more of some device than all nodes have; False says nothing."""
+        """Return whether pods are charged more of some device than all nodes have. False is not conclusive."""
         if self.dimensions.accounting is Accounting.NODE:
             return False
         for axis, name in enumerate(self.dimensions.names):
@@ -81,17 +81,17 @@ class Ledger(NamedTuple):
         return False
 
     def room(self, shape: PodShape, per_node: int) -> int:
-        """Return how many pods of the shape still fit as all is packed now, at most `per_node` on a node."""
+        """Return the number of further pods of the shape that fit the present packing, at most `per_node` on a node."""
         packed = self.packing
         if not packed.fits:
             return 0
         return fit.room(packed.free, self.dimensions.charge(shape), per_node, self.dimensions.rules)
 
     def free(self, device: str, absent: int) -> int:
-        """Return how many more devices of one name, and no others, can be claimed as all is packed now.
+        """Return the number of further devices of one name that can be claimed with the present packing.
 
-        `absent` nodes of the pool are not there yet and do not count; empty ones are taken to be those. Whole nodes
-        only where pods are charged whole nodes.
+        `absent` nodes of the pool are not present yet and do not count; they are assumed to be empty ones. Where pods
+        are charged whole nodes, only the devices of empty nodes count.
         """
         what = self.dimensions
         axis = what.names.index(device)
@@ -107,7 +107,7 @@ class Ledger(NamedTuple):
         return fit.room(tuple(nodes.items()), one, what.node[axis], what.rules)
 
     def overdrawn(self) -> tuple[str, int, int] | None:
-        """Return the first shared counter that is short by the sums: its name, what the nodes have and what is drawn.
+        """Return the first shared counter whose sum is exceeded: its name, the total and the amount drawn.
 
         Units: nano.
         """
@@ -117,7 +117,7 @@ class Ledger(NamedTuple):
         return None
 
     def without(self, *names: str) -> Ledger:
-        """Return the ledger as if the named dimensions were not counted; used to find what is short."""
+        """Return the ledger without the named dimensions; a fit without them shows that they are the shortage."""
         what = self.dimensions
         keep = [index for index, name in enumerate(what.names) if name not in names]
         if what.accounting is Accounting.NODE or len(keep) == len(what.names):
@@ -129,7 +129,7 @@ class Ledger(NamedTuple):
 
 
 def of(pool: Pool, what: Dimensions) -> Ledger:
-    """Return the ledger of a pool of nodes counted as `what`, as its cluster published it."""
+    """Return the ledger of a pool in the dimensions `what`, as its cluster published it."""
     used = [0] * len(what.names)
     items: list[Item] = []
     gangs: dict[tuple[Vector, int], int] = {}
@@ -149,15 +149,12 @@ def of(pool: Pool, what: Dimensions) -> Ledger:
 
 
 def with_holding(ledger: Ledger, holding: Holding) -> Ledger:
-    """Return the ledger with one role's pods on it."""
+    """Return the ledger with the pods of one role added."""
     return ledger.plus(holding.shape, holding.pods, holding.nodes_per_worker)
 
 
 def released(ledger: Ledger, holdings: Iterable[Holding]) -> Ledger:
-    """Return the ledger without some pods that stand on it.
-
-    Pods that are not found there stay (the snapshot is inconsistent).
-    """
+    """Return the ledger without the pods of some holdings. Holdings that it does not contain are ignored."""
     for holding in holdings:
         vector, span = ledger.dimensions.charge(holding.shape), holding.nodes_per_worker
         size = ledger.dimensions.size(holding.shape)
@@ -173,12 +170,12 @@ def released(ledger: Ledger, holdings: Iterable[Holding]) -> Ledger:
 
 
 def closed(ledger: Ledger) -> Ledger:
-    """Return the ledger of the same pool as if it had no nodes, so that nothing more can be put there."""
+    """Return the ledger of the same pool without nodes, which takes no further pod."""
     return ledger._replace(nodes=0)
 
 
 def fits(ledger: Ledger) -> Answer:
-    """Return whether all that is held has a place, in whatever order it came."""
+    """Return whether all items have a place in any order of arrival."""
     if not ledger.packing.fits:
         return ledger.packing.answer
     what = ledger.dimensions
@@ -188,16 +185,13 @@ def fits(ledger: Ledger) -> Answer:
 def fits_more(ledger: Ledger, shape: PodShape, after: Ledger) -> Answer:
     """Return whether pods of the shape, which are on `after` and not yet on `ledger`, have a place beside all others.
 
-    What is published and too large for a node is charged a whole one; what is only asked for and too large is refused.
+    A published pod that is too large for a node is charged a whole one. A requested pod that is too large is refused.
     """
     return fits(after) if ledger.dimensions.carries(shape) else Answer.TOO_MUCH
 
 
 class Trial(NamedTuple):
-    """Pods of one shape put on a ledger, to see whether they have a place beside all others.
-
-    `excluded`: sums alone show that they have none.
-    """
+    """Pods of one shape, added to a ledger on trial. They are `excluded` when sums alone show that they do not fit."""
 
     before: Ledger
     shape: PodShape
@@ -206,12 +200,12 @@ class Trial(NamedTuple):
 
     @property
     def answer(self) -> Answer:
-        """Return what `fits_more` says. Cost: a packing where sums do not decide."""
+        """Return the answer of `fits_more`. Cost: a packing where sums do not decide."""
         return Answer.TOO_MUCH if self.excluded else fits_more(self.before, self.shape, self.after)
 
 
 def trial(ledger: Ledger, shape: PodShape, pods: int, nodes_per_worker: int) -> Trial:
-    """Return the ledger with these pods on it, after sums were asked. Cost: no packing."""
+    """Return the trial of these pods on the ledger, with the sums already checked. Cost: no packing."""
     what = ledger.dimensions
     after = ledger.plus(shape, pods, nodes_per_worker)
     excluded = not what.carries(shape) or load.plainly_too_much(
@@ -221,7 +215,7 @@ def trial(ledger: Ledger, shape: PodShape, pods: int, nodes_per_worker: int) -> 
 
 
 def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:
-    """Return what in the published allocations cannot be true for the pool's class."""
+    """Return the published allocations that contradict the class of the pool, as messages."""
     what = dimensions.of(node_class, Accounting.DEVICE)
     found = []
     for entry in pool.allocations:
@@ -237,7 +231,7 @@ def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:
 
 
 def allocations(holdings: Iterable[Holding]) -> tuple[Allocation, ...]:
-    """Return the counts per shape of some pods, sorted, equal shapes merged."""
+    """Return the sorted counts per shape of some holdings, with equal shapes merged."""
     counts: dict[tuple[PodShape, int], int] = {}
     for holding in holdings:
         key = (holding.shape, holding.nodes_per_worker)

@@ -1,1 +1,1 @@
-"""Diagnosis: why a replica has no place, and what would give it one. Nothing here places a replica."""
+"""Diagnosis of replicas without a place, and the changes that would make them fit. It places no replica itself."""

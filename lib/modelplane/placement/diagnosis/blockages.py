@@ -1,4 +1,4 @@
-"""Why moves are blocked: what every cluster says to a successor, as if the replica that it succeeds were gone."""
+"""Causes of blocked moves: the verdict of every cluster on a successor, without the replica that it succeeds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from modelplane.placement.scheduling.board import Board
 
 
 def explained(plan: Plan, board: Board) -> Plan:
-    """Return the plan with the first cause in each blocked move, and in the note of the replica that waits.
+    """Return the plan with the causes in each blocked move and in the note of its replica.
 
-    Cost: a judgement of the fleet; one per cluster of the blocked replicas where spread or a limit is asked for.
+    Cost: one diagnosis of the fleet; with spread constraints or a limit, one per cluster of the blocked replicas.
     """
     diagnosis, near = Diagnosis(board), Nearness(board)
     counts_matter = bool(board.intent.spread or board.intent.max_replicas_per_cluster)
@@ -35,7 +35,7 @@ def explained(plan: Plan, board: Board) -> Plan:
 
 @contextmanager
 def gone(board: Board, plan: Plan, blocked: BlockedMove) -> Iterator[None]:
-    """Leave a blocked replica out of all counts meanwhile."""
+    """Leave a blocked replica out of all counts inside the context."""
     place = next(one.cluster for one in plan.replicas if one.name == blocked.replica)
     board.add(place, -1)
     try:

@@ -1,4 +1,4 @@
-"""Counterfactual changes: each makes the same snapshot with one thing different, and says in words what that is."""
+"""Counterfactual changes. Each changes one thing of a snapshot and describes it in words."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from modelplane.workload.model import Role
 
 
 def applied(world: World, changes: Iterable[Change]) -> World:
-    """Return the world with the changes made, in order."""
+    """Return the world with the changes applied in order."""
     for change in changes:
         world = change.apply(world)
     return world
 
 
 def board_of(world: World, board: Board) -> Board:
-    """Return the board of the world's cluster, with everything that `board` has put down there."""
+    """Return the board of the world's cluster, with all replicas that `board` has placed there."""
     return board.varied(world.cluster, world.demand, world.intent, pardoned=world.pardoned)
 
 
@@ -78,7 +78,7 @@ class Ready(Change):
 
 @dataclass(frozen=True, slots=True)
 class HasAddress(Change):
-    """The cluster's gateway has an address."""
+    """The gateway of the cluster has an address."""
 
     def apply(self, world: World) -> World:
         """Return the world with the address known."""
@@ -91,7 +91,7 @@ class HasAddress(Change):
 
 @dataclass(frozen=True, slots=True)
 class OffersBackend(Change):
-    """The cluster offers one backend more."""
+    """The cluster offers one more backend."""
 
     backend: str
 
@@ -124,10 +124,10 @@ class HasCache(Change):
 
 @dataclass(frozen=True, slots=True)
 class Pardoned(Change):
-    """The cluster no longer refuses."""
+    """The cluster no longer refuses the replica."""
 
     def apply(self, world: World) -> World:
-        """Return the world with the refusal set aside."""
+        """Return the world with the refusals ignored."""
         return replace(world, pardoned=True)
 
     def describe(self, *, roles: int) -> str:
@@ -140,12 +140,12 @@ class Pardoned(Change):
 
 @dataclass(frozen=True, slots=True)
 class Tolerated(Change):
-    """The deployment tolerates a taint of the cluster, or the taint is gone."""
+    """The deployment tolerates a taint of the cluster, or the taint is removed."""
 
     taint: Taint
 
     def apply(self, world: World) -> World:
-        """Return the world with a toleration more."""
+        """Return the world with one more toleration."""
         toleration = Toleration(self.taint.key, TolerationOperator.EQUAL, self.taint.value, self.taint.effect)
         return replace(world, intent=replace(world.intent, tolerations=(*world.intent.tolerations, toleration)))
 
@@ -157,7 +157,7 @@ class Tolerated(Change):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaLimit(Change):
-    """The deployment may have so many replicas on one cluster."""
+    """The deployment may have `limit` replicas on one cluster."""
 
     limit: int
 
@@ -172,7 +172,7 @@ class ReplicaLimit(Change):
 
 @dataclass(frozen=True, slots=True)
 class MaxSkew(Change):
-    """A spread constraint allows so large a difference."""
+    """A spread constraint allows a larger skew."""
 
     topology_key: str
     max_skew: int
@@ -195,19 +195,19 @@ class MaxSkew(Change):
 
 @dataclass(frozen=True, slots=True)
 class PoolChange(Change):
-    """A change that was found at one pool."""
+    """A change that was found for one pool."""
 
     pool: str
 
 
 @dataclass(frozen=True, slots=True)
 class MoreNodes(PoolChange):
-    """The pool has so many free nodes more."""
+    """The pool has `count` more free nodes."""
 
     count: int
 
     def apply(self, world: World) -> World:
-        """Return the world with the nodes there."""
+        """Return the world with the nodes added."""
         return _with_pool(world, self.pool, self._grown)
 
     def _grown(self, pool: Pool) -> Pool:
@@ -228,7 +228,7 @@ class RoleChange(PoolChange):
 
 @dataclass(frozen=True, slots=True)
 class OtherHardware(RoleChange):
-    """The pool's nodes are of another class, in which one device differs."""
+    """The nodes of the pool have another class, which differs in one device."""
 
     device: str
 
@@ -246,7 +246,7 @@ class OtherHardware(RoleChange):
 
     @abstractmethod
     def wanted(self) -> str:
-        """Return what the device has there, in words."""
+        """Return the difference of the device, in words."""
 
     def _swapped(self, world: World, pool: Pool) -> Pool:
         if pool.node_class is None:
@@ -268,13 +268,13 @@ class MorePerNode(OtherHardware):
         return replace(device, count=self.count)
 
     def wanted(self) -> str:
-        """Return what the device has there, in words."""
+        """Return the difference of the device, in words."""
         return f"count {self.count}"
 
 
 @dataclass(frozen=True, slots=True)
 class OtherDevice(OtherHardware):
-    """A device is one that a request accepts; `wants` says in words by what it differs."""
+    """The device is one that a request accepts; `wants` is the difference in words."""
 
     request: str
     wants: str
@@ -288,7 +288,7 @@ class OtherDevice(OtherHardware):
         return device
 
     def wanted(self) -> str:
-        """Return what the device has there, in words."""
+        """Return the difference of the device, in words."""
         return self.wants
 
 
@@ -297,7 +297,7 @@ class OtherDevice(OtherHardware):
 
 @dataclass(frozen=True, slots=True)
 class OtherSelectors(RoleChange):
-    """A request asks with other selectors, as many as before."""
+    """A request has other selectors, as many as before."""
 
     request: str
     selectors: tuple[str, ...]
@@ -311,7 +311,7 @@ class OtherSelectors(RoleChange):
         return _with_role(world, replace(_role(world, self.role), requests=requests))
 
     def describe(self, *, roles: int) -> str:
-        """Return the change in words; the name of a request alone does not say whose it is where there are two."""
+        """Return the change in words, with the role of the request where the workload has two."""
         of_role = f" of {self.role}" if roles > 1 else ""
         return f'request "{self.request}"{of_role} asked for {" and ".join(self.selectors)}'
 

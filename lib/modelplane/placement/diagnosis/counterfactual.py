@@ -1,6 +1,6 @@
-"""What would make a cluster take one more replica.
+"""Counterfactuals: the changes with which a cluster would take one more replica.
 
-Proposed change by change, and each checked by the matcher before it is claimed.
+Changes are found one by one, and the matcher confirms each result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from modelplane.placement.scheduling.board import Board
 from modelplane.placement.snapshot import Effect, LabelOperator
 
 CHANGES_MAX = 8
-"""Changes tried on one cluster before it is given up."""
+"""Limit of the changes that are tried on one cluster."""
 CLUSTERS_PER_REASON = 3
 NODES_MAX = 4096
 _OF_POOLS = frozenset(
@@ -36,15 +36,12 @@ _OF_POOLS = frozenset(
 
 
 def rank(verdict: ClusterVerdict) -> int:
-    """Return how far what a cluster lacks is from a fit; less is nearer."""
+    """Return the distance of a cluster from a fit; a smaller one is nearer."""
     return -1 if verdict.reason is None else verdict.reason.distance
 
 
 def closest(board: Board, diagnosis: Diagnosis, verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> Closest | None:
-    """Return the cluster that needs the fewest changes to take one more replica, with the changes.
-
-    Each result has been checked.
-    """
+    """Return the cluster that needs the fewest changes to take one more replica, with the changes, all confirmed."""
     members: dict[Reason, list[ClusterVerdict]] = {}
     for verdict in verdicts:
         if verdict.reason is not None:
@@ -60,7 +57,7 @@ def closest(board: Board, diagnosis: Diagnosis, verdicts: tuple[ClusterVerdict, 
 
 
 def repaired(board: Board, diagnosis: Diagnosis, verdict: ClusterVerdict) -> Closest | None:
-    """Return the changes that make the cluster fit, None when none were found; the last check is that it does fit."""
+    """Return the changes that make the cluster fit, None when none were found. The last step confirms the fit."""
     world = World(board.clusters[verdict.cluster], board.table.demand, board.intent)
     made: list[Change] = []
     misses: list[str] = []
@@ -336,4 +333,4 @@ STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
     Reason.REFUSED_BY_CLUSTER: lambda _board, _name: changes.Pardoned(),
     Reason.REPLICA_LIMIT: lambda board, name: changes.ReplicaLimit(board.objects_on[name] + 1),
 }
-"""The change that takes a reason away from a cluster, by reasons that a cluster gives as a whole."""
+"""The change that removes a reason from a cluster, for the reasons that concern the whole cluster."""

@@ -1,4 +1,4 @@
-"""Why a deployment's replicas are where they are, and what every cluster says to one more."""
+"""Explanation of a deployment's placement, with the verdict of every cluster on one more replica."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from modelplane.placement.snapshot import Current, Demand, Fleet, Intent
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The plan, and every cluster's verdict on one more replica after it, or on the successor of one that cannot move.
+    """The plan, and the verdict of every cluster on one more replica or on the successor of a blocked one.
 
-    `message` reads as kube-scheduler's. `closest` is what would make one more fit, None when one fits or nothing is
-    known.
+    `message` has the form of kube-scheduler's. `closest` is the counterfactual, None when a replica fits or no change
+    is known.
     """
 
     plan: Plan
@@ -29,16 +29,16 @@ class Explanation:
 
 
 def schedule(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Plan:
-    """Return the plan for one deployment: which replicas stay, which are new, moved or shed, and why any is missing.
+    """Return the plan for one deployment: the retained, new, moved and shed replicas, and the reasons of a shortfall.
 
-    Shape: independent of the order of every input; scheduling the plan's outcome again changes nothing.
+    Shape: independent of the order of every input; scheduling the result of the plan again changes nothing.
     Raises: InvalidSelector when a device selector does not compile (the author's fault).
     """
     return decide(fleet, demand, intent, current)[0]
 
 
 def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tuple[Plan, Board]:
-    """Return the plan and the board as the plan leaves it."""
+    """Return the plan and the board after it."""
     plan, missing, board = scheduler.decide(fleet, demand, intent, current)
     if missing:
         plan = replace(plan, shortfall=shortfall.of(board, missing))
@@ -46,7 +46,7 @@ def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tu
 
 
 def explain(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Explanation:
-    """Return the plan that `schedule` makes of the same snapshot, explained.
+    """Return the explanation of the plan that `schedule` makes of the same snapshot.
 
     Raises: InvalidSelector when a device selector does not compile (the author's fault).
     """

@@ -1,4 +1,4 @@
-"""By how much clusters miss a replica, as far as can be told without trying changes."""
+"""Distance of clusters from a fit, as far as it is known without trying changes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from modelplane.placement.scheduling.board import Board
 
 
 class Nearness:
-    """How near clusters are to a fit, by what can be told without trying changes.
-
-    Found once per class and pool state.
-    """
+    """The distance of clusters from a fit, found once per class and pool state."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -25,20 +22,20 @@ class Nearness:
         self._scores: dict[str, tuple[float, ...]] = {}
 
     def first(self, verdicts: Iterable[ClusterVerdict]) -> ClusterVerdict:
-        """Return the verdict of the cluster that misses by least among verdicts of one reason."""
+        """Return the verdict nearest to a fit among verdicts of one reason."""
         return min(verdicts, key=self.place)
 
     def place(self, verdict: ClusterVerdict) -> tuple[tuple[float, ...], str]:
-        """Return what orders verdicts of one reason, the nearest to a fit first."""
+        """Return the sort key of verdicts of one reason, the nearest to a fit first."""
         return (self._score(verdict), verdict.cluster)
 
     def nobody(self) -> str:
-        """Return why there is no cluster to ask."""
+        """Return the reason why there is no candidate."""
         labels = ", ".join(f"{key}={value}" for key, value in self._board.intent.selector.match_labels)
-        return f"no InferenceCluster matches clusterSelector {{{labels}}}" if labels else "there is no InferenceCluster"
+        return f"no InferenceCluster matches clusterSelector {{{labels}}}" if labels else "no InferenceCluster exists"
 
     def device(self, verdict: ClusterVerdict) -> str | None:
-        """Return by what the cluster's nearest device misses the selectors, None when that is not what is missing."""
+        """Return the gap between the selectors and the cluster's nearest device, None if devices are not missing."""
         found = self._nearest_pool(verdict)
         if found is not None:
             return f"{verdict.cluster}/{found[1]} has {found[2]}"

@@ -1,4 +1,4 @@
-"""What exactly a pool is short of for one role, in words and under one reason."""
+"""Shortage of a pool for one role, as a reason and in words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RESOURCES = "not enough cpu or memory on the nodes"
 
 
 class Pods(Protocol):
-    """Pods in gangs: a role's demand or what a role holds."""
+    """Pods in gangs: the demand of a role or its holding."""
 
     @property
     def pods(self) -> int: ...  # noqa: D102 - said by the class
@@ -36,7 +36,7 @@ class Pods(Protocol):
 
 
 def of(trials: Iterable[Trial], role: RoleDemand) -> Refusal | None:
-    """Return why the role does not fit the pool by itself, whichever way it is tried, None when it does."""
+    """Return the reason why the role alone does not fit the pool with any option, None when it fits."""
     refusals = []
     for trial in trials:
         if trial.answer is Answer.FITS:
@@ -46,19 +46,19 @@ def of(trials: Iterable[Trial], role: RoleDemand) -> Refusal | None:
 
 
 def missed(miss: Miss) -> Refusal:
-    """Return why no node of a class serves the role, an empty one either."""
+    """Return the reason why no node of a class serves the role, not even an empty one."""
     reason = _MISS_REASONS[miss.kind]
     if reason is Reason.SELECTOR_ERROR:
         return Refusal(reason, miss.detail, f'selector of request "{miss.request}" fails')
     if reason is Reason.NO_MATCHING_DEVICE:
         return Refusal(reason, miss.detail, miss.detail)
     if miss.kind is MissKind.UNDECIDED:
-        return Refusal(reason, miss.detail, "not decided within the search bound")
+        return Refusal(reason, miss.detail, "search limit reached")
     return Refusal(reason, miss.detail, "node too small")
 
 
 def short(trial: Trial, role: Pods) -> Refusal:
-    """Return the first shortage that is found, from the plainest to the most intricate."""
+    """Return the first shortage that is found, the simplest first."""
     state, shape, after = trial.before, trial.shape, trial.after
     found = _too_large(state, shape) or _too_few_nodes(state, role)
     if found is not None:
@@ -67,7 +67,7 @@ def short(trial: Trial, role: Pods) -> Refusal:
     if answer is Answer.UNSURE:
         return _unsure(after, role, shape)
     if state.over_committed:
-        detail = f"more is admitted than its {state.nodes} nodes carry; nothing is added until that is over"
+        detail = f"the pool is over-committed on its {state.nodes} nodes; it takes no replica until that ends"
         return Refusal(Reason.INSUFFICIENT_DEVICES, detail, _DEVICES)
     if not after.lacks_devices and ledger.fits(after.without(CPU, MEMORY)) is Answer.FITS:
         wants = f"want {role.pods} pods x {_resources(shape.cpu_millis, shape.memory_bytes)}"
@@ -84,17 +84,17 @@ def _unsure(after: Ledger, role: Pods, shape: PodShape) -> Refusal:
     parts = [f"{count} {name}" for name, count in shape.devices]
     parts += [text for text in (_resources(shape.cpu_millis, shape.memory_bytes),) if text]
     detail = (
-        f"want {_counted(role.pods, ('pod', 'pods'))} x {' + '.join(parts)}, which fit beside the pods of other shapes "
-        f"only if those stood on the {after.nodes} nodes in the right way"
+        f"want {_counted(role.pods, ('pod', 'pods'))} x {' + '.join(parts)}, which fit only some arrangements of the "
+        f"other pods on the {after.nodes} nodes"
     )
-    return Refusal(Reason.INSUFFICIENT_NODES, detail, "room depends on where pods stand")
+    return Refusal(Reason.INSUFFICIENT_NODES, detail, "room depends on how pods are arranged")
 
 
 def _devices_detail(trial: Trial, role: Pods, answer: Answer) -> str:
     state, shape, after = trial.before, trial.shape, trial.after
     what = " + ".join(f"{count} {name}" for name, count in shape.devices) or "0 devices"
     if answer is Answer.UNDECIDED:
-        return f"want {role.pods} pods x {what}; whether they fit was not decided within the search bound"
+        return f"want {role.pods} pods x {what}; the search reached its limit before it found an answer"
     room = state.room(shape, _per_node(role))
     vector = state.dimensions.charge(shape)
     alone = any(2 * want > have for want, have in zip(vector, state.dimensions.capacity, strict=True))
@@ -108,10 +108,10 @@ def _parts(after: Ledger) -> str:
     if short is not None:
         name, has, drawn = short
         nodes = _counted(after.nodes, ("node has", "nodes have"))
-        return f" (its {nodes} {_shared(has)} of {name} to share out, {_shared(drawn)} would be drawn)"
+        return f" (its {nodes} {_shared(has)} of {name}, the pods would take {_shared(drawn)})"
     rules = after.dimensions.rules
     if rules is not None and rules.matter(item.vector for item in after.items):
-        return " (in sum there is enough, but its physical devices cannot be parted so)"
+        return " (the total is enough, but its physical devices cannot be partitioned that way)"
     return ""
 
 
@@ -158,7 +158,7 @@ def _resources(cpu_millis: int, memory_bytes: int) -> str:
 
 
 def cpu(millis: int) -> str:
-    """Return an amount of cpu, in whole ones where it is."""
+    """Return an amount of cpu, in cores if it is a whole number of them."""
     return f"{millis}m" if millis % 1000 else str(millis // 1000)
 
 

@@ -1,6 +1,6 @@
-"""The account of replicas that found no place.
+"""Shortfall of a deployment: the replicas without a place, the counted reasons and the nearest cluster.
 
-Reasons counted, told as kube-scheduler tells it, and the closest miss.
+The message has the form of kube-scheduler's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EXAMPLES_MAX = 5
 
 
 def of(board: Board, count: int) -> Shortfall:
-    """Return why `count` replicas have no place, as the board stands."""
+    """Return the shortfall of `count` replicas on the board."""
     diagnosis = Diagnosis(board)
     verdicts = diagnosis.all()
     near = Nearness(board)
@@ -39,7 +39,7 @@ def _of_several(closest: Closest | None, count: int) -> Closest | None:
 
 
 def message(verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> str:
-    """Return how many clusters fit and, by falling number, why the others do not."""
+    """Return the number of clusters that fit, and the reasons of the others, the most frequent first."""
     if not verdicts:
         return f"0/0 clusters fit: {near.nobody()}"
     fitting = sum(verdict.fits for verdict in verdicts)
@@ -53,15 +53,15 @@ def message(verdicts: tuple[ClusterVerdict, ...], near: Nearness) -> str:
 
 
 def helpless(verdicts: tuple[ClusterVerdict, ...]) -> str:
-    """Return that nothing is known to help, with what the cluster that is nearest to a fit says."""
+    """Return the message that no change is known to help, with the verdict of the cluster nearest to a fit."""
     if not verdicts:
-        return "no change is known that would help: there is no cluster to change"
+        return "no change is known that would help: no InferenceCluster exists"
     first = min(verdicts, key=lambda verdict: (counterfactual.rank(verdict), verdict.cluster))
-    return f"no change is known that would help; {first.cluster} says {first.reason}: {first.detail}"
+    return f"no change is known that would help; {first.cluster} reports {first.reason}: {first.detail}"
 
 
 def reasons(verdicts: Iterable[ClusterVerdict], near: Nearness) -> tuple[ReasonCount, ...]:
-    """Return the number of clusters per reason, most first, with the detail of the one that misses by least."""
+    """Return the number of clusters per reason, the most frequent first, with the detail of the nearest to a fit."""
     found: dict[Reason, list[ClusterVerdict]] = {}
     for verdict in verdicts:
         if verdict.reason is not None:

@@ -1,7 +1,7 @@
-"""Why one replica is where it is, and why nowhere else, asked of the very functions that placed it.
+"""Standing of a placed replica: the reasons for its cluster and against every other.
 
-A replica is judged by taking it away and asking where it would go: what every cluster says then, and how those that
-would take it compare, in the order in which the scheduler compares them.
+The replica is removed from the snapshot and scheduled again. The same functions that placed it give the verdict of
+every cluster, and compare the clusters that would take it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from modelplane.placement.snapshot import Allocation, Cluster, CurrentReplica, F
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A cluster that would take the replica too; `why` it comes after (or, `preferred`, before) the one it is on."""
+    """Another cluster that would take the replica. `why` is the difference that ranks it lower, or higher."""
 
     cluster: str
     why: str
@@ -31,7 +31,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Why one replica is where it is. `fits` is None where its own cluster cannot be asked any more."""
+    """The reasons for the cluster of one replica. `fits` is None when that cluster no longer exists."""
 
     replica: PlacedReplica
     fits: ClusterVerdict | None
@@ -41,7 +41,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaExplanation:
-    """One replica's standing, and every cluster's verdict on it as if it were not there."""
+    """The standing of one replica, and the verdict of every cluster on it, computed without the replica."""
 
     standing: Standing
     message: str
@@ -50,7 +50,7 @@ class ReplicaExplanation:
 
 
 def explain_replica(snapshot: Snapshot, plan: Plan, placed: PlacedReplica) -> ReplicaExplanation:
-    """Return why a replica of the snapshot's plan is where it is, and what every cluster says to it."""
+    """Return the standing of a replica of the plan, with the verdict of every cluster."""
     board = _board_without(snapshot, plan, placed.name)
     diagnosis, near = Diagnosis(board), Nearness(board)
     verdicts = diagnosis.all()
@@ -64,7 +64,7 @@ def explain_replica(snapshot: Snapshot, plan: Plan, placed: PlacedReplica) -> Re
 
 
 def standings(snapshot: Snapshot, plan: Plan) -> Iterator[Standing]:
-    """Yield why each replica is where it is; replicas that hold the same on one cluster are judged once."""
+    """Yield the standing of each replica; replicas with equal holdings on one cluster are judged once."""
     judged: dict[tuple[object, ...], Standing] = {}
     for placed in plan.composed:
         same = (

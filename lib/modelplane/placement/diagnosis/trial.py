@@ -1,4 +1,4 @@
-"""A cluster with other hardware, asked whether it takes one more replica of a deployment after its plan."""
+"""Trial of a cluster with other hardware: the verdict on one more replica of a deployment after its plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from modelplane.placement.snapshot import Pool, RoleDemand, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class ClusterTrial:
-    """One cluster with some changes made, on the board as the deployment's plan leaves it."""
+    """A cluster with some changes applied, on the board after the deployment's plan."""
 
     world: World
     board: Board
@@ -23,7 +23,7 @@ class ClusterTrial:
 
     @classmethod
     def of(cls, snapshot: Snapshot, name: str, made: tuple[Change, ...]) -> ClusterTrial:
-        """Return the trial of the cluster `name` with the changes made."""
+        """Return the trial of the cluster `name` with the changes applied."""
         board = scheduler.decide(snapshot.fleet, snapshot.demand, snapshot.intent, snapshot.current).board
         cluster = next(one for one in snapshot.fleet.clusters if one.name == name)
         world = changes.applied(World(cluster, snapshot.demand, board.intent), made)
@@ -31,16 +31,16 @@ class ClusterTrial:
 
     @property
     def roles(self) -> tuple[RoleDemand, ...]:
-        """Return what the roles ask for with the changes made."""
+        """Return the demand of the roles with the changes applied."""
         return self.world.demand.roles
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """Return the cluster's pools with the changes made."""
+        """Return the pools of the cluster with the changes applied."""
         return self.world.cluster.pools
 
     def fits(self, added: Sequence[Pool]) -> bool:
-        """Return whether the cluster takes the replica with some pools more."""
+        """Return whether the cluster takes the replica with the added pools."""
         cluster = replace(self.world.cluster, pools=(*self.pools, *added))
         view = changes.board_of(replace(self.world, cluster=cluster), self.board)
         return Diagnosis(view, self.countable).cluster(cluster.name).fits

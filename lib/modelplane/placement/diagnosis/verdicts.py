@@ -1,4 +1,4 @@
-"""What each cluster, and each of its pools, says to one more replica."""
+"""Verdicts of each cluster, and of each of its pools, on one more replica."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from modelplane.placement.snapshot import Pool
 _FARTHEST = 1 << 30
 
 _Says: TypeAlias = tuple[str, tuple[Refusal | None, ...]]
-"""A pool's name, and what it says to each role: the refusal, None where the role fits."""
+"""The name of a pool and its refusal of each role, None where the role fits."""
 
 
 class _LazyVerdicts(Sequence[PoolVerdict]):
-    """What the pools of a cluster say, put together when somebody reads it.
+    """The verdicts of the pools of a cluster, computed when they are first read.
 
-    A refusal by a large fleet has one for every cluster, and most are never read. The board is as the plan left it.
+    A refusal by a large fleet has one for every cluster, and most are never read. The board no longer changes then.
     """
 
     __slots__ = ("_diagnosis", "_name", "_said")
@@ -57,7 +57,7 @@ class _LazyVerdicts(Sequence[PoolVerdict]):
 
 
 class Diagnosis:
-    """Verdicts on a board as it stands. Equal pools are judged once."""
+    """The verdicts on the present state of a board. Equal pools are judged once."""
 
     def __init__(self, board: Board, countable: tuple[frozenset[str], ...] | None = None) -> None:
         self._board = board
@@ -69,11 +69,11 @@ class Diagnosis:
         self._sole = len(board.table.demand.roles) == 1
 
     def all(self) -> tuple[ClusterVerdict, ...]:
-        """Return a verdict for every cluster, by name. Cost: a look-up per pool, a judgement per different pool."""
+        """Return a verdict for every cluster, by name. Cost: a look-up per pool, a diagnosis per distinct pool."""
         return tuple([self.cluster(name) for name in self._board.clusters])
 
     def cluster(self, name: str) -> ClusterVerdict:
-        """Return the cluster's verdict under the first reason that applies, with those of its pools."""
+        """Return the verdict of the cluster with the first reason that applies, and the verdicts of its pools."""
         board = self._board
         found, pool = board.barred(name) or board.counted_out(name), ""
         # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
@@ -89,7 +89,7 @@ class Diagnosis:
         return ClusterVerdict(name, found.reason, found.detail, found.group, pool, _LazyVerdicts(self, name))
 
     def pools(self, name: str) -> tuple[PoolVerdict, ...]:
-        """Return what each of the cluster's pools says to each role, by name."""
+        """Return the verdict of each pool of the cluster on each role, by name."""
         roles = [role.role for role in self._board.table.demand.roles]
         return tuple(
             [
@@ -134,7 +134,7 @@ class Diagnosis:
         board, roles = self._board, self._board.table.demand.roles
         if pool.node_class is None:
             missing = f"InferenceClass {pool.class_name} of pool {pool.name} does not exist"
-            detail = f"{missing}; create it, or name another as className"
+            detail = f"{missing}; create it or set className to another one"
             return (Refusal(Reason.NO_MATCHING_DEVICE, detail, "no InferenceClass"),) * len(roles)
         says: list[Refusal | None] = []
         for index, match in enumerate(board.table.matches(board.table.number(pool.node_class))):
@@ -159,7 +159,7 @@ class Diagnosis:
             if found is not None:
                 return found._replace(detail=f"{role.role}: {found.detail}"), pool
         both = " and ".join(str(role.role) for role in roles)
-        detail = f"{both} each fit, and not beside each other"
+        detail = f"{both} each fit alone but not together"
         return Refusal(Reason.INSUFFICIENT_DEVICES, detail, "not enough devices"), ""
 
     def _unspread(self, name: str) -> Refusal | None:

@@ -1,4 +1,4 @@
-"""Packing of pods on equal nodes: exact, in any order of arrival, or "undecided".
+"""Packing of pods on equal nodes. The answer is exact, also for any order of arrival, or "undecided".
 
-Nothing here knows a cluster or a deployment.
+The package knows neither clusters nor deployments.
 """

@@ -1,6 +1,6 @@
-"""Whether pods find their places in whatever order they come.
+"""Packing of pods in any order of arrival.
 
-How they can stand at best says nothing of how they do: a cluster's scheduler puts each where it stands well then.
+A dense packing may exist that the cluster never reaches, because its scheduler places each pod when it arrives.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from modelplane.placement.packing import load
 from modelplane.placement.packing.load import Answer, Item, Vector
 
 ORDERS = 24
-"""Orders in which pods may have come that are looked at where several dimensions decide."""
+"""Limit of the orders of arrival that are tried where several dimensions decide."""
 
 
 def in_any_order(capacity: Vector, nodes: int, items: Iterable[Item], rules: Rules | None = None) -> Answer:
-    """Return FITS when the items find their places in whatever order their shapes come, UNSURE when they may not.
+    """Return FITS when the items fit in any order of their shapes, UNSURE when some order may fail.
 
-    For items that fit when packed as well as can be. A cluster's scheduler puts each pod where it stands well at that
-    moment and never moves it. Where one dimension decides and sizes divide each other and the node, that is as good as
-    any plan. Where several do (devices of two kinds, or devices and memory), or sizes do not, pods of one shape can use
-    up what those of another need on the same node; and full nodes beside one that is half empty are too few for a gang.
-    Cost: `ORDERS` packings; all orders of up to four shapes, and of more a sample that has each of them last.
+    The items must fit when they are packed densely. A cluster scheduler places each pod when it arrives and never moves
+    it. That is as good as any packing if one dimension decides and the sizes divide each other and the node. Otherwise
+    pods of one shape can use up what another shape needs on the same node, and a half-empty node cannot help a gang.
+    Cost: `ORDERS` packings: all orders of up to four shapes; for more, a sample that has each shape last.
     """
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
     try:

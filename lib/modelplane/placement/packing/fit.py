@@ -1,9 +1,7 @@
-"""Whether equal nodes can carry given pods.
+"""Packing of given pods on equal nodes.
 
-Exact counting, with an honest answer where counting would take too long.
-
-Parts of one physical device exclude each other in ways that sums do not say: `rules` has the last word over what a
-node can hold, and is asked only where it can say something else than the sums.
+The answer is exact, or "undecided" where the search would take too long. Parts of one physical device exclude each
+other in ways that sums do not show. `rules` decides then, and is evaluated only where it can differ from the sums.
 """
 
 from __future__ import annotations
@@ -20,10 +18,10 @@ from modelplane.placement.packing.search import Search
 def pack(
     capacity: Vector, nodes: int, items: Iterable[Item], steps: int = search.STEPS_MAX, rules: Rules | None = None
 ) -> Packing:
-    """Return whether `nodes` equal nodes of `capacity` carry all items.
+    """Return the packing of all items on `nodes` equal nodes of `capacity`.
 
-    Shape: depends on the multiset of items only. Best-fit decreasing first; its "no" is final where one dimension
-    decides and the sizes divide each other, elsewhere a search with `steps` decides.
+    Shape: the result depends only on the multiset of items. Best-fit decreasing runs first. Its "no" is final if one
+    dimension decides and the sizes divide each other; otherwise a search of `steps` steps decides.
     """
     wanted = sorted((item for item in items if item.pods > 0), reverse=True)
     if load.plainly_too_much(capacity, nodes, wanted):
@@ -42,9 +40,9 @@ def pack(
 
 
 def room(free: Histogram, vector: Vector, per_node: int, rules: Rules | None = None) -> int:
-    """Return how many pods of `vector` still fit into nodes with `free`, at most `per_node` on each.
+    """Return the number of pods of `vector` that fit into nodes with `free`, at most `per_node` on each.
 
-    0 where that is not decided within the search bound.
+    The number is 0 if the search is undecided.
     """
     try:
         return sum(nodes * min(per_node, load.times(left, vector, per_node, rules)) for left, nodes in free)

@@ -1,9 +1,8 @@
-"""What pods take of equal nodes, and what sums say about it.
+"""Load of pods on equal nodes, and the bounds that sums give.
 
-A gang of n pods needs n different nodes. Whole workers need not be followed one by one: w gangs of n equal pods can
-stand on nodes that carry c_1, c_2, ... of their pods if and only if every c_j <= w (deal the pods out node by node,
-gang by gang, in turn). So a gang is an ordinary item with an upper bound per node, and nothing that packs knows about
-gangs.
+A gang of n pods needs n different nodes. The packing need not follow single gangs: nodes that carry c_1, c_2, ... pods
+can host w gangs of n equal pods if and only if every c_j <= w (the pods are dealt out node by node, gang by gang). So a
+gang is an ordinary item with an upper bound per node, and the packing knows no gangs.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ Histogram: TypeAlias = tuple[tuple[Vector, int], ...]
 
 
 class Answer(Enum):
-    """Whether the items fit.
+    """The answer to the question if items fit.
 
-    UNDECIDED: the search was cut off. UNSURE: they fit in some arrangement, and a cluster that packs as pods come may
-    end in another. A caller must treat both as a no and say so.
+    UNDECIDED means that the search reached its limit. UNSURE means that the items fit in some arrangement, but a
+    cluster that places pods as they arrive may end in another. A caller must treat both as a no and report it.
     """
 
     FITS = "fits"
@@ -35,9 +34,9 @@ class Answer(Enum):
 
 
 class Item(NamedTuple):
-    """`pods` equal pods of size `vector`, at most `per_node` of them on one node.
+    """A number of equal pods of size `vector`, at most `per_node` of them on one node.
 
-    A tuple, because items are sorted and hashed wherever a packing is looked up.
+    The class is a tuple because items are sorted and hashed for each look-up of a packing.
     """
 
     vector: Vector
@@ -47,14 +46,14 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The answer and, when it fits, the nodes by what they have left: sorted (free vector, nodes) pairs."""
+    """The answer and, if the items fit, the free capacity of the nodes as sorted (free vector, nodes) pairs."""
 
     answer: Answer
     free: Histogram = ()
 
     @property
     def fits(self) -> bool:
-        """Return whether everything has a place."""
+        """Return whether all items have a place."""
         return self.answer is Answer.FITS
 
 
@@ -64,12 +63,12 @@ def gang(vector: Vector, pods: int, nodes_per_worker: int) -> Item:
 
 
 def span(item: Item) -> int:
-    """Return the pods of one gang, 0 where they do not make whole gangs."""
+    """Return the number of pods of one gang, 0 if the pods do not form whole gangs."""
     return 0 if item.pods % item.per_node else item.pods // item.per_node
 
 
 def plainly_too_much(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool:
-    """Return whether sums alone show that the nodes do not carry the items; False says nothing."""
+    """Return whether sums alone show that the nodes do not carry the items. False is not conclusive."""
     # Asked of every pool of a fleet that is full, so there are no generators here and below, and sums come first.
     if exceeds_bounds(capacity, nodes, items):
         return True
@@ -83,7 +82,7 @@ def plainly_too_much(capacity: Vector, nodes: int, items: Sequence[Item]) -> boo
 
 
 def times(free: Vector, vector: Vector, most: int, rules: Rules | None = None) -> int:
-    """Return how many pods of `vector` a node with `free` takes, at most `most`."""
+    """Return the number of pods of `vector` that a node with `free` takes, at most `most`."""
     for have, size in zip(free, vector, strict=True):
         if size:
             most = min(most, have // size)
@@ -91,13 +90,13 @@ def times(free: Vector, vector: Vector, most: int, rules: Rules | None = None) -
 
 
 def minus(free: Vector, vector: Vector, times: int) -> Vector:
-    """Return what a node has left once so many pods of `vector` stand on it."""
+    """Return the free capacity of a node after `times` pods of `vector` are placed on it."""
     return tuple(have - size * times for have, size in zip(free, vector, strict=True))
 
 
 @lru_cache(maxsize=1024)
 def weights(capacity: Vector) -> Vector:
-    """Return a whole number per dimension by which amounts become comparable shares of a node."""
+    """Return an integer per dimension that turns amounts into comparable shares of a node."""
     common = lcm(*(have for have in capacity if have))
     return tuple(common // have if have else 0 for have in capacity)
 
@@ -113,10 +112,7 @@ def fullness(vector: Vector, weights: Vector) -> tuple[int, int]:
 
 
 def exceeds_bounds(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool:
-    """Return whether a simple count already shows that the items do not fit.
-
-    Their sum, or those of which a node takes only one.
-    """
+    """Return whether a simple count shows that the items do not fit: their sum, or those that need a node each."""
     for axis, have in enumerate(capacity):
         amount = alone = 0
         for vector, pods, _ in items:
@@ -131,7 +127,7 @@ def exceeds_bounds(capacity: Vector, nodes: int, items: Sequence[Item]) -> bool:
 def deciding_dimensions(capacity: Vector, items: Sequence[Item]) -> tuple[int, ...]:
     """Return the dimensions that can decide.
 
-    One whose every share is at most the share in a kept one can never be the first to run out.
+    A dimension never runs out first if every item takes at least as large a share of another dimension.
     """
     kept: list[int] = []
     for axis in range(len(capacity)):
@@ -148,11 +144,11 @@ def _covers(rival: int, axis: int, capacity: Vector, items: Sequence[Item]) -> b
 
 
 def fewest_nodes(capacity: Vector, item: Item) -> int:
-    """Return how few nodes the item's pods can stand on when they have them for themselves."""
+    """Return the smallest number of empty nodes that carry the pods of the item."""
     most = max(1, times(capacity, item.vector, item.per_node))
     return -(-item.pods // most)
 
 
 def asked(rules: Rules | None, items: Sequence[Item]) -> Rules | None:
-    """Return the rules where they can say something else than the sums."""
+    """Return the rules if they can differ from the sums, otherwise None."""
     return rules if rules is not None and rules.matter(item.vector for item in items) else None

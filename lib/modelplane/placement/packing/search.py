@@ -1,4 +1,4 @@
-"""The exact search for a packing, where greedy has not the last word."""
+"""Exact search for a packing, for cases that the greedy algorithm does not decide."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from modelplane.placement.packing import load
 from modelplane.placement.packing.load import Answer, Item, Packing, Vector
 
 STEPS_MAX = 4000
-"""Nodes of the search tree that may be visited before the answer is "undecided"; a few tens of milliseconds."""
+"""Limit of the nodes of the search tree before the answer is "undecided"; a few tens of milliseconds."""
 
 
 class Search:
-    """Exact search, node by node.
+    """An exact search, node by node.
 
-    Each next node carries at least one of the largest pods left, and as much else as it can.
-
-    Both are no loss: some node must carry that pod, and moving pods from later nodes to this one never hurts. What
-    failed is remembered by the pods that were left.
+    Each next node carries at least one of the largest remaining pods, and as many others as it can. No packing is lost:
+    some node must carry that pod, and moving pods from later nodes to this one never hurts. Failed states are
+    remembered by their remaining pods.
     """
 
     def __init__(self, capacity: Vector, items: Sequence[Item], steps: int, rules: Rules | None) -> None:
@@ -32,7 +31,7 @@ class Search:
         self._nodes: list[tuple[int, ...]] = []
 
     def run(self, nodes: int) -> Packing:
-        """Return whether so many nodes carry the items. Cost: at most `steps` nodes of the search tree."""
+        """Return the packing of the items on the nodes. Cost: at most `steps` nodes of the search tree."""
         found = self._solve(tuple(item.pods for item in self._items), nodes)
         if found is None:
             return Packing(Answer.UNDECIDED)

@@ -1,6 +1,7 @@
-"""Which pools of one cluster take the roles of one replica: an exact search over pools and device options.
+"""Assignment of the roles of one replica to pools of one cluster: an exact search over pools and device options.
 
-Equal states are decided once: a cluster is its pools' states in name order, and a pool's state is its class and ledger.
+Equal states are decided once. The state of a pool is its class and ledger; the state of a cluster is that of its pools
+in name order.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from modelplane.placement.packing.load import Answer
 from modelplane.placement.snapshot import Accounting, Demand, PodShape, Pool, RoleDemand
 
 Price: TypeAlias = tuple[int, Decimal]
-"""(0, amount) when known in the reference currency, else (1, 0): a known price is preferred to an unknown one."""
+"""(0, amount) if known in the reference currency, otherwise (1, 0): a known price is preferred to an unknown one."""
 
 FREE: Price = (0, Decimal(0))
 
 
 # A tuple, because every cluster of a large fleet has one, or a bound below it.
 class Goodness(NamedTuple):
-    """How good an assignment is, less is better: what it costs, and what it keeps from those who need more.
+    """The score of an assignment; a lower one is better.
 
-    `price` is that of the nodes newly opened. `memory` is that of the devices taken, as their drivers publish it: the
-    least capable device that serves comes first. `devices_opened` are those on the nodes newly opened, so that a small
-    pod does not open the only large node. `devices_left` stay free in the pools used.
+    `price` is the price of the nodes that become used. `memory` is the memory of the devices taken, as their drivers
+    publish it, so that the least capable device is preferred. `devices_opened` counts the devices on nodes that become
+    used, so that a small pod does not occupy the only large node. `devices_left` counts the free devices of the pools.
     """
 
     price: Price
@@ -46,12 +47,12 @@ class Goodness(NamedTuple):
 
 
 NO_LEFT = -(1 << 62)
-"""A bound on `devices_left` of which nothing is known."""
+"""The bound on an unknown `devices_left`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleAssignment:
-    """One role on one pool of the cluster: the pool's position in name order, the devices used, and one pod's shape."""
+    """One role on one pool of the cluster. `pool` is its position in name order, `shape` is that of one pod."""
 
     pool: int
     option: Option
@@ -60,7 +61,7 @@ class RoleAssignment:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A pool and an option per role, the ledgers of all pools with the replica on them, and how good it is."""
+    """A pool and an option per role, the ledgers of all pools including the replica, and the score."""
 
     roles: tuple[RoleAssignment, ...]
     ledgers: tuple[Ledger, ...]
@@ -68,11 +69,11 @@ class Assignment:
 
 
 Barred: TypeAlias = frozenset[tuple[tuple[int, PodShape], ...]]
-"""Assignments that are not to be made: a pool's position and one pod's shape, per role."""
+"""Assignments that are forbidden: the position of a pool and the shape of one pod, per role."""
 
 
 class Table:
-    """What the demand makes of each class: found once per class object, and solutions once per state."""
+    """The matches of the demand with each class, found once per class object, and solutions, found once per state."""
 
     def __init__(self, demand: Demand) -> None:
         self._demand = demand
@@ -82,9 +83,9 @@ class Table:
         self._matches: list[tuple[Match, ...]] = []
         self._serving: list[bool] = []
         self.some_lack_devices = False
-        """Whether a class seen so far has devices that match, and too few of them on a node."""
+        """True if a known class has matching devices, but too few of them on a node."""
         self.kinds: list[int] = []
-        """Per class number, the first that matches as it does: with equal ledgers the two answer alike."""
+        """The number of the first class with the same matches, per class number; both answer alike on equal ledgers."""
         self._alike: dict[tuple[Match, ...], int] = {}
         self._solutions: dict[tuple[tuple[int, Ledger], ...], Assignment | None] = {}
         self._devices: dict[int, int] = {}
@@ -95,11 +96,11 @@ class Table:
 
     @property
     def demand(self) -> Demand:
-        """Return the demand all answers are about."""
+        """Return the demand of this table."""
         return self._demand
 
     def number(self, node_class: NodeClass) -> int:
-        """Return the small number of a class, under which its matches are kept."""
+        """Return the number under which the matches of a class are kept."""
         number = self._numbers.get(id(node_class))
         if number is None:
             number = self._numbers[id(node_class)] = len(self._classes)
@@ -126,22 +127,22 @@ class Table:
         return found
 
     def node_class(self, number: int) -> NodeClass:
-        """Return the class of a number."""
+        """Return the class with a number."""
         return self._classes[number]
 
     def dimensions(self, number: int, accounting: Accounting) -> Dimensions:
-        """Return what is counted on a node of the class."""
+        """Return the dimensions of a node of the class."""
         found = self._dimensions.get((number, accounting))
         if found is None:
             found = self._dimensions[number, accounting] = dimensions.of(self._classes[number], accounting)
         return found
 
     def matches(self, number: int) -> tuple[Match, ...]:
-        """Return, per role, how an empty node of the class serves one pod."""
+        """Return the match of one pod with an empty node of the class, per role."""
         return self._matches[number]
 
     def trials(self, number: int, state: Ledger) -> tuple[tuple[Trial, ...], ...]:
-        """Return, per role, what becomes of a ledger of the class with the role on it, by each option."""
+        """Return the trials of each role on a ledger of the class, one per option."""
         return tuple(
             [
                 tuple(
@@ -155,7 +156,7 @@ class Table:
         )
 
     def compare_prices(self) -> None:
-        """Choose the currency that prices are compared in: that of most classes that serve; others count as unknown."""
+        """Choose the currency of prices: that of most classes that serve. Prices in others count as unknown."""
         priced = Counter(
             node_class.currency
             for node_class, serves in zip(self._classes, self._serving, strict=True)
@@ -166,17 +167,17 @@ class Table:
         self._solutions.clear()
 
     def content(self, number: int) -> str:
-        """Return what a class is whatever it is called: equal for classes that differ in their names alone."""
+        """Return the content of a class without its name; classes that differ only in name have equal content."""
         found = self._contents.get(number)
         if found is None:
             found = self._contents[number] = _content(self._classes[number])
         return found
 
     def floor(self, pools: Sequence[tuple[Pool, int]], accounting: Accounting) -> Goodness | None:
-        """Return what no assignment on the pools is better than, None when some role has no pool.
+        """Return a lower bound on the score of every assignment on the pools, None when some role has no pool.
 
-        Cost: no packing; a pool whose pods cannot stand beside the role's needs new nodes for all of them, any other is
-        taken to need none.
+        Cost: no packing. A pool whose pods cannot share a node with those of the role needs new nodes for all of them;
+        any other pool is assumed to need none.
         """
         roles = len(self._demand.roles)
         if len(pools) == 1 == roles:
@@ -224,7 +225,7 @@ class Table:
         return found
 
     def solve(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred = frozenset()) -> Assignment | None:
-        """Return the best way to put one replica on pools given as (class number, ledger), None when there is none."""
+        """Return the best assignment of one replica to pools given as (class number, ledger), None if there is none."""
         if barred:
             return self._search(pools, barred)
         if pools not in self._solutions:
@@ -323,7 +324,7 @@ def _together(bounds: Sequence[Goodness]) -> Goodness:
 
 
 class _RolePod:
-    """A pod of one role on the nodes of one class: whom it can stand beside, and what it costs to stand alone."""
+    """A pod of one role on the nodes of one class: the shapes it can share a node with, and its cost on a new node."""
 
     __slots__ = ("_alone", "_beside", "_shared", "_vector", "_what")
 
@@ -337,7 +338,7 @@ class _RolePod:
         self._shared = Goodness(FREE, memory_bytes, 0, 0, NO_LEFT)
 
     def bound(self, pool: Pool) -> Goodness:
-        """Return what no assignment of the role to the pool is better than."""
+        """Return a lower bound on the score of every assignment of the role to the pool."""
         for entry in pool.allocations:
             if self._stands_beside(entry.shape):
                 return self._shared
@@ -353,7 +354,7 @@ class _RolePod:
 
 
 def shape_of(role: RoleDemand, option: Option) -> PodShape:
-    """Return what one pod of the role takes when it is served so."""
+    """Return the shape of one pod of the role with this option."""
     return PodShape(option.counted, role.cpu_millis, role.memory_bytes)
 
 

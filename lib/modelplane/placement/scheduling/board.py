@@ -1,7 +1,7 @@
-"""The fleet while one deployment is being placed: ledgers and counts that change with every replica put down.
+"""Working state of the fleet while one deployment is placed: ledgers and counts that change with every replica.
 
-Lives for one call of the scheduler. Ledgers are made when a cluster is first asked for them, so that clusters that
-are out of the question cost nothing but the question.
+A board lives for one call of the scheduler. Ledgers are made when they are first read, so that clusters that are
+filtered out cost little.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ Domain: TypeAlias = tuple[str, ...]
 """The values of the spread constraints' labels on a cluster."""
 
 NOTHING_KNOWN = Goodness(assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
-"""A bound on how good an assignment is where nothing is known of it."""
+"""A lower bound on the score of an unknown assignment."""
 
 
 class PoolEstimate(NamedTuple):
-    """What can be said of one ledger without packing. It holds the ledger, so that no other takes its identity.
+    """An estimate of one ledger, made without packing. It keeps the ledger alive, because it is found by identity.
 
-    `trials` has the role on it, per role and option; `roles` are those that sums leave room for.
+    `trials` are those of each role and option. `roles` are the roles that sums leave room for.
     """
 
     state: Ledger
@@ -50,31 +50,31 @@ class PoolEstimate(NamedTuple):
 
 
 class Board:
-    """Working state of one placement. The fleet, demand and intent never change; ledgers and counts do."""
+    """The working state of one placement. Ledgers and counts change; the fleet, the demand and the intent do not."""
 
     def __init__(self, fleet: Fleet, demand: Demand, intent: Intent) -> None:
         self.intent = intent
         self.clusters: Mapping[str, Cluster] = filters.by_name(fleet.clusters)
         self.table = Table(demand)
         self.replicas_on: Counter[str] = Counter()
-        """Own replicas per cluster for ranking: those that stay."""
+        """The retained replicas of the deployment per cluster, for the ranking."""
         self.objects_on: Counter[str] = Counter()
-        """Own replicas per cluster for the limit: all that are composed."""
+        """The composed replicas of the deployment per cluster, for the limit."""
         self.replicas_in: tuple[Counter[str], ...] = tuple(Counter() for _ in intent.spread)
         self.waiting_on: Counter[str] = Counter()
-        """Own replicas per cluster that it refused and that wait there: it may still admit them at any time."""
+        """The refused replicas of the deployment per cluster that wait there; the cluster may still admit them."""
         self.refused_on: dict[str, str] = {}
-        """Clusters that refuse a replica of this deployment as things stand, and why."""
+        """The clusters that refuse a replica of the deployment, with the message."""
         self._refused: dict[str, list[tuple[Holding, ...]]] = {}
         self._serving: dict[str, tuple[ServingPool, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
         self._contents = Contents(self.clusters, self.table)
         self._unsolved: set[str] = set()
-        """Clusters that have no place left: nothing that is put down later opens any."""
+        """The clusters without room; a later placement never makes room."""
         self._extra: dict[str, list[Holding]] = {}
         self._states: dict[tuple[object, ...], Ledger] = {}
         self._seen: dict[Ledger, Ledger] = {}
-        """One object of all equal ledgers that were published, so that they are told apart by identity."""
+        """One object for all equal published ledgers, so that they are compared by identity."""
         self._estimates: dict[tuple[int, int], PoolEstimate] = {}
         self._estimates_on: dict[str, list[PoolEstimate]] = {}
         self._most_free: dict[str, int] = {}
@@ -86,7 +86,7 @@ class Board:
     # --- what the fleet says -------------------------------------------------------------------------------------
 
     def admission(self, replica: CurrentReplica) -> Admission:
-        """Return the cluster's say over an own replica; one whose workload was rendered is past refusal."""
+        """Return the admission of a replica of the deployment. A rendered replica is no longer refused."""
         cluster = self.clusters.get(replica.cluster)
         key = names.qualified(self.intent.namespace, replica.name)
         if cluster is not None and key in cluster.admitted:
@@ -96,13 +96,13 @@ class Board:
         return Admission.PENDING
 
     def barred(self, name: str) -> Refusal | None:
-        """Return why a cluster may not take a replica whatever its devices and counts, None when it may."""
+        """Return the refusal of a cluster that is filtered out before devices and counts are checked, else None."""
         if name not in self._barred:
             self._barred[name] = filters.refusal(self.clusters[name], self.intent)
         return self._barred[name]
 
     def serving(self, name: str) -> tuple[ServingPool, ...]:
-        """Return the cluster's pools whose class is known and serves some role, by pool name."""
+        """Return the pools of the cluster whose class is known and serves some role, by name."""
         found = self._serving.get(name)
         if found is None:
             serving = self.table.serving(self.clusters[name].pools)
@@ -112,7 +112,7 @@ class Board:
         return found
 
     def ledgers(self, name: str) -> tuple[Ledger, ...]:
-        """Return the ledgers of `serving`, with own replicas that the cluster has not published yet on them."""
+        """Return the ledgers of `serving`, including replicas that the cluster has not published yet."""
         found = self._ledgers.get(name)
         if found is None:
             accounting, serving = self.clusters[name].accounting, self.serving(name)
@@ -140,13 +140,13 @@ class Board:
         return state
 
     def published(self, name: str, pool: Pool) -> Ledger | None:
-        """Return the ledger of any pool as its cluster published it, None when its class is not known."""
+        """Return the ledger of any pool as its cluster published it, None if its class is unknown."""
         if pool.node_class is None:
             return None
         return self._state(pool, self.table.number(pool.node_class), self.clusters[name].accounting)
 
     def is_troubled(self, replica: CurrentReplica) -> bool:
-        """Return whether the replica's cluster is gone or tainted against it, or one of its pools is over-committed."""
+        """Return whether the replica's cluster is gone or has an untolerated taint, or its pool is over-committed."""
         cluster = self.clusters.get(replica.cluster)
         if cluster is None:
             return True
@@ -166,7 +166,7 @@ class Board:
     # --- solving -------------------------------------------------------------------------------------------------
 
     def floor(self, name: str) -> Goodness | None:
-        """Return what no solution on the cluster is cheaper than, None when some role has no pool.
+        """Return a lower bound on the score of every assignment on the cluster, None when some role has no pool.
 
         See `Table.floor`.
         """
@@ -175,9 +175,9 @@ class Board:
         return self.table.floor(self.serving(name), self.clusters[name].accounting)
 
     def left(self, name: str) -> int | None:
-        """Return a number of devices left free that no solution on the cluster goes below.
+        """Return a lower bound on the free devices after any assignment on the cluster.
 
-        None when sums alone show that there is no solution. Cost: no packing.
+        None means that sums alone show that there is no assignment. Cost: no packing.
         """
         estimates = self.estimates(name)
         if len(estimates) == 1:
@@ -194,14 +194,14 @@ class Board:
         return None
 
     def most_free(self, name: str) -> int:
-        """Return the devices that nothing holds in that pool of the cluster which has most of them."""
+        """Return the number of free devices in the pool of the cluster that has the most."""
         found = self._most_free.get(name)
         if found is None:
             found = self._most_free[name] = max([estimate.free for estimate in self.estimates(name)], default=0)
         return found
 
     def estimates(self, name: str) -> list[PoolEstimate]:
-        """Return what can be said of each of `ledgers` without packing. Cost: sums, once per different ledger."""
+        """Return the estimates of `ledgers`, made without packing. Cost: sums, once per distinct ledger."""
         found = self._estimates_on.get(name)
         if found is None:
             kinds, known = self.table.kinds, self._estimates
@@ -219,7 +219,7 @@ class Board:
         return found
 
     def solve(self, name: str) -> Assignment | None:
-        """Return the best assignment for one more replica on the cluster, None when there are none."""
+        """Return the best assignment of one more replica to the cluster, None if there is none."""
         if name in self._unsolved:
             return None
         rows = zip(self.serving(name), self.ledgers(name), strict=True)
@@ -232,7 +232,7 @@ class Board:
         return found
 
     def solve_without(self, replica: CurrentReplica, pools: frozenset[str] | None = None) -> Assignment | None:
-        """Return the best assignment on the replica's cluster as if its own were free; only on `pools` when given."""
+        """Return the best assignment on the replica's cluster with its holdings released, only on `pools` if given."""
         states = []
         name = replica.cluster
         for (pool, number), state in zip(self.serving(name), self.ledgers(name), strict=True):
@@ -243,7 +243,7 @@ class Board:
         return self.table.solve(tuple(states))
 
     def counted_out(self, name: str) -> Refusal | None:
-        """Return why counts forbid one more replica on the cluster, None when they do not."""
+        """Return the refusal of one more replica by the limit per cluster, None if the limit allows it."""
         limit = self.intent.max_replicas_per_cluster
         if limit and self.objects_on[name] + self.waiting_on[name] >= limit:
             has = self.objects_on[name] + self.waiting_on[name]
@@ -252,9 +252,9 @@ class Board:
         return None
 
     def varied(self, cluster: Cluster, demand: Demand, intent: Intent, *, pardoned: bool) -> Board:
-        """Return a board of one cluster as it is given, and everything put down there so far.
+        """Return a board of the given cluster with everything that was placed there so far.
 
-        `pardoned`: its refusals are set aside.
+        With `pardoned` the refusals of the cluster are ignored.
         """
         name = cluster.name
         board = Board(Fleet((cluster,)), demand, intent)
@@ -281,26 +281,26 @@ class Board:
         return frozenset(found)
 
     def likeness(self, name: str) -> Likeness:
-        """Return what the cluster is and holds now, whatever it and its pools are called."""
+        """Return the present content of the cluster, without the names of it and its pools."""
         return Likeness(self._contents, name, self.serving(name), self.ledgers(name))
 
     def refusal(self, name: str) -> Refusal:
-        """Return the cluster's words over an own replica that it refuses."""
+        """Return the refusal that the cluster published for a replica of the deployment."""
         return Refusal(Reason.REFUSED_BY_CLUSTER, self.refused_on[name], "refused by cluster")
 
     # --- changing ------------------------------------------------------------------------------------------------
 
     def refuse(self, replica: CurrentReplica, why: str) -> None:
-        """Note that its cluster refuses an own replica: the same is not asked of it again meanwhile.
+        """Record that the cluster refuses a replica, so that the same assignment is not proposed again.
 
-        Whatever else fits there stays open: another pool, another kind of device, another pool for one of two roles.
+        Other assignments on the cluster stay possible: another pool, or another kind of device.
         """
         name = replica.cluster
         self.refused_on[name] = f"{replica.name}: {why}"
         self._refused.setdefault(name, []).append(replica.holdings)
 
     def occupy(self, name: str, holdings: Iterable[Holding]) -> None:
-        """Put holdings that the cluster has not published on its ledgers."""
+        """Add holdings that the cluster has not published to its ledgers."""
         self._extra.setdefault(name, []).extend(holdings)
         self._forget(name)
 
@@ -310,7 +310,7 @@ class Board:
         self._most_free.pop(name, None)
 
     def take(self, name: str, solution: Assignment) -> list[Holding]:
-        """Put a new replica down, and return what it takes."""
+        """Place a new replica and return its holdings."""
         holdings = self.holdings(name, solution)
         self.occupy(name, holdings)
         self._ledgers[name] = solution.ledgers
@@ -318,12 +318,12 @@ class Board:
         return holdings
 
     def add(self, name: str, more: int) -> None:
-        """Count a replica in everything that counts: ranking, spread and the limit; negative, one that is left out."""
+        """Add a replica to all counts: ranking, spread and limit. A negative number removes it."""
         self.objects_on[name] += more
         self.count(name, more)
 
     def holdings(self, name: str, solution: Assignment) -> list[Holding]:
-        """Return what a replica takes of the cluster's pools when it is assigned so."""
+        """Return the holdings of a replica with this assignment."""
         pools = [pool.name for pool, _ in self.serving(name)]
         return [
             Holding(role.role, pools[one.pool], role.pods, one.shape, role.nodes_per_worker)
@@ -331,29 +331,29 @@ class Board:
         ]
 
     def count(self, name: str, more: int) -> None:
-        """Count a replica that stays (or, negative, one that leaves) for ranking and spread."""
+        """Add a replica to the counts for ranking and spread. A negative number removes it."""
         self.replicas_on[name] += more
         for counter, value in zip(self.replicas_in, self.domain(name) or (), strict=False):
             counter[value] += more
 
     def counts_in(self, domain: Domain) -> tuple[int, ...]:
-        """Return, per spread constraint, the own replicas that stand under the domain's value."""
+        """Return the number of replicas under the domain's value, per spread constraint."""
         return tuple([counter[value] for counter, value in zip(self.replicas_in, domain, strict=True)])
 
     def waiting_in(self, index: int, value: str) -> int:
-        """Return the replicas that wait on clusters with a value of one spread constraint's label."""
+        """Return the number of replicas that wait on clusters with a value of one spread constraint's label."""
         if not self.waiting_on:
             return 0
         domains = ((self.domain(name), number) for name, number in self.waiting_on.items())
         return sum(number for domain, number in domains if domain is not None and domain[index] == value)
 
     def least_in(self, countable: tuple[frozenset[str], ...]) -> tuple[int, ...]:
-        """Return, per spread constraint, how many replicas the least loaded of the values that count has."""
+        """Return the number of replicas of the least loaded countable value, per spread constraint."""
         rows = zip(self.replicas_in, countable, strict=True)
         return tuple([min((counter[other] for other in values), default=0) for counter, values in rows])
 
     def domain(self, name: str) -> Domain | None:
-        """Return the cluster's values of the spread labels, None when it lacks one of them or is gone."""
+        """Return the values of the spread labels, None if the cluster lacks one of them or is gone."""
         cluster = self.clusters.get(name)
         if cluster is None:
             return None

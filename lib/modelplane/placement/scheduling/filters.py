@@ -1,4 +1,4 @@
-"""Whether a cluster may take a replica at all, before its devices are looked at."""
+"""Filters for clusters, which are applied before devices are matched."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 
 
 class Refusal(NamedTuple):
-    """A reason, what exactly, and the text under which equal refusals are counted together."""
+    """A reason, its detail, and the text under which equal refusals are counted."""
 
     reason: Reason
     detail: str
@@ -33,7 +33,7 @@ class Refusal(NamedTuple):
 
 
 def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
-    """Return the first reason why the cluster may not take a replica, whatever its devices, None when it may."""
+    """Return the first refusal that does not depend on devices, None if there is none."""
     mismatch = None if cluster.unreadable else label_mismatch(cluster, intent.selector)
     if mismatch is not None:
         return Refusal(Reason.LABEL_MISMATCH, mismatch, "label mismatch")
@@ -51,7 +51,9 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
     if backend(cluster, intent) is None:
         wanted, offered = ", ".join(intent.backends) or "none", ", ".join(cluster.backends) or "none"
         return Refusal(
-            Reason.BACKEND_UNAVAILABLE, f"wants {wanted}, offers {offered}", f"backend unavailable ({wanted})"
+            Reason.BACKEND_UNAVAILABLE,
+            f"it offers {offered}, the workload needs {wanted}",
+            f"backend unavailable ({wanted})",
         )
     cache = intent.cache
     if cache is not None and cache.required and cluster.name not in cache.ready_clusters:
@@ -60,24 +62,28 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
 
 
 def scheduler_refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
-    """Return why the cluster's scheduler cannot place the pods, None when it can.
+    """Return the refusal of a cluster whose scheduler cannot place the pods, None if it can.
 
-    A pod without the marks of a queue would run past the quota that the queue is there for.
+    A pod without the labels of a queue would bypass the quota of the queue.
     """
     name = cluster.scheduler
     for offered, cannot in intent.schedulers:
         if offered == name:
-            return Refusal(Reason.BACKEND_UNAVAILABLE, cannot, f"scheduler {name} cannot place it") if cannot else None
-    detail = f"spec.scheduler is {name}, and no backend renders for its queues yet"
-    return Refusal(Reason.BACKEND_UNAVAILABLE, detail, f"queued by {name}, which is not offered yet")
+            return (
+                Refusal(Reason.BACKEND_UNAVAILABLE, cannot, f"scheduler {name} cannot place the pods")
+                if cannot
+                else None
+            )
+    detail = f"spec.scheduler is {name}, and no backend supports its queues yet"
+    return Refusal(Reason.BACKEND_UNAVAILABLE, detail, f"scheduler {name} is not supported yet")
 
 
 def _unready(cluster: Cluster) -> Refusal | None:
     if cluster.unreadable:
         return Refusal(Reason.CLUSTER_NOT_READY, f"it cannot be read: {cluster.unreadable}", "cluster cannot be read")
     if cluster.ambiguous:
-        detail = "there are two InferenceClusters of this name, and neither is believed before one is gone"
-        return Refusal(Reason.CLUSTER_NOT_READY, detail, "two clusters of one name")
+        detail = "two InferenceClusters have this name; neither takes a replica until one is deleted"
+        return Refusal(Reason.CLUSTER_NOT_READY, detail, "duplicate cluster name")
     if not cluster.ready:
         return Refusal(Reason.CLUSTER_NOT_READY, "its condition ClusterReady is not True", "cluster not ready")
     if not cluster.capacity_known:
@@ -86,7 +92,7 @@ def _unready(cluster: Cluster) -> Refusal | None:
 
 
 def backend(cluster: Cluster, intent: Intent) -> str | None:
-    """Return the backend the cluster prefers among those that can serve the workload, None where it has none."""
+    """Return the first backend of the cluster that can serve the workload, None if it has none."""
     for name in cluster.backends:
         if name in intent.backends:
             return name
@@ -94,7 +100,7 @@ def backend(cluster: Cluster, intent: Intent) -> str | None:
 
 
 def label_mismatch(cluster: Cluster, selector: LabelSelector) -> str | None:
-    """Return what of the selector the cluster's labels miss, None when they match."""
+    """Return the first term of the selector that the cluster's labels do not match, None if they match."""
     for key, want in selector.match_labels:
         have = label(cluster, key)
         if have != want:
@@ -109,14 +115,14 @@ def label_mismatch(cluster: Cluster, selector: LabelSelector) -> str | None:
 
 
 def label(cluster: Cluster, key: str) -> str | None:
-    """Return a label's value; every cluster carries its own name under `modelplane.ai/cluster`."""
+    """Return the value of a label. Every cluster has its name as the label `modelplane.ai/cluster`."""
     if key == LABEL_CLUSTER:
         return cluster.name
     return cluster.labels.get(key)
 
 
 def holds(expression: LabelExpression, have: str | None) -> bool:
-    """Return whether the expression holds of a label's value (None: absent)."""
+    """Return whether the expression matches the value of a label, None for an absent one."""
     match expression.operator:
         case LabelOperator.IN:
             return have is not None and have in expression.values
@@ -131,15 +137,15 @@ def holds(expression: LabelExpression, have: str | None) -> bool:
 def untolerated(
     taints: Iterable[Taint], tolerations: tuple[Toleration, ...], effects: tuple[Effect, ...]
 ) -> Taint | None:
-    """Return the first taint of one of the effects that no toleration covers, by key, value and effect."""
+    """Return the first untolerated taint with one of the effects, by key, value and effect."""
     found = [taint for taint in taints if taint.effect in effects and not any(tolerates(t, taint) for t in tolerations)]
     return min(found, key=lambda taint: (taint.key, taint.value, taint.effect), default=None)
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Return whether the toleration covers the taint.
+    """Return whether the toleration tolerates the taint.
 
-    Source: Kubernetes core/v1 Toleration; an empty key is only meaningful with Exists and then covers every key.
+    Source: Kubernetes core/v1 Toleration. An empty key is only valid with Exists and then tolerates every key.
     """
     if toleration.effect is not None and toleration.effect is not taint.effect:
         return False
@@ -149,7 +155,7 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 
 def disliked(cluster: Cluster, intent: Intent) -> int:
-    """Return how many untolerated PreferNoSchedule taints the cluster has."""
+    """Return the number of untolerated PreferNoSchedule taints of the cluster."""
     return sum(
         taint.effect is Effect.PREFER_NO_SCHEDULE and not any(tolerates(t, taint) for t in intent.tolerations)
         for taint in cluster.taints
@@ -162,7 +168,7 @@ def is_drained(cluster: Cluster, intent: Intent) -> Taint | None:
 
 
 def by_name(clusters: Iterable[Cluster]) -> Mapping[str, Cluster]:
-    """Return the clusters by name, in name order; several of one name are one that gets nothing new."""
+    """Return the clusters by name, in name order. Clusters that share a name become one that takes no new replica."""
     ordered = sorted(clusters, key=lambda cluster: cluster.name)
     found = {cluster.name: cluster for cluster in ordered}
     if len(found) < len(ordered):

@@ -1,4 +1,4 @@
-"""What a cluster is and holds apart from names: an order among clusters that are equal in all that ranking asks."""
+"""Likeness of clusters: the order among clusters that are equal in all criteria but their names."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from modelplane.placement.scheduling.assignment import Table
 from modelplane.placement.snapshot import Cluster, Pool
 
 ServingPool: TypeAlias = tuple[Pool, int]
-"""One pool whose class serves some role, and the class's number in the table."""
+"""A pool whose class serves some role, and the number of the class in the table."""
 
 
 class Contents:
-    """The content of each cluster of one placement. What it is beside the pools that serve is put together once."""
+    """The content of each cluster of one placement. The part without the pools that serve is computed once."""
 
     __slots__ = ("_clusters", "_others", "_table")
 
@@ -23,7 +23,7 @@ class Contents:
         self._others: dict[str, tuple[object, ...]] = {}
 
     def of(self, name: str, serving: Sequence[ServingPool], states: Sequence[Ledger]) -> tuple[object, ...]:
-        """Return what the cluster is, with these ledgers of the pools that serve."""
+        """Return the content of the cluster with these ledgers of the pools that serve."""
         rows = zip(serving, states, strict=True)
         pools = [(self._table.content(number), state.nodes, state.items) for (_, number), state in rows]
         return (tuple(sorted(pools)), self._rest(name, serving))
@@ -47,10 +47,10 @@ class Contents:
 
 
 class Likeness:
-    """What a cluster is and holds, apart from names, in an order of its own.
+    """The content of a cluster without names, in a total order.
 
-    It is put together when two clusters are equal in all that comes before, which is seldom. Two of equal likeness
-    differ in nothing but what they are called.
+    It is computed only when two clusters are equal in all other criteria, which is rare. Clusters of equal likeness
+    differ only in their names.
     """
 
     __slots__ = ("_contents", "_found", "_name", "_serving", "_states")
@@ -81,4 +81,4 @@ class Likeness:
 
 
 ANY_LIKENESS = Likeness()
-"""A bound on the likeness of every cluster."""
+"""A lower bound on the likeness of every cluster."""

@@ -1,7 +1,7 @@
-"""The criteria by which clusters that can take a replica are compared, the first that differs decides.
+"""Criteria that compare the clusters that can take a replica. The first criterion that differs decides.
 
-A criterion is one field of `Preference`: its place among the fields is its weight, and its annotation says how a
-difference in it reads. The queue of candidates and `explain` know no criterion by name or position.
+A criterion is a field of `Preference`. Its position is its weight, and its annotation describes a difference in words.
+The queue of candidates and `explain` know no criterion by name or position.
 """
 
 from __future__ import annotations
@@ -16,64 +16,64 @@ from modelplane.placement.scheduling.likeness import ANY_LIKENESS, Likeness
 from modelplane.placement.snapshot import Intent, Strategy
 
 Difference: TypeAlias = Callable[[Intent, Any, Any], str]
-"""The words for a criterion in which another cluster (first value) differs from the chosen one (second value)."""
+"""The description of a difference between another cluster (first value) and the chosen one (second value)."""
 
 
 def _spread(intent: Intent, theirs: tuple[int, ...], ours: tuple[int, ...]) -> str:
     keys = ", ".join(constraint.topology_key for constraint in intent.spread)
-    return f"spread over {keys}: {_counts(theirs)} against {_counts(ours)}"
+    return f"spread over {keys}: {_counts(theirs)} replicas against {_counts(ours)}"
 
 
 def _own(intent: Intent, theirs: int, ours: int) -> str:
-    return f"{intent.strategy}: {abs(theirs)} of its other replicas there against {abs(ours)}"
+    return f"{intent.strategy}: it has {abs(theirs)} other replicas of the deployment against {abs(ours)}"
 
 
 def _cache(_intent: Intent, _theirs: bool, _ours: bool) -> str:  # noqa: FBT001 - values of a criterion
-    return "the model cache is ready on one of the two only"
+    return "the model cache is ready on only one of the two"
 
 
 def _taints(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"{theirs} PreferNoSchedule taints against {ours}"
+    return f"it has {theirs} untolerated PreferNoSchedule taints against {ours}"
 
 
 def _price(_intent: Intent, theirs: Price, ours: Price) -> str:
     def told(price: Price) -> str:
         return "unknown" if price[0] else str(price[1])
 
-    return f"price per hour of the nodes it would open: {told(theirs)} against {told(ours)}"
+    return f"its new nodes would cost {told(theirs)} per hour against {told(ours)}"
 
 
 def _opened(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"it would open {theirs} nodes against {ours}"
+    return f"it would use {theirs} new nodes against {ours}"
 
 
 def _left(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"it would leave {theirs} devices free in its pools against {ours}: the tighter fit comes first"
+    return f"it would leave {theirs} devices free in its pools against {ours}; the tighter fit is preferred"
 
 
 def _memory(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"it would take devices of {theirs >> 20}Mi memory against {ours >> 20}Mi: the least that serves comes first"
+    return f"it would take {theirs >> 20}Mi of device memory against {ours >> 20}Mi; the smaller device is preferred"
 
 
 def _devices_opened(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"it would open nodes of {theirs} devices against {ours}"
+    return f"its new nodes would have {theirs} devices against {ours}"
 
 
 def _likeness(_intent: Intent, _theirs: Likeness, _ours: Likeness) -> str:
-    return "as good in everything that counts; what else the cluster holds decides"
+    return "it is equal in all criteria; the remaining content of the clusters decides"
 
 
 def _name(_intent: Intent, _theirs: str, _ours: str) -> str:
-    return "alike in everything else; names decide"
+    return "it is equal in everything else; the name decides"
 
 
 # A tuple, because the candidates of a large fleet are compared a hundred thousand times in one call.
 class Preference(NamedTuple):
-    """A cluster's standing among those that can take the replica, smaller is better.
+    """The rank of a cluster among those that can take the replica; a smaller one is better.
 
-    `spread_counts` is the same for all of one queue and left empty there. `own_replicas` is negative under Pack.
-    `likeness` is what the cluster is apart from its name, so that a name decides only between clusters that are alike;
-    it is empty in a bound.
+    `spread_counts` is equal for all entries of one queue and empty there. `own_replicas` is negative under Pack.
+    `likeness` is the content of the cluster without its name, so that the name decides only between equal clusters. It
+    is empty in a bound.
     """
 
     spread_counts: Annotated[tuple[int, ...], _spread]
@@ -92,7 +92,7 @@ class Preference(NamedTuple):
 def of(
     board: Board, name: str, goodness: Goodness, likeness: Likeness = ANY_LIKENESS, spread_counts: tuple[int, ...] = ()
 ) -> Preference:
-    """Return the preference for a cluster, with how good an assignment there is or a bound below it."""
+    """Return the preference for a cluster with the score of an assignment there, or with a lower bound on it."""
     own = board.replicas_on.get(name, 0)
     cache = board.intent.cache
     absent = cache is not None and name not in cache.ready_clusters
@@ -103,7 +103,7 @@ def of(
 
 
 def difference(intent: Intent, theirs: Preference, ours: Preference) -> str:
-    """Return the first difference in words, the other cluster's value first; empty where there is none."""
+    """Return the first difference in words, with the value of the other cluster first; empty if there is none."""
     hints = get_type_hints(type(ours), include_extras=True)
     for field, one, other in zip(ours._fields, theirs, ours, strict=True):
         if one != other:

@@ -1,6 +1,6 @@
-"""The order in which clusters are tried.
+"""Ranking of clusters: the order in which they are tried.
 
-A queue per spread domain, so that a placement costs what it changes and no more.
+Each spread domain has its own queue, so that a placement costs only what it changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from modelplane.placement.snapshot import Holding
 
 
 class Stage(IntEnum):
-    """How exactly an entry of the queue is known; what is not exact is a lower bound."""
+    """The precision of an entry of the queue. An entry that is not EXACT is a lower bound."""
 
     FLOOR = 0
     LEFT = 1
@@ -29,11 +29,11 @@ class Stage(IntEnum):
 
 
 Entry: TypeAlias = tuple[Preference, Stage, int]
-"""A preference or a bound below it, how exact it is, and the version of the cluster it was made for."""
+"""A preference or a lower bound on it, its precision, and the version of the cluster that it was made for."""
 
 
 class _Queue:
-    """Entries, the least first. Those it begins with are sorted once, which costs a tenth of a heap's comparisons."""
+    """A queue of entries, the smallest first. The initial entries are sorted once, which is cheaper than a heap."""
 
     __slots__ = ("_first", "_later", "_next")
 
@@ -43,11 +43,11 @@ class _Queue:
         self._later: list[Entry] = []
 
     def begin(self, entry: Entry) -> None:
-        """Add one of the entries it begins with; `settle` comes after the last."""
+        """Add an initial entry; call `settle` after the last."""
         self._first.append(entry)
 
     def settle(self) -> None:
-        """Put what it begins with in order."""
+        """Sort the initial entries."""
         self._first.sort()
 
     def push(self, entry: Entry) -> None:
@@ -55,7 +55,7 @@ class _Queue:
         heapq.heappush(self._later, entry)
 
     def pop(self) -> Entry | None:
-        """Take the least entry away and return it, None when there is none."""
+        """Remove the smallest entry and return it, None if the queue is empty."""
         first = self._first[self._next] if self._next < len(self._first) else None
         if self._later and (first is None or self._later[0] < first):
             return heapq.heappop(self._later)
@@ -65,17 +65,17 @@ class _Queue:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A cluster that can take one more replica, and how."""
+    """A cluster that can take one more replica, with the assignment."""
 
     cluster: str
     solution: Assignment
 
 
 class Ranking:
-    """All clusters that may take a replica, best first, kept up to date while replicas are put down.
+    """The clusters that may take a replica, best first. The ranking is updated with each placed replica.
 
-    A cluster enters with a bound that costs next to nothing, and is only solved when no other bound is below its own:
-    the order is exactly that of the preferences, and most of a large fleet is never looked into.
+    A cluster enters with a cheap lower bound and is solved only when no other bound is smaller. So the order is exactly
+    that of the preferences, and most clusters of a large fleet are never solved.
     """
 
     def __init__(self, board: Board, clusters: Iterable[str]) -> None:
@@ -97,7 +97,7 @@ class Ranking:
             queue.settle()
 
     def best(self) -> Candidate | None:
-        """Return the first candidate in order, None when there is none."""
+        """Return the best candidate, None if there is none."""
         board = self._board
         if not board.intent.spread:
             return self._first(list(self._queues.values()))
@@ -112,20 +112,20 @@ class Ranking:
         return None
 
     def take(self, candidate: Candidate) -> list[Holding]:
-        """Put a replica down on the candidate and rank its cluster anew; return what it takes."""
+        """Place a replica on the candidate, rank its cluster again, and return the holdings."""
         holdings = self._board.take(candidate.cluster, candidate.solution)
         self.refresh(candidate.cluster)
         return holdings
 
     def takes(self, name: str) -> bool:
-        """Return whether limits and spread allow one more on the cluster, whatever else may be against it."""
+        """Return whether the limit and the spread constraints allow one more replica on the cluster."""
         board, domain = self._board, self._board.domain(name)
         if domain is None or board.counted_out(name) is not None:
             return False
         return skew_violation(board, domain, self._domains) is None
 
     def refresh(self, name: str) -> None:
-        """Rank a cluster anew after what counts there has changed; it is solved when its counts make it the next."""
+        """Rank a cluster again after its counts have changed; it is solved when it comes first."""
         board = self._board
         self._versions[name] = self._versions.get(name, 0) + 1
         domain = board.domain(name)
@@ -196,10 +196,10 @@ class Ranking:
 
 
 def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[str], ...]:
-    """Return, per spread constraint, the values that count when the least loaded one is looked for.
+    """Return the countable values of each spread constraint, among which the least loaded is found.
 
-    These are the values on clusters that may take a replica and whose devices could serve it, full or not: a region
-    that is drained or has no such device shall not hold back the others for ever, one that is only full shall.
+    A value is countable if a cluster with it may take a replica and its devices could serve it, even if it is full. So
+    a region that is drained or has no such device does not block the others for ever, but a full one does.
     """
     found: tuple[set[str], ...] = tuple(set() for _ in board.intent.spread)
     if not found:
@@ -213,13 +213,13 @@ def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[
 
 
 def skew_violation(board: Board, domain: Domain, countable: tuple[frozenset[str], ...]) -> str | None:
-    """Return which spread constraint one more replica in the domain would break, and how; None when it breaks none."""
+    """Return the violation of a spread constraint by one more replica in the domain, None if there is none."""
     least = board.least_in(countable)
     for index in _exceeded(board, domain, least):
         constraint, value = board.intent.spread[index], domain[index]
         return (
-            f"{constraint.topology_key}={value} has {board.replicas_in[index][value]} replicas and another value "
-            f"{least[index]}: one more would exceed maxSkew {constraint.max_skew}"
+            f"{constraint.topology_key}={value} has {board.replicas_in[index][value]} replicas and another value has "
+            f"{least[index]}; one more would exceed maxSkew {constraint.max_skew}"
         )
     return None
 

@@ -1,4 +1,4 @@
-"""Which of the replicas that exist stay, which should move, and which go: decided before anything new is placed."""
+"""Retention of existing replicas: those that stay, move or are shed. It is decided before anything new is placed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from modelplane.placement.snapshot import CurrentReplica, Fleet, Strategy
 
 
 class Cause(StrEnum):
-    """Why a replica should not stay as it is, the most urgent first."""
+    """The cause why a replica should not stay as it is, the most urgent first."""
 
     DRAINED = "drained"
     POOL_GONE = "pool gone"
@@ -23,7 +23,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A replica that should move or be written anew, and why."""
+    """A replica that should move or be rewritten, with the cause."""
 
     replica: CurrentReplica
     cause: Cause
@@ -32,11 +32,11 @@ class Migration:
 
 @dataclass(slots=True)
 class RetentionPlan:
-    """The replicas that exist, sorted into what becomes of them. Every replica is in exactly one of the first five.
+    """The fate of each existing replica. Every replica is in exactly one of the first five fields.
 
-    `keepers` stay. `migrations` stay until their turn to move. `lost` are on clusters that no longer exist. `refused`
-    hold no place. `shed` go now, with the reason. `successors` maps a migration's name to the replica that is to take
-    its place.
+    `keepers` stay. `migrations` stay until they move. `lost` replicas are on clusters that no longer exist. `refused`
+    replicas hold no place. `shed` replicas are deleted now, with the reason. `successors` maps the name of a migration
+    to the replica that succeeds it.
     """
 
     keepers: dict[str, CurrentReplica] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class RetentionPlan:
 
     @property
     def places(self) -> int:
-        """Return the places held: a migration and its successor are one."""
+        """Return the number of places held; a migration and its successor count once."""
         return len(self.keepers) + len(self.migrations) - len(self.successors)
 
     def drop(self, name: str, reason: str) -> None:
@@ -67,7 +67,7 @@ class RetentionPlan:
 
 
 def settle(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> RetentionPlan:
-    """Return the retention plan after finished moves are completed and what is too many is shed."""
+    """Return the retention plan, with finished moves completed and the surplus shed."""
     retained = _classified(fleet, board, replicas)
     _pair(retained)
     _complete_moves(retained)
@@ -81,7 +81,7 @@ def settle(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Re
 
 
 def held_lost(retained: RetentionPlan, wanted: int) -> int:
-    """Return how many replicas of lost clusters to hold: as many as are not made good by ready ones."""
+    """Return the number of replicas of lost clusters to hold: those that ready replicas do not replace yet."""
     ready = sum(replica.ready for replica in retained.staying())
     return min(len(retained.lost), max(0, wanted - ready))
 
@@ -92,7 +92,7 @@ def newest_last(replicas: Iterable[CurrentReplica]) -> list[CurrentReplica]:
 
 
 def age(replica: CurrentReplica) -> tuple[str, int, str]:
-    """Return what orders replicas from oldest to newest; equal creation times fall back to the number in the name."""
+    """Return the sort key of replicas from oldest to newest: creation time, then the number in the name."""
     number = replica.name.rpartition("-")[2]
     return (replica.created, int(number) if number.isdecimal() else 0, replica.name)
 
@@ -137,7 +137,7 @@ def _migration(board: Board, replica: CurrentReplica) -> Migration | None:
     pools = {pool.name for pool in cluster.pools}
     gone = sorted({holding.pool for holding in replica.holdings} - pools)
     if gone:
-        return Migration(replica, Cause.POOL_GONE, f"cluster {cluster.name} has no pool {', '.join(gone)} any more")
+        return Migration(replica, Cause.POOL_GONE, f"cluster {cluster.name} no longer has pool {', '.join(gone)}")
     if replica.outdated:
         return Migration(replica, Cause.OUTDATED, "it runs an earlier version of the deployment")
     return None
@@ -164,7 +164,7 @@ def _complete_moves(retained: RetentionPlan) -> None:
         if successor.ready:
             retained.drop(old, f"its successor {new} is ready")
         elif new in retained.migrations:
-            retained.drop(new, f"{retained.migrations[new].detail}, before it was ready to succeed {old}")
+            retained.drop(new, f"{retained.migrations[new].detail}; it was not ready yet to succeed {old}")
 
 
 def _wanted(count: int) -> str:
@@ -175,7 +175,7 @@ def _shed_surplus(retained: RetentionPlan, board: Board) -> None:
     wanted = board.intent.replicas
     waiting = len(retained.refused) - max(0, wanted - retained.places)
     for replica in reversed(newest_last(retained.refused.values())[-waiting:] if waiting > 0 else []):
-        retained.drop(replica.name, f"{_wanted(wanted)}, and its cluster refused it")
+        retained.drop(replica.name, f"{_wanted(wanted)}; its cluster refused this one")
     if retained.places <= wanted:
         return
     queue = [(_shed_key(retained, board, replica), replica.name) for replica in retained.staying()]

@@ -1,7 +1,7 @@
-"""The placement of a deployment's replicas: retain, shed, fill, move, in that order.
+"""Placement of a deployment's replicas: retain, shed, fill and move, in that order.
 
-Everything is decided from what is observed; nothing is remembered between calls. A move in progress is seen by the
-successor that names the replica it replaces.
+The scheduler keeps no state between calls. It recognizes a move in progress by the successor, which names the replica
+that it replaces.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from modelplane.placement.snapshot import Current, CurrentReplica, Demand, Fleet
 
 
 class Decided(NamedTuple):
-    """A plan that does not say yet why `missing` replicas have no place, and the board as the plan leaves it."""
+    """A plan without the reasons of its shortfall, the number of missing replicas, and the board after the plan."""
 
     plan: Plan
     missing: int
@@ -40,9 +40,9 @@ class Decided(NamedTuple):
 
 
 def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Decided:
-    """Return which replicas stay, which are new, moved or shed, and how many are missing.
+    """Return the retained, new, moved and shed replicas, and the number of missing ones.
 
-    Shape: independent of the order of every input; scheduling the plan's outcome again changes nothing.
+    Shape: independent of the order of every input; scheduling the result of the plan again changes nothing.
     Raises: InvalidSelector when a device selector does not compile (the author's fault).
     """
     for role in demand.roles:
@@ -80,7 +80,7 @@ class _Draft:
     # --- fill ----------------------------------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Place what is missing: first what a cluster refused, then what a lost cluster took with it, then the rest."""
+        """Place the missing replicas: first the refused ones, then those of lost clusters, then the rest."""
         missing = self._wanted - self._retained.places
         for replica in retention.newest_last(self._retained.refused.values()):
             missing -= 1
@@ -89,8 +89,9 @@ class _Draft:
                 self.missing += 1
                 self._wait(replica)
             else:
-                where = "there otherwise" if placed.cluster == replica.cluster else "elsewhere"
-                self._retained.drop(replica.name, f"cluster {replica.cluster} refused it; placed {where}")
+                where = "there with another assignment" if placed.cluster == replica.cluster else f"on {placed.cluster}"
+                note = f"cluster {replica.cluster} refused it; a new replica is placed"
+                self._retained.drop(replica.name, f"{note} {where}")
         gone = [replica.name for replica in retention.newest_last(self._retained.lost.values())]
         for position in range(missing):
             replaces = gone[position] if position < len(gone) else None
@@ -104,7 +105,8 @@ class _Draft:
             self._board.waiting_on[replica.cluster] += 1
             self._candidates.refresh(replica.cluster)
         else:
-            self._retained.drop(replica.name, f"cluster {replica.cluster} refused it, and it may not wait there")
+            note = f"cluster {replica.cluster} refused it; limits or spread constraints do not let it wait there"
+            self._retained.drop(replica.name, note)
 
     def _recount(self, replica: CurrentReplica, more: int) -> None:
         """Count a replica in or out, and rank its cluster as it is then."""
@@ -161,22 +163,19 @@ class _Draft:
     # --- move ----------------------------------------------------------------------------------------------------
 
     def move(self) -> None:
-        """Start at most one move.
-
-        A successor where there is room, else a rewrite in place, else making way.
-        """
+        """Start at most one move: place a successor, else rewrite the replica in place, else delete it first."""
         if self._retained.successors or not self._retained.migrations:
             return
         order = sorted(self._retained.migrations.values(), key=_urgency)
         if any(self._place_successor(migration) for migration in self._differing(order)):
             return
         if not self._others_ready(order):
-            self._block(order, "and not all others serve yet")
+            self._block(order, "and not all other replicas are ready")
             return
         for migration in order:
             if self._rewrite(migration) or self._make_way(migration):
                 return
-        self._block(order, "and its own place does not serve either")
+        self._block(order, "and it no longer fits its own place")
 
     def _differing(self, order: list[Migration]) -> list[Migration]:
         """Return those for whose successors different places may be open: only counts tell one from another."""
@@ -192,7 +191,7 @@ class _Draft:
         """
         replica = migration.replica
         self._recount(replica, -1)
-        if self._place(replaces=replica.name, note=f"succeeds {replica.name}: {migration.detail}") is not None:
+        if self._place(replaces=replica.name, note=f"it succeeds {replica.name}: {migration.detail}") is not None:
             return True
         self._recount(replica, 1)
         return False
@@ -229,7 +228,7 @@ class _Draft:
             admission=self._board.admission(replica),
             rewrite=True,
             replaces=replica.replaces,
-            note="rewritten in place: no cluster has room for a successor beside it",
+            note="it is updated in place: no cluster has room for a successor beside it",
         )
         return True
 
@@ -246,7 +245,7 @@ class _Draft:
             self._recount(replica, 1)
             return False
         self._retained.drop(
-            replica.name, f"{migration.detail}; no cluster has room for it and its successor, so it goes first"
+            replica.name, f"{migration.detail}; no cluster has room for it and its successor, so it is deleted first"
         )
         self.missing += 1
         return True
@@ -263,7 +262,7 @@ class _Draft:
     # --- plan ----------------------------------------------------------------------------------------------------
 
     def plan(self) -> Plan:
-        """Return everything decided, by name."""
+        """Return the plan with all replicas by name."""
         replicas = {**dict(self._kept()), **self._placed}
         for name, (replica, reason) in self._retained.shed.items():
             replicas[name] = self._observed(replica, State.SHED, reason)
@@ -279,14 +278,14 @@ class _Draft:
         for name, migration in self._retained.migrations.items():
             yield name, self._observed(migration.replica, State.RETAINED, self._migration_note(migration))
         for name, replica in self._retained.refused.items():
-            note = f"refused by its cluster, waits there: {self._board.refused_on[replica.cluster]}"
+            note = f"its cluster refused it, and it waits there: {self._board.refused_on[replica.cluster]}"
             yield name, self._observed(replica, State.RETAINED, note, holds_place=False)
         lost = retention.newest_last(self._retained.lost.values())
         held = retention.held_lost(self._retained, self._wanted)
         for position, replica in enumerate(lost):
-            gone = f"cluster {replica.cluster} does not exist any more"
+            gone = f"cluster {replica.cluster} no longer exists"
             if position < held:
-                note = f"{gone}; held until others serve in its stead"
+                note = f"{gone}; the replica is held until others are ready in its place"
                 yield replica.name, self._observed(replica, State.RETAINED, note, holds_place=False)
             else:
                 yield replica.name, self._observed(replica, State.SHED, gone)
@@ -297,8 +296,8 @@ class _Draft:
         if successor is None:
             successor = next((new.name for new in self._placed.values() if new.replaces == name), None)
         if successor is not None:
-            return f"{migration.detail}; stays until its successor {successor} is ready"
-        return f"{migration.detail}; waits for its turn to move"
+            return f"{migration.detail}; it stays until its successor {successor} is ready"
+        return f"{migration.detail}; it waits for its turn to move"
 
     def _observed(self, replica: CurrentReplica, state: State, note: str, *, holds_place: bool = True) -> PlacedReplica:
         return PlacedReplica(
