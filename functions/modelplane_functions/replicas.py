@@ -12,13 +12,14 @@ from functools import partial
 
 from modelplane import names
 from modelplane.api import admissions, inference_cluster, replica, replica_status
+from modelplane.api import workload as workloads
 from modelplane.api.admissions import Record
 from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement import binding, demand
 from modelplane.placement.snapshot import Cluster, Current, CurrentReplica, Holding, PodShape
-from modelplane.workload.model import Replica, Role, Workload
+from modelplane.workload.model import Replica, Workload
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.remembered import recall
 
@@ -234,8 +235,7 @@ def _made_anew(child: Resource, decision: Decision, held: tuple[Holding, ...]) -
 
 def _places(child: Resource) -> Iterator[Holding]:
     """Yield the pools that an unreadable replica names. The amounts are unknown."""
-    spec = Field(child).at("spec")
-    for role, place in ((Role.DECODE, spec), (Role.PREFILL, spec.at("prefill"))):
+    for role, place in workloads.roles_in(Field(child).at("spec")):
         if place.is_set:
             yield Holding(role, place.at("pool").text(), 0, PodShape())
 

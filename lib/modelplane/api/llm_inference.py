@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api.fields import Field
-from modelplane.workload import engines
+from modelplane.workload import engines, shared_memory
 from modelplane.workload.model import EngineType
 
 Json: TypeAlias = Any
@@ -20,9 +20,6 @@ DEFAULT_IMAGE = "vllm/vllm-openai:v0.23.0"
 
 CPU_PER_GPU = 2
 MEMORY_GIB_PER_GPU = 8
-# NCCL and the engine's workers exchange tensors through shared memory; the runtime's 64 MiB stop them at start.
-SHM_GIB_PER_GPU = 2
-SHM_VOLUME = "dshm"
 # Weights are loaded before the first answer. How many is not known here; GPUs are asked for to hold them, so time grows
 # with GPUs.
 START_BASE_SECONDS, START_SECONDS_PER_GPU = 600, 300
@@ -112,8 +109,8 @@ def encode_deployment(wanted: LLMInference) -> dict[str, Json]:
                     "containers": [_engine(wanted)],
                     "volumes": [
                         {
-                            "name": SHM_VOLUME,
-                            "emptyDir": {"medium": "Memory", "sizeLimit": f"{SHM_GIB_PER_GPU * wanted.gpu}Gi"},
+                            "name": shared_memory.VOLUME,
+                            "emptyDir": {"medium": "Memory", "sizeLimit": shared_memory.size(wanted.gpu)},
                         }
                     ],
                 }
@@ -164,5 +161,5 @@ def _engine(wanted: LLMInference) -> dict[str, Json]:
             "timeoutSeconds": 5,
             "failureThreshold": budget_seconds // PROBE_PERIOD_SECONDS,
         },
-        "volumeMounts": [{"name": SHM_VOLUME, "mountPath": "/dev/shm"}],  # noqa: S108 - the container's own memory
+        "volumeMounts": [{"name": shared_memory.VOLUME, "mountPath": shared_memory.PATH}],
     }

@@ -91,9 +91,6 @@ def decode(resource: Mapping[str, Json]) -> Replica:
     root = Field(resource)
     spec = root.at("spec")
     deployment = spec.at("deploymentRef", "name").text()
-    roles = [_decode_role(spec, Role.DECODE)]
-    if spec.at("prefill").is_set:
-        roles.append(_decode_role(spec.at("prefill"), Role.PREFILL))
     return Replica(
         namespace=root.at("metadata", "namespace").text(),
         name=root.at("metadata", "name").text(),
@@ -102,7 +99,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
         backend=spec.at("backend").text(),
         model=workloads.decode_model(spec.at("model"), default_name=deployment),
         engine=workloads.decode_engine(spec.at("engine", "type")),
-        roles=tuple(roles),
+        roles=tuple([_decode_role(place, role) for role, place in workloads.roles_in(spec)]),
         priority=spec.at("priority").integer(0),
         model_cache=spec.at("modelCacheRef", "name").optional(),
     )
@@ -114,8 +111,8 @@ def check(resource: Mapping[str, Json]) -> None:
     Raises: as `decode`.
     """
     spec = Field(resource).at("spec")
-    for parent in (spec, spec.at("prefill")):
-        template = parent.at("workers", "template")
+    for _, place in workloads.roles_in(spec):
+        template = place.at("workers", "template")
         if template.is_set:
             template_reach.check(template)
 

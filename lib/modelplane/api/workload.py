@@ -34,14 +34,12 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Work
     Raises: InvalidInput with the path from the document's root (the author's fault).
     """
     root = Field(spec, ("spec",))
-    roles = [decode_role(root, Role.DECODE)]
-    if root.at("prefill").is_set:
-        roles.append(decode_role(root.at("prefill"), Role.PREFILL))
-    _check_reach(root, roles)
+    roles = [decode_role(place, role) for role, place in roles_in(root)]
+    _check_reach(root)
     engine = _engine(root, roles)
     if engine is not EngineType.CUSTOM:
         for role in roles:
-            _check_enough_devices(root, role)
+            _check_enough_devices(role)
     return Workload(
         namespace=namespace,
         deployment=deployment,
@@ -52,11 +50,19 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Work
     )
 
 
+def roles_in(spec: Field) -> Iterator[tuple[Role, Field]]:
+    """Yield each role that the spec of a deployment or a replica has, with the field it stands in."""
+    yield Role.DECODE, spec
+    prefill = spec.at(*Role.PREFILL.path[1:])
+    if prefill.is_set:
+        yield Role.PREFILL, prefill
+
+
 def selectors(spec: Mapping[str, Json]) -> Iterator[Field]:
     """Yield the fields of a deployment's spec that hold a device selector, as they stand in the document."""
     root = Field(spec, ("spec",))
-    for parent in (root, root.at("prefill")):
-        field = parent.at("nodeSelector")
+    for _, place in roles_in(root):
+        field = place.at("nodeSelector")
         if field.at("cel").is_set:
             yield field.at("cel")
         for request in field.at("devices").items():
@@ -98,11 +104,10 @@ def decode_selectors(field: Field) -> tuple[str, ...]:
     return tuple(entry.at("cel").text() for entry in field.items())
 
 
-def _check_reach(root: Field, roles: list[RoleSpec]) -> None:
+def _check_reach(root: Field) -> None:
     """Refuse what a template may not reach. A replica's is looked at when it is rendered, not when it is counted."""
-    for role in roles:
-        parent = root.at("prefill") if role.role is Role.PREFILL else root
-        template_reach.check(parent.at("workers", "template"))
+    for _, place in roles_in(root):
+        template_reach.check(place.at("workers", "template"))
 
 
 def _engine(root: Field, roles: list[RoleSpec]) -> EngineType:
@@ -179,7 +184,7 @@ def _constraint(entry: Field, names: tuple[str, ...]) -> Constraint:
     return Constraint(entry.at("matchAttribute").text(), requests)
 
 
-def _check_enough_devices(root: Field, role: RoleSpec) -> None:
+def _check_enough_devices(role: RoleSpec) -> None:
     """Refuse a topology that needs more accelerators in a pod than the pod asks for.
 
     More are allowed: an engine may be given spare ones.
@@ -187,10 +192,9 @@ def _check_enough_devices(root: Field, role: RoleSpec) -> None:
     request = role.requests[0]
     needed = role.topology.devices_per_node
     if request.count < needed:
-        parent = root.at("prefill") if role.role is Role.PREFILL else root
         raise InvalidShape(
             f'request "{request.name}" asks {request.count} devices per pod and the topology runs {needed} '
             f"(tensor {role.topology.tensor} x dataLocal {role.topology.data_local}); "
             f"leave count out or set it to {needed}",
-            path=(*parent.path, "nodeSelector", "devices", 0, "count"),
+            path=(*role.role.path, "nodeSelector", "devices", 0, "count"),
         )

@@ -23,7 +23,7 @@ def check_source(can: Capabilities, workload: Workload) -> None:
 
 def check_shape(can: Capabilities, engine: EngineType, role: RoleSpec) -> None:
     """Raise: InvalidInput where the backend cannot put one worker of the role together."""
-    path = (*pods.path_to_role(role.role), "workers", "topology")
+    path = (*role.role.path, "workers", "topology")
     shape, topology = shape_of(role), role.topology
     if shape not in can.shapes:
         raise InvalidInput(

@@ -15,18 +15,16 @@ from modelplane.render.engines import CommandLine, Member
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.topology.shape import Topology
 from modelplane.workload import engines as images
+from modelplane.workload import shared_memory
 from modelplane.workload.model import BoundRole, Replica, Role, RoleSpec
 from modelplane.workload.site import ClusterFacts
 
 Json: TypeAlias = Any
 
 ENGINE = "engine"
-SHM_VOLUME = "dshm"
-SHM_PATH = "/dev/shm"  # noqa: S108 - the container's own shared memory, not a shared temporary folder
 
 _NODE = "kubernetes.io/hostname"
 _ACCELERATOR_TAINTS = ("nvidia.com/gpu", "amd.com/gpu")
-_SHM_GIB_PER_DEVICE = 8
 _HANDLERS = frozenset({"httpGet", "tcpSocket", "exec", "grpc"})
 
 # The start budget: image pull, compilation and graph capture take their time, and weights never exceed the memory
@@ -129,9 +127,9 @@ def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: Engin
         for container in spec["containers"]
     ]
     volumes = list(spec.get("volumes") or ())
-    if not any(volume["name"] == SHM_VOLUME for volume in volumes):
-        size = _SHM_GIB_PER_DEVICE * accelerators(bound)
-        volumes.append({"name": SHM_VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Gi"}})
+    if not any(volume["name"] == shared_memory.VOLUME for volume in volumes):
+        size = shared_memory.size(accelerators(bound))
+        volumes.append({"name": shared_memory.VOLUME, "emptyDir": {"medium": "Memory", "sizeLimit": size}})
     spec.update(
         containers=containers,
         volumes=volumes,
@@ -258,9 +256,9 @@ def _resources(given: Mapping[str, Json], devices: PodDevices) -> dict[str, Json
 
 def _mounts(given: Sequence[Mapping[str, Json]]) -> list[Json]:
     mounts = [dict(mount) for mount in given]
-    if any(mount["mountPath"].rstrip("/") == SHM_PATH for mount in mounts):
+    if any(mount["mountPath"].rstrip("/") == shared_memory.PATH for mount in mounts):
         return mounts
-    return [*mounts, {"name": SHM_VOLUME, "mountPath": SHM_PATH}]
+    return [*mounts, {"name": shared_memory.VOLUME, "mountPath": shared_memory.PATH}]
 
 
 def _security(container: Mapping[str, Json], pod: Mapping[str, Json]) -> dict[str, Json]:
@@ -317,10 +315,5 @@ def members(topology: Topology) -> tuple[Member, ...]:
 
 
 def path_to_engine(role: Role, index: int) -> tuple[str | int, ...]:
-    """Return the path of the engine's container from the document's root, of a deployment and of a replica alike."""
-    return (*path_to_role(role), "workers", "template", "spec", "containers", index)
-
-
-def path_to_role(role: Role) -> tuple[str, ...]:
-    """Return the path of the role from the document's root."""
-    return ("spec", "prefill") if role is Role.PREFILL else ("spec",)
+    """Return the path of the engine's container, from where `Role.path` starts."""
+    return (*role.path, "workers", "template", "spec", "containers", index)

@@ -24,6 +24,11 @@ class Role(StrEnum):
     DECODE = "decode"
     PREFILL = "prefill"
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return where the role stands, from the root of a deployment's document and of a replica's alike."""
+        return ("spec", "prefill") if self is Role.PREFILL else ("spec",)
+
 
 class EngineType(StrEnum):
     """Engines whose flags we know; `custom` is opaque."""

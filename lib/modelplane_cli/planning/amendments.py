@@ -329,9 +329,8 @@ def _nodes(change: changes.MoreNodes, world: World, after: World, found: Documen
 def _selector(change: changes.OtherSelectors, world: World, after: World, found: Documents) -> Iterator[_Edit]:
     key = _deployment_key(world)
     was, now = _role(world, change.role).requests, _role(after, change.role).requests
-    at: Path = (*_above(change.role), "nodeSelector")
-    written = found[key]["spec"] if change.role is not Role.PREFILL else found[key]["spec"]["prefill"]
-    short = "cel" in written["nodeSelector"]
+    at: Path = (*_path(change.role), "nodeSelector")
+    short = "cel" in _at(found[key], at)
     for request, (old, new) in enumerate(zip(was, now, strict=True)):
         for number, (before, text) in enumerate(zip(old.selectors, new.selectors, strict=True)):
             if before != text:
@@ -345,21 +344,29 @@ def _resources(
     """Yield lower requests of containers, the one that asks for most first, until they add up to what a node has."""
     key, resource = _deployment_key(world), "cpu" if isinstance(change, changes.LowerCpu) else "memory"
     was, now = (_asked(_role(one, change.role), resource) for one in (world, after))
-    above = _above(change.role)
-    spec = found[key]["spec"] if len(above) == 1 else found[key]["spec"]["prefill"]
-    containers = spec["workers"]["template"]["spec"]["containers"]
+    place: Path = (*_path(change.role), "workers", "template", "spec", "containers")
+    containers = _at(found[key], place)
     amounts = [_amount(container, resource) for container in containers]
     too_many = was - now
     for position in sorted(range(len(amounts)), key=lambda position: (-amounts[position], position)):
         less = min(too_many, amounts[position])
         if less > 0:
-            at: Path = (*above, "workers", "template", "spec", "containers", position, "resources", "requests")
-            yield _Edit(key, (*at, resource), _quantity(amounts[position] - less, resource))
+            yield _Edit(
+                key,
+                (*place, position, "resources", "requests", resource),
+                _quantity(amounts[position] - less, resource),
+            )
         too_many -= less
 
 
-def _above(role: Role | None) -> Path:
-    return ("spec", "prefill") if role is Role.PREFILL else ("spec",)
+def _path(role: Role | None) -> Path:
+    return (role or Role.DECODE).path
+
+
+def _at(document: Json, path: Path) -> Json:
+    for key in path:
+        document = document[key]
+    return document
 
 
 def _role(world: World, role: Role | None) -> RoleDemand:

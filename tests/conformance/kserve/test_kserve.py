@@ -11,6 +11,7 @@ from modelplane.errors import InvalidInput
 from modelplane.render import engines, pods
 from modelplane.render.backends import kserve
 from modelplane.render.backends.kserve import launching
+from modelplane.workload import shared_memory
 from modelplane.workload.model import Replica, Role, Workload
 from tests.conformance.kserve import cases, merging
 from tests.support import replicas as build
@@ -135,8 +136,8 @@ def test_what_we_decide_wins_over_the_presets(name: str, answers: dict[str, Json
         for setting, value in _main(ours)["securityContext"].items():
             # False is not written where it is the default.
             assert _main(theirs)["securityContext"].get(setting, False) == value, f"{where}: {setting}"
-        shm = [volume for volume in theirs["volumes"] if volume["name"] == pods.SHM_VOLUME]
-        assert shm == [volume for volume in ours["volumes"] if volume["name"] == pods.SHM_VOLUME], where
+        shm = [volume for volume in theirs["volumes"] if volume["name"] == shared_memory.VOLUME]
+        assert shm == [volume for volume in ours["volumes"] if volume["name"] == shared_memory.VOLUME], where
 
 
 def test_annotations_are_text_too(answers: dict[str, Json]) -> None:

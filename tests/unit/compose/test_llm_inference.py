@@ -10,10 +10,15 @@ from modelplane import names
 from modelplane.api import service as services
 from modelplane.api import workload as workloads
 from modelplane.errors import InvalidInput
+from modelplane.render import pods
+from modelplane.render.claims import PodDevices
+from modelplane.render.engines import CommandLine, Member
+from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType
+from modelplane.workload.site import ClusterFacts
 from modelplane_functions.compose import llm_inference
 from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
-from tests.support import routing
+from tests.support import replicas, routing
 
 Json = Any
 
@@ -39,12 +44,23 @@ def engine(**spec: Json) -> Json:
     return deployment(**spec)["workers"]["template"]["spec"]["containers"][0]
 
 
+@pytest.mark.parametrize("gpu", [1, 3, 8])
+def test_shared_memory_is_that_of_a_deployment_that_says_nothing_of_it(gpu: int) -> None:
+    written = deployment(gpu=gpu)["workers"]["template"]["spec"]
+    role = replicas.role(topology=Topology(tensor=gpu))
+    pod = pods.EnginePod(Member.ALONE, CommandLine((), ()), 8000, PodDevices(None, {}), "main")
+    facts = ClusterFacts("gke-us", "gateway", "default")
+    rendered = pods.pod_spec(replicas.replica(role), role, facts, pod)
+    assert written["volumes"] == rendered["volumes"]
+    assert written["containers"][0]["volumeMounts"] == rendered["containers"][0]["volumeMounts"]
+
+
 @pytest.mark.parametrize(
     ("gpu", "cpu", "memory", "shm", "tries"),
     [
-        pytest.param(1, "2", "8Gi", "2Gi", 90, id="one"),
-        pytest.param(2, "4", "16Gi", "4Gi", 120, id="two"),
-        pytest.param(8, "16", "64Gi", "16Gi", 300, id="eight"),
+        pytest.param(1, "2", "8Gi", "8Gi", 90, id="one"),
+        pytest.param(2, "4", "16Gi", "16Gi", 120, id="two"),
+        pytest.param(8, "16", "64Gi", "64Gi", 300, id="eight"),
     ],
 )
 def test_everything_grows_with_the_gpus(gpu: int, cpu: str, memory: str, shm: str, tries: int) -> None:

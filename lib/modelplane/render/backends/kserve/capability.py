@@ -12,7 +12,8 @@ from modelplane.errors import InvalidInput
 from modelplane.render import capability, pods
 from modelplane.render.backend import Capabilities, Shape, shape_of
 from modelplane.render.backends.kserve import launching
-from modelplane.workload.model import EngineType, RoleSpec, Workload
+from modelplane.workload import shared_memory
+from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
 
 Json: TypeAlias = Any
 
@@ -35,7 +36,7 @@ _RESERVED_CONTAINERS = {
 }
 # Volumes and variables that the shipped presets define. KServe merges ours into them key by key and cannot remove a
 # key, so another kind of source would stand beside the preset's and the pod would be invalid.
-_PRESET_VOLUMES = ("home", "tmp-dir", "model-cache", pods.SHM_VOLUME)
+_PRESET_VOLUMES = ("home", "tmp-dir", "model-cache", shared_memory.VOLUME)
 _PRESET_ONLY_VOLUMES = ("tls-certs", "kserve-provision-location", "kserve-pvc-source")
 _PRESET_VARIABLES = ("HOME", "VLLM_LOGGING_LEVEL", "HF_HUB_CACHE")
 _PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
@@ -58,7 +59,7 @@ def check(workload: Workload) -> None:
         raise InvalidInput(
             f"KServe moves the KV cache between prefill and decode for vLLM only, not for {workload.engine}; "
             "remove prefill, or use vLLM in both roles",
-            path=("spec", "prefill"),
+            path=Role.PREFILL.path,
         )
     for role in workload.roles:
         capability.check_shape(CAPABILITIES, workload.engine, role)
