@@ -11,7 +11,7 @@ from modelplane.api import catalogue
 from modelplane.errors import InvalidInput
 from modelplane.structural import Cause, Problem, Severity
 from modelplane_functions.exchange import Observed
-from modelplane_functions.remembered import recall
+from modelplane_functions.memory.resources import recall
 
 
 def check(observed: Observed) -> None:

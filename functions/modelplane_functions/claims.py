@@ -28,7 +28,7 @@ from modelplane.render import objects
 from modelplane.workload.model import Workload
 from modelplane_functions import replicas
 from modelplane_functions.exchange import Observed, Requirement, Resource
-from modelplane_functions.remembered import recall
+from modelplane_functions.memory.resources import recall
 
 Json: TypeAlias = Any
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from kubecel.caches import Answers
 from modelplane import names
 from modelplane.api import admissions, inference_cluster, replica, replica_status
 from modelplane.api import workload as workloads
@@ -21,7 +22,7 @@ from modelplane.placement import binding, demand
 from modelplane.placement.snapshot import Cluster, Current, CurrentReplica, Holding, PodShape
 from modelplane.workload.model import Replica, Workload
 from modelplane_functions.exchange import Observed, Resource
-from modelplane_functions.remembered import recall
+from modelplane_functions.memory.resources import recall
 
 KEY = "replica-"
 """The prefix of the composition key of a deployment's ModelReplica. The replica's name follows."""
@@ -41,9 +42,9 @@ class Asked:
     replica: Replica
 
 
-_ASKED: dict[str, Asked] = {}
-"""The claims of replicas by their whole spec. It is a cache of a pure function, of at most four million characters."""
 ASKED_MAX, ASKED_CHARACTERS_MAX = 256, 16_384
+_ASKED = Answers[str, Asked](ASKED_MAX, longest=ASKED_CHARACTERS_MAX, name=f"{__name__}.asked")
+"""The claims of replicas by their whole spec."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,7 @@ def _asked(resource: Resource) -> Asked:
     known = _ASKED.get(says)
     if known is None:
         found = replica.decode(resource)
-        known = Asked(demand.held(found), found.priority, replica.fingerprint(found), found)
-        if len(_ASKED) >= ASKED_MAX:
-            _ASKED.clear()
-        if len(says) <= ASKED_CHARACTERS_MAX:
-            _ASKED[says] = known
+        known = _ASKED.keep(says, Asked(demand.held(found), found.priority, replica.fingerprint(found), found))
     return known
 
 

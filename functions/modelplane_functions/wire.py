@@ -18,7 +18,7 @@ from crossplane.function import response as sdk_response
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import duration_pb2, struct_pb2
 
-from modelplane_functions import fragments
+from modelplane_functions import numbers
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -32,9 +32,9 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
-from modelplane_functions.remembered import Memory, Remembered
+from modelplane_functions.memory import fragments
+from modelplane_functions.memory.resources import Memory, Remembered
 
-EXACT_INTEGER_MAX = fragments.EXACT_INTEGER_MAX
 # About 14,000 clusters of four pools. What a server holds then: `python -m tests.bench.functions 10000`.
 REMEMBERED_BYTES = 32 * 1024 * 1024
 _MEMORY = Memory(REMEMBERED_BYTES)
@@ -189,7 +189,7 @@ def _decode_value(value: struct_pb2.Value) -> Json:
     if kind == "list_value":
         return [_decode_value(item) for item in value.list_value.values]
     if kind == "number_value":
-        return fragments.number(value.number_value)
+        return numbers.number(value.number_value)
     if kind == "bool_value":
         return value.bool_value
     return text if kind == "string_value" else None
@@ -287,7 +287,7 @@ def _extend(target: struct_pb2.ListValue, values: Iterable[Any], where: _Where) 
 
 def _encode_number(number: float, where: _Where) -> float:
     if isinstance(number, int):
-        if abs(number) > EXACT_INTEGER_MAX:
+        if abs(number) > numbers.EXACT_INTEGER_MAX:
             raise ValueError(
                 f"{_spelled(where)}: {number} is larger than 2^53 and would lose precision; write it as a string"
             )

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from kubecel import caches
 from kubecel.check import checker, signatures
 from kubecel.check.typesystem import Type
 from kubecel.cost import costs, estimate
@@ -232,7 +233,7 @@ def with_room(again: Callable[[], Answer]) -> Answer:
     return depth.with_room(again)
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def _signatures(minor: int, withheld: frozenset[str]) -> Mapping[str, tuple[signatures.Overload, ...]]:
     declared = signatures.functions(minor)
     return {name: overloads for name, overloads in declared.items() if name not in withheld} if withheld else declared

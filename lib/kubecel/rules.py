@@ -5,10 +5,9 @@ Source: pkg/apiserver/schema/cel of k8s.io/apiextensions-apiserver v0.36.2.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Final
 
-from kubecel import check
+from kubecel import caches, check
 from kubecel.environment import Environment, Program, Results
 from kubecel.errors import EvaluationError
 
@@ -46,7 +45,7 @@ class Rule:
         return result
 
 
-@functools.lru_cache(maxsize=4096)
+@caches.kept(4096)
 def compile(expression: str, *, subject: str = "self") -> Rule:  # noqa: A001 - the verb of the domain, as for selectors
     """Return the compiled rule; its subject and `oldSelf` have no static type.
 
@@ -57,7 +56,7 @@ def compile(expression: str, *, subject: str = "self") -> Rule:  # noqa: A001 - 
     return Rule(_environment(subject).compile(expression), subject)
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def _environment(subject: str) -> Environment:
     """Return the environment of rules, which have no version of their own: they may use what the newest one knows."""
     return Environment(

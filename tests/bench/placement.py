@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kubecel.caches import CACHES
 from modelplane import placement
-from modelplane.devices import matching
-from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.decision import Plan
 from modelplane.placement.snapshot import Current, Demand, Fleet, Intent, SpreadConstraint
 from tests.bench import arguments, fleets
@@ -27,8 +26,8 @@ REPLICAS = (1, 100, 1000)
 TARGETS_MS = {1_000: (10, 60, 400), 10_000: (100, 300, 1500)}
 ROUNDS = 3
 WIDTHS = (9, 9, 20, 9, 9, 10, 8, 7)
-MATCHER = (matching.answer, matching.match)
-LEDGERS = (ledger._packed, dimensions.of)
+MATCHER = tuple(CACHES[f"modelplane.devices.matching.{name}"] for name in ("answer", "match"))
+LEDGERS = tuple(CACHES[f"modelplane.placement.capacity.{name}"] for name in ("ledger._packed", "dimensions.of"))
 
 
 def main(given: Sequence[str] | None = None) -> None:

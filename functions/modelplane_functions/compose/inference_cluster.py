@@ -45,7 +45,7 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
-from modelplane_functions.remembered import recall
+from modelplane_functions.memory.resources import recall
 
 Json: TypeAlias = Any
 

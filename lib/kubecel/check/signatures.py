@@ -10,11 +10,11 @@ receiver is the first argument.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from kubecel import caches
 from kubecel.check import typesystem
 from kubecel.check.typesystem import Type
 
@@ -72,7 +72,7 @@ class Overload:
 _WITHDRAWN: Final[Mapping[str, int]] = {"int64_to_duration": 37}
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> Mapping[str, tuple[Overload, ...]]:
     """Return the overloads by function name that the environment of Kubernetes 1.`minor` knows."""
     found: dict[str, list[Overload]] = {}

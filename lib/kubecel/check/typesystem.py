@@ -5,10 +5,11 @@ Source: the type checker of cel-go v0.26.0.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
+
+from kubecel import caches
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def optional_of(element: Type) -> Type:
     return Type("opaque", "optional_type", (element,))
 
 
-@functools.lru_cache(maxsize=1024)
+@caches.kept(1024)
 def param(name: str) -> Type:
     """Return a type parameter."""
     return Type("param", name)

@@ -7,11 +7,11 @@ v0.36.2, the sizes of k8s.io/dynamic-resource-allocation v0.36.2. Numbers satura
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kubecel import caches
 from kubecel.check import typesystem
 from kubecel.check.checker import Checked
 from kubecel.check.typesystem import Type
@@ -36,7 +36,7 @@ class Sizes:
     def __init__(self, shapes: Mapping[str, Shape]) -> None:
         self._shapes = shapes
         # Every node of every expression is asked about, and few paths are ever named.
-        self.at: Callable[[Path], Range | None] = functools.lru_cache(maxsize=1024)(self._at)
+        self.at: Callable[[Path], Range | None] = caches.bounded(self._at, 1024)
 
     def _at(self, path: Path) -> Range | None:
         """Return the size of what `path` leads to, None where nothing is declared."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-
+from kubecel import caches
 from kubecel.functions import (
     arithmetic,
     formatting,
@@ -19,7 +18,7 @@ from kubecel.functions import (
 from kubecel.run import plan
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> plan.Functions:
     """Return the functions of the environment of Kubernetes 1.`minor`, by name."""
     return {

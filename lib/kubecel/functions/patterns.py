@@ -5,10 +5,10 @@ Only this module of the engine knows the library for them, which is loaded by th
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any, Final
 
+from kubecel import caches
 from kubecel.functions.strings import Pattern
 from kubecel.values.errors import Err
 
@@ -68,7 +68,7 @@ def compile(pattern: str) -> Pattern | Err:  # noqa: A001 - the verb of the doma
     return _large_pattern(pattern) if found is _LARGE else found
 
 
-@functools.lru_cache(maxsize=1024)
+@caches.kept(1024)
 def _small_pattern(pattern: str) -> Pattern | Err:
     """Return the compiled pattern, an error, or `_LARGE` for one of so many instructions that few may be kept."""
     found = _compiled_pattern(pattern)
@@ -80,7 +80,7 @@ def _small_pattern(pattern: str) -> Pattern | Err:
     return _LARGE
 
 
-@functools.lru_cache(maxsize=8)
+@caches.kept(8)
 def _large_pattern(pattern: str) -> Pattern | Err:
     return _compiled_pattern(pattern)
 

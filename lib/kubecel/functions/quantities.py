@@ -5,11 +5,10 @@ Source: pkg/cel/library/{quantity,semverlib}.go of k8s.io/apiserver v0.34.0 to v
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kubecel import quantity, version
+from kubecel import caches, quantity, version
 from kubecel.errors import InvalidQuantity
 from kubecel.quantity import Quantity
 from kubecel.values.errors import Err, no_such_overload
@@ -17,7 +16,7 @@ from kubecel.values.runtime import QuantityBox, Value
 from kubecel.version import Version
 
 
-@functools.lru_cache(maxsize=4096)
+@caches.kept(4096)
 def _parsed(text: str) -> Quantity:
     return quantity.parse(text)
 
@@ -108,7 +107,7 @@ def _component(name: str) -> Callable[[Value], Value]:
 _COPIES_FROM: Final = 37
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
     """Return the functions as Kubernetes 1.`minor` has them."""
     shared = minor < _COPIES_FROM

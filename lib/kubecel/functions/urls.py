@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kubecel import caches
 from kubecel.values.errors import Err, no_such_overload
 from kubecel.values.runtime import Opaque, Value
 
@@ -189,7 +190,7 @@ def _of_url(read: Callable[[Url], Value]) -> Callable[[Value], Value]:
 STRICT_FROM: Final = 36
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
     """Return the functions as Kubernetes 1.`minor` has them."""
     if minor >= STRICT_FROM:

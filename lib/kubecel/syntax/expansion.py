@@ -6,11 +6,11 @@ v3). What they expand to decides the cost of an expression, so the shapes are th
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from kubecel import caches
 from kubecel.syntax import tree
 from kubecel.syntax.errors import CompileError
 from kubecel.syntax.tree import ACCUMULATOR, Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select
@@ -284,7 +284,7 @@ LISTS: Final[Table] = {("sortBy", 2, True): _sort_by}
 BINDINGS: Final[Table] = {("bind", 3, True): _bind}
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def macros(minor: int) -> Table:
     """Return the macros of Kubernetes 1.`minor`."""
     lists = LISTS if minor >= 34 else {}

@@ -6,12 +6,12 @@ package needs no other file. It is read once per process, when first asked for.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any, TypeAlias
 
+from kubecel import caches
 from modelplane import structural
 from modelplane.structural import crossplane
 
@@ -40,19 +40,19 @@ def composition(kind: str) -> Mapping[str, Json]:
     return found
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def derived(kind: str) -> Mapping[str, Json]:
     """Return the CustomResourceDefinition that Crossplane derives for a kind."""
     return crossplane.derive(definition(kind))
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def structural_kind(kind: str) -> structural.Kind:
     """Return a kind in the form that defaults and checks documents. Cost: some milliseconds, once."""
     return structural.kind_of(derived(kind))
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def _bundle() -> Mapping[str, Mapping[str, Json]]:
     text = resources.files(_PACKAGE).joinpath(_FILE).read_text(encoding="utf-8")
     bundle: Mapping[str, Mapping[str, Json]] = json.loads(text)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeAlias
 
+from kubecel import caches
+from kubecel.caches import Answers
 from modelplane import units
 from modelplane.api import intent
 from modelplane.api.fields import Field
@@ -36,13 +37,15 @@ KIND = "InferenceCluster"
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
 DEFAULT_SCHEDULER = "None"
-ALLOCATIONS_MAX = 4096
+ALLOCATIONS_MAX, ALLOCATION_CHARACTERS_MAX = 4096, 1024
 # So many digits are counted exactly by every Kubernetes, whatever their suffix.
 SMALL_DIGITS = 15
 _MILLI = 3
 _UNPUBLISHED = Field(None)
-_ALLOCATIONS: dict[str, Allocation] = {}
-"""Entries of status.pools[].allocations by all that they say; a memory of a pure function."""
+_ALLOCATIONS = Answers[str, Allocation](
+    ALLOCATIONS_MAX, longest=ALLOCATION_CHARACTERS_MAX, name=f"{__name__}.allocations"
+)
+"""Entries of status.pools[].allocations by all that they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,15 +251,11 @@ def _allocations(listed: Field) -> tuple[Allocation, ...]:
     """Return one count per shape. Equal ones are read once: a fleet publishes thousands, and few that differ."""
     if not listed.is_set:
         return ()
-    return tuple([_ALLOCATIONS.get(repr(entry.value)) or _remembered(entry) for entry in listed.items()])
+    return tuple([_ALLOCATIONS.get(repr(entry.value)) or _kept(entry) for entry in listed.items()])
 
 
-def _remembered(entry: Field) -> Allocation:
-    allocation = decode_allocation(entry)
-    if len(_ALLOCATIONS) >= ALLOCATIONS_MAX:
-        _ALLOCATIONS.clear()
-    _ALLOCATIONS[repr(entry.value)] = allocation
-    return allocation
+def _kept(entry: Field) -> Allocation:
+    return _ALLOCATIONS.keep(repr(entry.value), decode_allocation(entry))
 
 
 def decode_allocation(entry: Field) -> Allocation:
@@ -296,7 +295,7 @@ def _ceil(field: Field, *, power: int) -> int:
         raise error.under(*field.path) from None
 
 
-@lru_cache(maxsize=1024)
+@caches.kept(1024)
 def _amount(text: str, power: int) -> int:
     # What we publish ourselves: whole cores, or thousandths of one.
     if len(text) <= SMALL_DIGITS and text.isascii():

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
+from kubecel import caches
 from modelplane import interruption
 from modelplane.devices import partitions, physical, selector, supply
 from modelplane.devices.hints import advice
@@ -106,7 +106,7 @@ def check(requests: tuple[Request, ...]) -> None:
             selector.compile(expression)
 
 
-@lru_cache(maxsize=65536)
+@caches.kept(65_536)
 def answer(selectors: tuple[str, ...], device: Device) -> Selected:
     """Return the outcome of the selectors on one device. Cost: once per distinct (selectors, device) and process.
 
@@ -122,7 +122,7 @@ def answer(selectors: tuple[str, ...], device: Device) -> Selected:
     return Selected(Outcome.MATCH)
 
 
-@lru_cache(maxsize=8192)
+@caches.kept(8192)
 def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...] = ()) -> Match:
     """Return the options of an empty node of the class for one pod.
 

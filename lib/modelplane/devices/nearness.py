@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import combinations
 
+from kubecel import caches
 from modelplane import units
 from modelplane.devices import matching
 from modelplane.devices.model import Attribute, AttributeKind, Device
@@ -79,7 +79,7 @@ class _Trial:
     is_capacity: bool = False
 
 
-@lru_cache(maxsize=8192)
+@caches.kept(8192)
 def nearest(selectors: tuple[str, ...], device: Device) -> Near | None:
     """Return the smallest set of at most two values that separates the device from a match, None if none is found.
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import permutations
 from math import factorial
 
+from kubecel import caches
 from modelplane import interruption
 from modelplane.devices.physical import Family, Place, Vector
 
@@ -46,7 +46,7 @@ def loads(family: Family, kinds: Vector) -> tuple[Vector, ...]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@caches.kept(4096)
 def _loads(family: Family, kinds: Vector) -> tuple[Vector, ...] | None:
     try:
         return _fullest(_counts(family, kinds))
@@ -105,7 +105,7 @@ def holds(family: Family, wanted: Vector) -> bool:
     return found
 
 
-@lru_cache(maxsize=65536)
+@caches.kept(65_536)
 def _holds(family: Family, wanted: Vector) -> bool | None:
     try:
         return _is_held(family, wanted)
@@ -124,7 +124,7 @@ def _is_held(family: Family, wanted: Vector) -> bool:
     return _filling(family, kinds).fits(tuple(wanted[kind] for kind in kinds), family.units)
 
 
-@lru_cache(maxsize=1024)
+@caches.kept(1024)
 def _filling(family: Family, kinds: Vector) -> _Filling:
     return _Filling(loads(family, kinds))
 
@@ -176,7 +176,7 @@ class _Filling:
         return found
 
 
-@lru_cache(maxsize=65536)
+@caches.kept(65_536)
 def holds_as_they_come(family: Family, wanted: Vector) -> bool:
     """Return whether a node can hold the wanted number of devices of each kind in any order of arrival.
 
@@ -250,7 +250,7 @@ def most_at_once(family: Family) -> int:
     return family.units * max(sum(load) for load in loads(family, tuple(range(len(family.kinds)))))
 
 
-@lru_cache(maxsize=4096)
+@caches.kept(4096)
 def lies_in_its_own_way(family: Family, kind: int) -> bool:
     """Return whether devices of one kind can block each other, so that fewer find a place than a node can hold.
 
@@ -319,7 +319,7 @@ class Rules:
         return low
 
 
-@lru_cache(maxsize=4096)
+@caches.kept(4096)
 def as_they_come(rules: Rules) -> Rules:
     """Return the rules for pods that arrive in any order and are never moved."""
     return replace(rules, as_they_come=True)

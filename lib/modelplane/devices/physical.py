@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import partial
 from itertools import product
 from math import gcd
 from typing import TypeAlias
 
+from kubecel import caches
+from kubecel.caches import Answers
 from modelplane import units
 from modelplane.devices.amounts import nano
 from modelplane.devices.model import CounterSet, Device, Draw, NodeClass
 
 Vector: TypeAlias = tuple[int, ...]
 
-MEMORY_MAX = 100_000
+FILLED_MAX = 10_000
 """Limit of the cached answers of one family."""
 
 
@@ -76,7 +78,9 @@ class Family:
     empty: int
     """An empty unit, packed, with all guard bits."""
     guards: int
-    _filled: dict[tuple[int, int, int], tuple[int, int]] = field(default_factory=dict, init=False, repr=False)
+    _filled: Answers[tuple[int, int, int], tuple[int, int]] = field(
+        default_factory=partial(Answers, FILLED_MAX), init=False, repr=False
+    )
     """A cache of `fill`, which is not part of the value."""
 
     def fill(self, free: int, kind: int, missing: int) -> tuple[int, int]:
@@ -92,10 +96,7 @@ class Family:
                 if rest & guards != guards:
                     break
                 free, missing = rest, missing - 1
-        if len(self._filled) > MEMORY_MAX:
-            self._filled.clear()
-        self._filled[key] = (free, missing)
-        return free, missing
+        return self._filled.keep(key, (free, missing))
 
     def least(self, kind: int) -> Vector:
         """Return the least amounts that a device of the kind (a position in `kinds`) consumes at any place."""
@@ -104,7 +105,7 @@ class Family:
         return tuple(min(column) for column in columns)
 
 
-@lru_cache(maxsize=1024)
+@caches.kept(1024)
 def families(counter_sets: tuple[CounterSet, ...], devices: tuple[Device, ...]) -> tuple[Family, ...]:
     """Return the families of a class. Counter sets that one device draws from together belong to one family.
 

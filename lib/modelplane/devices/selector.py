@@ -18,11 +18,11 @@ Known divergences, none of which has been seen in a selector:
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from kubecel import caches
 from kubecel.environment import COST_LIMIT, Program, with_room
 from kubecel.errors import EvaluationError, InvalidExpression
 from kubecel.values import Value, type_name
@@ -49,7 +49,6 @@ __all__ = [
 MAX_BYTES: Final = 10 * 1024
 MAX_COST: Final = COST_LIMIT
 _CERTAINLY_CHEAP: Final = MAX_COST // 10
-_PREPARED_LIMIT: Final = 4096
 
 
 class Outcome(StrEnum):
@@ -156,7 +155,7 @@ def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) ->
     return selector
 
 
-@functools.lru_cache(maxsize=4096)
+@caches.kept(4096)
 def _compiled(expression: str, profile: Profile) -> Selector:
     return Selector(selector_language.environment(profile).compile(expression), profile)
 
@@ -193,7 +192,7 @@ def _unknown_before(program: Program, profile: Profile) -> str:
     return ""
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def _not_yet(profile: Profile) -> tuple[frozenset[str], frozenset[str]]:
     """Return the functions and the fields of a device that this version runs and does not admit in new objects."""
     now, before = selector_language.environment(profile), selector_language.admission(profile)
@@ -207,19 +206,10 @@ def _not_yet(profile: Profile) -> tuple[frozenset[str], frozenset[str]]:
 # --- devices
 
 
-_devices: dict[int, tuple[Device, selector_device.Prepared]] = {}
-
-
+@caches.kept(4096)
 def _prepared(device: Device) -> selector_device.Prepared:
-    """Return the device read once per object; the entry keeps the object alive, so its id stays its own."""
-    known = _devices.get(id(device))
-    if known is not None:
-        return known[1]
-    if len(_devices) >= _PREPARED_LIMIT:
-        _devices.clear()
-    prepared = selector_device.Prepared(device)
-    _devices[id(device)] = (device, prepared)
-    return prepared
+    """Return the device, read once."""
+    return selector_device.Prepared(device)
 
 
 def _verdict(result: Value) -> Verdict:

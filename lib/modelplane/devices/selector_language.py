@@ -6,12 +6,11 @@ k8s.io/dynamic-resource-allocation; v0.34.0 to v0.37.2.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from kubecel import check
+from kubecel import caches, check
 from kubecel.check import Type
 from kubecel.environment import Environment, Results, Shape
 
@@ -65,13 +64,13 @@ _SHAPE: Final = Shape(
 )
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def environment(profile: Profile) -> Environment:
     """Return the environment in which a stored selector runs."""
     return _environment(profile, profile.minor)
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def admission(profile: Profile) -> Environment:
     """Return the environment in which a new selector must compile."""
     return _environment(profile, profile.admission_minor)
@@ -96,7 +95,7 @@ def _attribute(profile: Profile, minor: int) -> Type:
     return check.DYN if profile.list_attributes or minor >= DYNAMIC_FROM else check.ANY
 
 
-@functools.cache
+@caches.kept(caches.VERSIONS_MAX)
 def fields(profile: Profile, minor: int) -> Mapping[str, Type]:
     """Return the fields of `device`."""
     value = _attribute(profile, minor)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from kubecel import caches
 from modelplane.structural.problem import Cause, Path, Problem
 from modelplane.structural.schema import Schema
 
@@ -122,7 +123,7 @@ def _too_short(value: str, least: int) -> str:
     return "must not be empty" if least == 1 else f"must be at least {least} characters long, not {len(value)}"
 
 
-@functools.lru_cache(maxsize=1024)
+@caches.kept(1024)
 def _pattern(pattern: str) -> Any:
     """Return the compiled pattern, in the dialect and with the guarantees (linear time) of the API server's engine."""
     import re2  # noqa: PLC0415 - a C++ library; documents without patterned strings do not load it

@@ -8,7 +8,6 @@ Source: sigs.k8s.io/yaml (YAML 1.1 scalars as goyaml v2 resolves them, keys are 
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections import Counter
@@ -27,6 +26,8 @@ from yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
 )
+
+from kubecel import caches
 
 try:
     from yaml.cyaml import CParser as _Parser  # type: ignore[attr-defined]  # the stubs lack it
@@ -126,7 +127,7 @@ def read(text: str) -> Iterator[Parsed]:
         except (json.JSONDecodeError, RecursionError):
             pass  # not JSON after all: a YAML flow mapping, several documents, or too deep; YAML says which
         else:
-            yield Parsed(value, 1, functools.cache(lambda: _lines_of(text)))  # each problem asks for its line
+            yield Parsed(value, 1, caches.bounded(lambda: _lines_of(text), 1))  # each problem asks for its line
             return
     yield from _Builder(text).documents()
 

@@ -18,7 +18,7 @@ from modelplane_cli.simulator.record import Bug, Record
 from modelplane_cli.simulator.store import Key, Object, Owner, Spot, Store, controller_of, group_of
 from modelplane_functions import wire
 from modelplane_functions.exchange import Observed, Resource
-from modelplane_functions.remembered import Fetched
+from modelplane_functions.memory.resources import Fetched
 
 Json: TypeAlias = Any
 Function: TypeAlias = Callable[[fnv1.RunFunctionRequest], fnv1.RunFunctionResponse]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane_functions import wire
-from modelplane_functions.remembered import Remembered
+from modelplane_functions import numbers
+from modelplane_functions.memory.resources import Remembered
 
 Json: TypeAlias = Any
 
@@ -32,16 +32,9 @@ def _received(value: Json) -> Json:
         return {name: _received(member) for name, member in value.items()}
     if kind is list or kind is tuple:
         return [_received(item) for item in value]
-    if kind is int and -wire.EXACT_INTEGER_MAX <= value <= wire.EXACT_INTEGER_MAX:
+    if kind is int and -numbers.EXACT_INTEGER_MAX <= value <= numbers.EXACT_INTEGER_MAX:
         return value
-    return _number(value) if isinstance(value, int | float) else _other(value)
-
-
-def _number(value: float) -> float:
-    number = float(value)
-    if number.is_integer() and abs(number) <= wire.EXACT_INTEGER_MAX:
-        return int(number)
-    return number
+    return numbers.number(float(value)) if isinstance(value, int | float) else _other(value)
 
 
 def _other(value: Json) -> Json:

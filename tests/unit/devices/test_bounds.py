@@ -10,6 +10,7 @@ import random
 
 import pytest
 
+from kubecel.caches import CACHES
 from modelplane import interruption
 from modelplane.devices import matching, partitions, physical, selector_budget, supply
 from modelplane.devices.matching import MissKind
@@ -25,7 +26,7 @@ def steps_of(node: NodeClass, requests: tuple[Request, ...]) -> tuple[matching.M
     """Return the answer, as a fresh process finds it, and the steps it took."""
     counted = hostile.Steps()
     with interruption.asking(counted):
-        found = matching.match.__wrapped__(node, requests)
+        found = CACHES["modelplane.devices.matching.match"].__wrapped__(node, requests)
     return found, counted.passed
 
 

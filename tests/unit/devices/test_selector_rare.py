@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubecel.functions import patterns
+from kubecel.caches import CACHES
 from modelplane.devices import selector
 from modelplane.devices.model import Attribute, AttributeKind, Device
 from modelplane.devices.selector import PROFILES, Outcome
@@ -120,10 +120,10 @@ def test_the_estimate_takes_values_for_keys_where_two_names_share_a_path(over: s
 def test_few_large_patterns_are_kept() -> None:
     for number in range(40):
         assert selector.compile(f'!device.driver.matches("\\\\pL{{200}}x{number}")').evaluate(GPU).matches
-    assert patterns._large_pattern.cache_info().currsize <= 8  # each takes two megabytes
+    assert CACHES["kubecel.functions.patterns._large_pattern"].cache_info().currsize <= 8  # each takes two megabytes
     for number in range(2_000):
         assert selector.compile(f'!device.driver.matches("x{number}$")').evaluate(GPU).matches
-    assert patterns._small_pattern.cache_info().currsize <= 1024
+    assert CACHES["kubecel.functions.patterns._small_pattern"].cache_info().currsize <= 1024
 
 
 def test_a_pattern_may_be_as_large_as_in_go() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane_functions import wire
-from modelplane_functions.fragments import Fragments, UnreadableError
+from modelplane_functions.memory.fragments import Fragments, UnreadableError
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from modelplane.errors import InvalidInput
-from modelplane_functions.remembered import Remembered, recall
+from modelplane_functions.memory.resources import Remembered, recall
 
 
 def test_it_is_read_once_while_the_answer_still_holds() -> None:

@@ -6,14 +6,13 @@ An "80GB" H100 publishes 81559Mi, so `>= 80Gi` never selects it. Advice is never
 from __future__ import annotations
 
 import difflib
-import functools
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from kubecel import syntax
+from kubecel import caches, syntax
 from kubecel.environment import Environment
 from kubecel.errors import InvalidExpression
 from kubecel.syntax import Call, Ident, Literal, Node, Select
@@ -62,7 +61,7 @@ def selector_advice(expression: str, device: Device) -> tuple[Advice, ...]:
     return (*names, *kinds, *sizes)
 
 
-@functools.lru_cache(maxsize=4096)
+@caches.kept(4096)
 def of_names(selectors: tuple[str, ...], device: Device) -> str:
     """Return the message about the first name or type in the selectors that the device does not have, else empty."""
     for expression in selectors:
@@ -75,7 +74,7 @@ def of_names(selectors: tuple[str, ...], device: Device) -> str:
     return ""
 
 
-@functools.lru_cache(maxsize=4096)
+@caches.kept(4096)
 def told(selectors: tuple[str, ...], devices: tuple[Device, ...]) -> str:
     """Return the attributes of devices that do not match, preceded by a similar name if there is one."""
     meant = next((found for device in devices if (found := of_names(selectors, device))), "")
@@ -89,7 +88,7 @@ def _told(device: Device) -> str:
     return f"{device.name} of {device.driver}" + (f" ({', '.join(values)})" if values else "")
 
 
-@functools.lru_cache(maxsize=1024)
+@caches.kept(1024)
 def _tree(expression: str) -> Node | None:
     try:
         return _LANGUAGE.parse(expression)

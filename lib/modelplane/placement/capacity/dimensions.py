@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import partial
 from typing import NamedTuple
 
+from kubecel import caches
+from kubecel.caches import Answers
 from modelplane.devices import physical
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.devices.partitions import Rules, Undecided
@@ -16,6 +18,8 @@ from modelplane.placement.snapshot import Accounting, PodShape
 NOT_A_DEVICE = "/"
 CPU = "node/cpu"
 MEMORY = "node/memory"
+SHAPES_MAX = 4096
+"""Limit of the cached shapes of one class."""
 
 
 class Sized(NamedTuple):
@@ -42,7 +46,9 @@ class Dimensions:
     draws: tuple[tuple[Vector, Vector], ...] = ()
     """The least amounts that a device takes of shared counters, per counted device, as (axes, amounts)."""
     node_rules: Rules | None = None
-    _sized: dict[PodShape, Sized] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _sized: Answers[PodShape, Sized] = field(
+        default_factory=partial(Answers, SHAPES_MAX), init=False, repr=False, compare=False
+    )
     """A cache of `sized`, which is not part of the value."""
 
     @property
@@ -76,7 +82,7 @@ class Dimensions:
         """Return the shape in the dimensions of this class. Cost: once per shape."""
         found = self._sized.get(shape)
         if found is None:
-            found = self._sized[shape] = self._measured(shape)
+            found = self._sized.keep(shape, self._measured(shape))
         return found
 
     def _measured(self, shape: PodShape) -> Sized:
@@ -99,7 +105,7 @@ class Dimensions:
             return False
 
 
-@lru_cache(maxsize=4096)
+@caches.kept(4096)
 def of(node_class: NodeClass, accounting: Accounting) -> Dimensions:
     """Return the dimensions of a node of the class. Synthetic devices are matched and never counted.
 
@@ -123,7 +129,7 @@ def of(node_class: NodeClass, accounting: Accounting) -> Dimensions:
     return shared(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
 
 
-shared = lru_cache(maxsize=4096)(Dimensions)
+shared = caches.kept(4096)(Dimensions)
 
 
 def _count_counters(counted: list[tuple[str, int]], rules: Rules) -> list[dict[int, int]]:

@@ -8,9 +8,9 @@ carry, or a device that the class does not have) never makes room: its pods are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
+from kubecel import caches
 from modelplane.devices.model import NodeClass
 from modelplane.devices.partitions import Rules
 from modelplane.placement.capacity import dimensions
@@ -251,11 +251,11 @@ def _merged(items: tuple[Item, ...], more: Item, nodes_per_worker: int) -> tuple
     return tuple(sorted((*merged, more)))
 
 
-@lru_cache(maxsize=65536)
+@caches.kept(65_536)
 def _packed(capacity: Vector, nodes: int, items: tuple[Item, ...], rules: Rules | None) -> Packing:
     return fit.pack(capacity, nodes, items, rules=rules)
 
 
-@lru_cache(maxsize=65536)
+@caches.kept(65_536)
 def _in_any_order(capacity: Vector, nodes: int, items: tuple[Item, ...], rules: Rules | None) -> Answer:
     return arrival.in_any_order(capacity, nodes, items, rules)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from math import lcm
 from typing import NamedTuple, TypeAlias
 
+from kubecel import caches
 from modelplane.devices.partitions import Rules
 
 Vector: TypeAlias = tuple[int, ...]
@@ -94,7 +94,7 @@ def minus(free: Vector, vector: Vector, times: int) -> Vector:
     return tuple(have - size * times for have, size in zip(free, vector, strict=True))
 
 
-@lru_cache(maxsize=1024)
+@caches.kept(1024)
 def weights(capacity: Vector) -> Vector:
     """Return an integer per dimension that turns amounts into comparable shares of a node."""
     common = lcm(*(have for have in capacity if have))

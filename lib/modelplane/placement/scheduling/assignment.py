@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from kubecel import caches
 from modelplane import interruption
 from modelplane.devices import matching, memory
 from modelplane.devices.matching import Match, MissKind, Option
@@ -358,6 +358,6 @@ def shape_of(role: RoleDemand, option: Option) -> PodShape:
     return PodShape(option.counted, role.cpu_millis, role.memory_bytes)
 
 
-@lru_cache(maxsize=4096)
+@caches.kept(4096)
 def _content(node_class: NodeClass) -> str:
     return repr(replace(node_class, name=""))

@@ -7,7 +7,7 @@ from google.protobuf import struct_pb2
 
 from modelplane_functions import wire
 from modelplane_functions.exchange import Resource
-from modelplane_functions.remembered import Fetched, Memory, recall
+from modelplane_functions.memory.resources import Fetched, Memory, recall
 from tests.support import examples, rendered
 
 

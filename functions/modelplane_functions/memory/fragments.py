@@ -15,6 +15,9 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any, Final, TypeAlias, TypeVar
 
+from kubecel.caches import Answers
+from modelplane_functions import numbers
+
 Json: TypeAlias = Any
 T = TypeVar("T")
 
@@ -22,8 +25,6 @@ T = TypeVar("T")
 # them. That is at most 16 MB of text, usually an eighth of it, and of 1,000 clusters all.
 PART_BYTES: Final = 512
 PARTS: Final = 16_384
-EXACT_INTEGER_MAX: Final = 2**53
-"""The largest n for which a double holds every integer from 0 to n."""
 
 # Tags: the number of a field, and whether a varint (0), eight bytes (1) or a length and as many bytes (2) follow.
 _FIRST, _SECOND = 0x0A, 0x12  # field of Struct or element of ListValue, and key of a field; value of a field
@@ -37,22 +38,13 @@ class UnreadableError(ValueError):
     """Bytes that protobuf would not write for a Struct, for example fields of a later version."""
 
 
-def number(value: float) -> int | float:
-    """Return an int for an integral number. A number that is too large to be exact stays a float."""
-    if value.is_integer() and abs(value) <= EXACT_INTEGER_MAX:
-        return int(value)
-    return value
-
-
 class Fragments:
-    """The decoded parts, a cache of a pure function. Threads may share one."""
+    """The decoded parts. Threads may share one."""
 
     def __init__(self, *, parts: int = PARTS, part_bytes: int = PART_BYTES) -> None:
         """Keep at most `parts` fields and as many elements of lists, each of at most `part_bytes`."""
-        self._parts = parts
-        self._part_bytes = part_bytes
-        self._fields: dict[bytes, tuple[str, Json]] = {}
-        self._elements: dict[bytes, Json] = {}
+        self._fields = Answers[bytes, tuple[str, Json]](parts, longest=part_bytes)
+        self._elements = Answers[bytes, Json](parts, longest=part_bytes)
 
     def struct(self, text: bytes) -> dict[str, Json]:
         """Return the members of a serialized Struct, with integral numbers as `int`. Raises: UnreadableError."""
@@ -67,7 +59,7 @@ class Fragments:
     def _list(self, text: bytes, start: int) -> list[Json]:
         return self._read(text, start, self._elements, self._element)
 
-    def _read(self, text: bytes, start: int, known: dict[bytes, T], read: Callable[[bytes], T]) -> list[T]:
+    def _read(self, text: bytes, start: int, known: Answers[bytes, T], read: Callable[[bytes], T]) -> list[T]:
         """Return the decoded records of a Struct or a ListValue, in order. `read` decodes an unknown record."""
         found: list[T] = []
         size = len(text)
@@ -82,11 +74,7 @@ class Fragments:
             start += length
             said = known.get(part)
             if said is None:
-                said = read(part)
-                if length <= self._part_bytes:
-                    if len(known) >= self._parts:
-                        known.clear()
-                    known[part] = said
+                said = known.keep(part, read(part))
             found.append(said)
         if start != size:
             raise UnreadableError("the Struct is truncated")
@@ -126,7 +114,7 @@ class Fragments:
                 return text[inner:].decode()
             return self._struct(text, inner) if tag == _STRUCT else self._list(text, inner)
         if tag == _NUMBER and size - start == _NUMBER_BYTES:
-            return number(_double(text, start + 1)[0])
+            return numbers.number(_double(text, start + 1)[0])
         if tag in _ONE_BIT and inner == size:
             return length == 1 if tag == _BOOL else None
         raise UnreadableError("not a value of JSON")

@@ -1,0 +1,5 @@
+"""The memory of the function server between calls. Each part has a bound, and no answer depends on it.
+
+`resources` are the fetched resources by their bytes, with what was decoded from each. `fragments` are equal parts of
+resources. Each other cache belongs to one function (`kubecel.caches`).
+"""
