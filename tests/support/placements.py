@@ -105,8 +105,16 @@ def intent(replicas: int = 1, **more: Any) -> Intent:
 
 def replica(number: int, on: str, *holdings: Holding, **more: Any) -> CurrentReplica:
     held = holdings or (Holding(Role.DECODE, "main", 1, PodShape((("gpu", 8),))),)
-    fields = {"created": f"2026-01-01T00:00:{number:02d}Z", "ready": True, **more}
-    return CurrentReplica(f"{DEPLOYMENT}-{number}", on, "KServe", held, **fields)
+    fields: dict[str, Any] = {"created": f"2026-01-01T00:00:{number:02d}Z", "ready": True, **more}
+    return CurrentReplica(fields.pop("name", f"{DEPLOYMENT}-{number}"), on, "KServe", held, **fields)
+
+
+def holding(of: Demand, pool: str) -> tuple[Holding, ...]:
+    """What a replica holds whose roles ask for one device kind `gpu` each and all stand on one pool."""
+    return tuple(
+        Holding(one.role, pool, one.pods, PodShape((("gpu", one.requests[0].count),)), one.nodes_per_worker)
+        for one in of.roles
+    )
 
 
 def current(*replicas: CurrentReplica, taken: Iterable[str] = ()) -> Current:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from modelplane import names
 from modelplane.placement.decision import Closest, ClusterVerdict, PlacedReplica, Plan
-from modelplane.placement.diagnosis import counterfactual, shortfall
+from modelplane.placement.diagnosis import counterfactual, relocation, shortfall
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import preference, scheduler
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.scheduling.preference import Preference
-from modelplane.placement.snapshot import Allocation, Cluster, CurrentReplica, Fleet, Holding, Pool, Snapshot
+from modelplane.placement.snapshot import Cluster, CurrentReplica, Fleet, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +137,6 @@ def _cluster_without(cluster: Cluster, key: str, gone: CurrentReplica) -> Cluste
         return cluster
     pools = cluster.pools
     if key in cluster.admitted:
-        pools = tuple(_pool_without(pool, gone.holdings) for pool in pools)
+        pools = tuple(relocation.without(pool, gone.holdings) for pool in pools)
     refused = {name: note for name, note in cluster.refused.items() if name != key}
     return replace(cluster, pools=pools, admitted=cluster.admitted - {key}, refused=refused)
-
-
-def _pool_without(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
-    """Return the pool without what it published for some holdings; what is not found there was not published."""
-    left: tuple[Allocation, ...] = pool.allocations
-    for holding in holdings:
-        if holding.pool != pool.name:
-            continue
-        for index, entry in enumerate(left):
-            same = (entry.shape, entry.nodes_per_worker) == (holding.shape, holding.nodes_per_worker)
-            if same and entry.pods >= holding.pods:
-                left = (*left[:index], entry._replace(pods=entry.pods - holding.pods), *left[index + 1 :])
-                break
-    return replace(pool, allocations=left)

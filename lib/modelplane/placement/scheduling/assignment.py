@@ -233,6 +233,11 @@ class Table:
             self._solutions[pools] = self._search(pools, barred)
         return self._solutions[pools]
 
+    def every(self, pools: tuple[tuple[int, Ledger], ...]) -> Iterator[tuple[RoleAssignment, ...]]:
+        """Yield every way to put one replica on the pools, by pools and then by the allocator's order of options."""
+        for chosen, _ in self._assignments(pools, tuple(state for _, state in pools), 0):
+            yield chosen
+
     def _search(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred) -> Assignment | None:
         before = tuple(state for _, state in pools)
         best: Assignment | None = None

@@ -15,7 +15,7 @@ from modelplane.placement.capacity import ledger
 from modelplane.placement.capacity.ledger import Ledger, Trial
 from modelplane.placement.decision import Admission, Reason
 from modelplane.placement.scheduling import assignment, filters
-from modelplane.placement.scheduling.assignment import Assignment, Barred, Goodness, Table
+from modelplane.placement.scheduling.assignment import Assignment, Barred, Goodness, RoleAssignment, Table
 from modelplane.placement.scheduling.filters import Refusal
 from modelplane.placement.scheduling.likeness import Contents, Likeness, ServingPool
 from modelplane.placement.snapshot import (
@@ -311,7 +311,7 @@ class Board:
 
     def take(self, name: str, solution: Assignment) -> list[Holding]:
         """Place a new replica and return its holdings."""
-        holdings = self.holdings(name, solution)
+        holdings = self.holdings(name, solution.roles)
         self.occupy(name, holdings)
         self._ledgers[name] = solution.ledgers
         self.add(name, 1)
@@ -322,12 +322,12 @@ class Board:
         self.objects_on[name] += more
         self.count(name, more)
 
-    def holdings(self, name: str, solution: Assignment) -> list[Holding]:
-        """Return the holdings of a replica with this assignment."""
+    def holdings(self, name: str, roles: Iterable[RoleAssignment]) -> list[Holding]:
+        """Return the holdings of a replica whose roles are assigned so."""
         pools = [pool.name for pool, _ in self.serving(name)]
         return [
             Holding(role.role, pools[one.pool], role.pods, one.shape, role.nodes_per_worker)
-            for role, one in zip(self.table.demand.roles, solution.roles, strict=True)
+            for role, one in zip(self.table.demand.roles, roles, strict=True)
         ]
 
     def count(self, name: str, more: int) -> None:

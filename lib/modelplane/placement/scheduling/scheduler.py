@@ -216,7 +216,7 @@ class _Draft:
         solution = self._board.solve_without(replica, pools)
         if solution is None:
             return False
-        roles = self._roles(replica.cluster, solution, self._board.holdings(replica.cluster, solution))
+        roles = self._roles(replica.cluster, solution, self._board.holdings(replica.cluster, solution.roles))
         if not _within(roles, replica.holdings):
             return False
         self._placed[replica.name] = PlacedReplica(

@@ -1,0 +1,349 @@
+"""The smallest set of moves after which a replica that is missing has a place, where no cluster takes it as things are.
+
+The search goes backwards from the place that is wanted: whose leaving would make room there, where could those go, and
+who would have to leave for them. It deepens over the number of replicas moved, so the first answer is a smallest one;
+one by which nobody is interrupted comes before one of any size by which somebody is. Replicas of one deployment that
+hold the same at one place are one choice. What is found is then made for real on a copy (`relocation`), one move after
+the other, and is told only where every successor had a place while its predecessor stood and the scheduler itself then
+places more.
+
+Cost: nothing but a few boards where nothing is found at once; at most `TRIALS_MAX` questions whether a replica fits
+between some others, each a packing at most, most of them remembered. With `MOVES_MAX` moves, r choices of replicas per
+cluster and c places there are up to c * r ** MOVES_MAX of them, so that a large fleet is not searched to the end: the
+answer says whether it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from modelplane import interruption
+from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.capacity.ledger import Ledger
+from modelplane.placement.diagnosis import relocation
+from modelplane.placement.diagnosis.relocation import Move, Party, Place, Scene
+from modelplane.placement.packing.load import Answer
+from modelplane.placement.scheduling import preference, ranking, retention, scheduler
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.snapshot import CurrentReplica, Fleet
+
+MOVES_MAX = 3
+"""Replicas moved for one that is missing."""
+TRIALS_MAX = 20_000
+"""Questions asked before a search is given up; a second or two, most of the answers being remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The moves in the order in which they can be made, and where the missing replica then goes.
+
+    Without moves `place` is None: then none of up to `MOVES_MAX` help, or, not `decided`, none was found within the
+    bound of the search. With them, not `decided` says that there may be a better set.
+    """
+
+    moves: tuple[Move, ...] = ()
+    place: Place | None = None
+    decided: bool = True
+
+    def __str__(self) -> str:
+        """Return the moves as the end of "it would fit if ..."."""
+        return " and ".join(str(move) for move in self.moves)
+
+
+def smallest(scene: Scene, asker: str, blocked: str = "", trials_max: int = TRIALS_MAX) -> Moves:
+    """Return the moves after which one more replica of the deployment `asker` has a place.
+
+    `blocked` is a replica of it that should leave its place and finds none, empty where one is missing.
+    Shape: independent of the order of every input.
+    """
+    return _Search(scene, asker, blocked, trials_max).run()
+
+
+class _Bound(Exception):
+    """The search has asked as much as it may."""
+
+
+class _Ground(NamedTuple):
+    """The ledgers of all pools; `changed` are those that are not as they were published."""
+
+    base: Mapping[tuple[str, str], Ledger]
+    changed: Mapping[tuple[str, str], Ledger]
+
+    @classmethod
+    def of(cls, fleet: Fleet) -> _Ground:
+        """Return what the clusters published."""
+        base = {
+            (cluster.name, pool.name): ledger.of(pool, dimensions.of(pool.node_class, cluster.accounting))
+            for cluster in fleet.clusters
+            for pool in cluster.pools
+            if pool.node_class is not None
+        }
+        return cls(base, {})
+
+    def plus(self, place: Place) -> _Ground | None:
+        """Return the ground with a replica at a place, None where it does not fit."""
+        changed = dict(self.changed)
+        for holding in place.holdings:
+            key = (place.cluster, holding.pool)
+            before = changed.get(key) or self.base.get(key)
+            if before is None:
+                return None
+            after = ledger.with_holding(before, holding)
+            if ledger.fits_more(before, holding.shape, after) is not Answer.FITS:
+                return None
+            changed[key] = after
+        return self._replace(changed=changed)
+
+    def minus(self, place: Place) -> _Ground | None:
+        """Return the ground without a replica at a place, None where it is not counted there."""
+        changed = dict(self.changed)
+        for holding in place.holdings:
+            key = (place.cluster, holding.pool)
+            before = changed.get(key) or self.base.get(key)
+            after = None if before is None else ledger.released(before, [holding])
+            if after is None or after == before:
+                return None
+            changed[key] = after
+        return self._replace(changed=changed)
+
+
+class _Seat:
+    """Where replicas of one deployment may be, with the counts as they are while replicas are moved on paper."""
+
+    def __init__(self, fleet: Fleet, party: Party, without: str = "") -> None:
+        self.party = party
+        self.board = board = Board(fleet, party.demand, party.intent)
+        relocation.count(board, party, without=without)
+        self._eligible = [name for name in board.clusters if board.barred(name) is None and board.serving(name)]
+        board.table.compare_prices()
+        self._countable = ranking.countable_domains(board, self._eligible)
+        self._places: tuple[Place, ...] | None = None
+
+    def allows(self, name: str, *, is_last: bool) -> bool:
+        """Return whether counts allow one more on a cluster; spread is asked when no other is without a place."""
+        if self.board.counted_out(name) is not None:
+            return False
+        return not is_last or relocation.may_stand(self.board, self._countable, name)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return every place that would do if nobody stood there, those first that the scheduler would take."""
+        if self._places is None:
+            ordered = sorted(self._eligible, key=self._order)
+            self._places = tuple(place for name in ordered for place in self._on(name))
+        return self._places
+
+    def _order(self, name: str) -> tuple[object, ...]:
+        board = self.board
+        found = board.solve(name)
+        if found is None:
+            return (1, -board.most_free(name), board.likeness(name), name)
+        return (0, preference.of(board, name, found.goodness, board.likeness(name)))
+
+    def _on(self, name: str) -> Iterator[Place]:
+        board = self.board
+        serving = board.serving(name)
+        accounting = board.clusters[name].accounting
+        empty = tuple(
+            (number, ledger.of(replace(pool, allocations=()), board.table.dimensions(number, accounting)))
+            for pool, number in serving
+        )
+        best = board.solve(name)
+        first = [] if best is None else [best.roles]
+        every = (board.holdings(name, chosen) for chosen in itertools.chain(first, board.table.every(empty)))
+        yield from dict.fromkeys(Place(name, tuple(holdings)) for holdings in every)
+
+
+_NOWHERE = Place("", ())
+
+
+class _Guest(NamedTuple):
+    """A replica that needs a place: one that is missing (`name` empty or that of a blocked one), or one evicted."""
+
+    seat: _Seat
+    name: str
+    source: Place
+
+
+class _Choice(NamedTuple):
+    guest: _Guest
+    place: Place
+
+
+class _Search:
+    """One search. The boards of the seats change while it goes on, and are as they were when it comes back."""
+
+    def __init__(self, scene: Scene, asker: str, blocked: str, trials_max: int) -> None:
+        self._scene, self._asker, self._blocked = scene, asker, blocked
+        self._left = trials_max
+        self._seats: dict[str, _Seat] = {}
+        self._residents = _residents(scene, f"{scene.parties[asker].intent.namespace}/{blocked}")
+
+    def run(self) -> Moves:
+        """Return the first set of moves that stands the test."""
+        interrupting: Moves | None = None
+        seat = self._seats[self._asker] = _Seat(self._scene.fleet, self._scene.parties[self._asker], self._blocked)
+        guest = _Guest(seat, self._blocked, _NOWHERE)
+        ground = _Ground.of(self._scene.fleet)
+        try:
+            for spare in range(1, MOVES_MAX + 1):
+                for choices in self._settled(ground, (guest,), frozenset(), spare, ()):
+                    found = self._in_order(choices)
+                    if found is not None and not any(move.makes_way for move in found.moves):
+                        return found
+                    interrupting = interrupting or found
+        except _Bound:
+            return replace(interrupting or Moves(), decided=False)
+        return interrupting or Moves()
+
+    def _trial(self) -> None:
+        if self._left <= 0:
+            raise _Bound
+        self._left -= 1
+        interruption.checkpoint()
+
+    def _seat(self, party: str) -> _Seat:
+        found = self._seats.get(party)
+        if found is None:
+            found = self._seats[party] = _Seat(self._scene.fleet, self._scene.parties[party])
+        return found
+
+    # --- who would have to leave, and where to ---------------------------------------------------------------------
+
+    def _settled(
+        self,
+        ground: _Ground,
+        homeless: tuple[_Guest, ...],
+        moved: frozenset[str],
+        spare: int,
+        done: tuple[_Choice, ...],
+    ) -> Iterator[tuple[_Choice, ...]]:
+        """Yield every way to give all that are homeless a place with exactly `spare` more moves."""
+        if not homeless:
+            if not spare:
+                yield done
+            return
+        guest, rest = homeless[0], homeless[1:]
+        is_last = all(other.seat is not guest.seat for other in rest)
+        for place in guest.seat.places:
+            if place == guest.source or not guest.seat.allows(place.cluster, is_last=is_last):
+                continue
+            self._trial()
+            there = ground.plus(place)
+            chosen = (*done, _Choice(guest, place))
+            guest.seat.board.add(place.cluster, 1)
+            if there is not None:
+                # The last one's place leads to no further moves.
+                yield from self._settled(there, rest, moved, spare, chosen) if rest or not spare else ()
+            elif spare:
+                for evicted, after in self._evictions(ground, place, spare, moved):
+                    for one in evicted:
+                        one.seat.board.add(one.source.cluster, -1)
+                    gone = moved | {one.seat.party.replica_key(one.name) for one in evicted}
+                    yield from self._settled(after, (*rest, *evicted), gone, spare - len(evicted), chosen)
+                    for one in evicted:
+                        one.seat.board.add(one.source.cluster, 1)
+            guest.seat.board.add(place.cluster, -1)
+
+    def _evictions(
+        self, ground: _Ground, place: Place, spare: int, moved: frozenset[str]
+    ) -> Iterator[tuple[tuple[_Guest, ...], _Ground]]:
+        """Yield the smallest sets of replicas without which a place has room, and the ground with it taken."""
+        groups = self._groups(place, moved)
+        enough: list[Counter[int]] = []
+        for size in range(1, spare + 1):
+            for picked in itertools.combinations_with_replacement(range(len(groups)), size):
+                counts = Counter(picked)
+                if any(counts[index] > len(groups[index]) for index in counts) or any(one <= counts for one in enough):
+                    continue
+                evicted = tuple(guest for index, many in sorted(counts.items()) for guest in groups[index][:many])
+                self._trial()
+                without: _Ground | None = ground
+                for one in evicted:
+                    without = None if without is None else without.minus(one.source)
+                after = None if without is None else without.plus(place)
+                if after is not None:
+                    enough.append(counts)
+                    yield evicted, after
+
+    def _groups(self, place: Place, moved: frozenset[str]) -> list[list[_Guest]]:
+        """Return the replicas that stand on the pools of a place and may leave, alike ones together."""
+        found: dict[tuple[str, Place], list[_Guest]] = {}
+        for pool in sorted({holding.pool for holding in place.holdings}):
+            for party, one in self._residents.get((place.cluster, pool), ()):
+                source = Place(one.cluster, one.holdings)
+                if party.replica_key(one.name) not in moved:
+                    group = found.setdefault((party.key, source), [])
+                    if all(other.name != one.name for other in group):
+                        group.append(_Guest(self._seat(party.key), one.name, source))
+        return list(found.values())
+
+    # --- made for real ---------------------------------------------------------------------------------------------
+
+    def _in_order(self, choices: tuple[_Choice, ...]) -> Moves | None:
+        """Return the choices as moves in an order in which each can be made, the fewest of them making way."""
+        moves = [
+            Move(guest.seat.party.key, guest.name, guest.source, place)
+            for guest, place in choices
+            if guest.source is not _NOWHERE
+        ]
+        for many in range(len(moves) + 1):
+            for ways in itertools.combinations(range(len(moves)), many):
+                # Who makes way goes first, so that its place is free for whoever comes there.
+                marked = [replace(move, makes_way=index in ways) for index, move in enumerate(moves)]
+                for order in itertools.permutations(marked):
+                    if self._helps(order):
+                        return Moves(order, choices[0].place)
+        return None
+
+    def _helps(self, moves: Sequence[Move]) -> bool:
+        scene = self._scene
+        for move in moves:
+            if move.makes_way:
+                scene = scene.without(move.key, move.source)
+        for move in moves:
+            self._trial()
+            if not scene.takes(move):
+                return False
+            scene = scene.moved(move)
+        return self._lack(scene) < self._lack(self._scene)
+
+    def _lack(self, scene: Scene) -> int:
+        return lack(scene, self._asker)
+
+
+def lack(scene: Scene, key: str) -> int:
+    """Return how many replicas of a deployment the scheduler finds no place for, those that cannot leave included."""
+    party = scene.parties[key]
+    plan, missing, _ = scheduler.decide(scene.fleet, party.demand, party.intent, party.current)
+    return missing + len(plan.blocked)
+
+
+def _residents(scene: Scene, asking: str) -> dict[tuple[str, str], list[tuple[Party, CurrentReplica]]]:
+    """Return the replicas that may be moved, by cluster and pool, those first whose move costs least.
+
+    These serve as they are written, are admitted, and belong to deployments that move none already.
+    """
+    found: list[tuple[int, int, Party, CurrentReplica]] = []
+    clusters = {cluster.name: cluster for cluster in scene.fleet.clusters}
+    for party in scene.parties.values():
+        present = {one.name for one in party.current.replicas}
+        if any(one.replaces in present for one in party.current.replicas):
+            continue
+        for one in party.current.replicas:
+            there, key = clusters.get(one.cluster), party.replica_key(one.name)
+            is_settled = there is not None and key in there.admitted and not there.ambiguous
+            if is_settled and one.ready and not one.outdated and key != asking:
+                devices = sum(held.pods * count for held in one.holdings for _, count in held.shape.devices)
+                found.append((party.intent.priority, devices, party, one))
+    found.sort(key=lambda entry: (retention.age(entry[3]), entry[2].key), reverse=True)
+    found.sort(key=lambda entry: entry[:2])
+    by_pool: dict[tuple[str, str], list[tuple[Party, CurrentReplica]]] = {}
+    for _, _, party, one in found:
+        for pool in dict.fromkeys(holding.pool for holding in one.holdings):
+            by_pool.setdefault((one.cluster, pool), []).append((party, one))
+    return by_pool

@@ -1,0 +1,218 @@
+"""Replicas moved on paper: the fleet, and what deployments have of it, after one replica stands elsewhere.
+
+A move is made as it would be made for real: the successor is put down while the replica that it succeeds still stands,
+and is judged as if that one were gone. Nothing here searches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from modelplane import names
+from modelplane.placement.capacity import ledger
+from modelplane.placement.packing.load import Answer
+from modelplane.placement.scheduling import assignment, ranking
+from modelplane.placement.scheduling.board import Board
+from modelplane.placement.snapshot import (
+    Allocation,
+    Cluster,
+    Current,
+    CurrentReplica,
+    Demand,
+    Fleet,
+    Holding,
+    Intent,
+    Pool,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """A deployment whose replicas may be moved, or that misses some: what one needs, where it may be, what there is."""
+
+    demand: Demand
+    intent: Intent
+    current: Current
+
+    @property
+    def key(self) -> str:
+        """Return `namespace/name` of the deployment."""
+        return names.qualified(self.intent.namespace, self.intent.deployment)
+
+    def replica_key(self, name: str) -> str:
+        """Return `namespace/name` of one of its replicas."""
+        return names.qualified(self.intent.namespace, name)
+
+
+class Place(NamedTuple):
+    """A cluster, and what a replica takes of its pools."""
+
+    cluster: str
+    holdings: tuple[Holding, ...]
+
+    def __str__(self) -> str:
+        """Return the place as it is written in messages."""
+        pools = "+".join(dict.fromkeys(holding.pool for holding in self.holdings))
+        return f"{self.cluster}/{pools}"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One replica of a deployment (`party`) that goes from one place to another.
+
+    `makes_way`: it goes before its successor has a place, so that it is interrupted.
+    """
+
+    party: str
+    replica: str
+    source: Place
+    target: Place
+    makes_way: bool = False
+
+    @property
+    def key(self) -> str:
+        """Return `namespace/name` of the replica."""
+        return names.qualified(self.party.partition("/")[0], self.replica)
+
+    def __str__(self) -> str:
+        """Return the move as the end of "it would fit if ..."."""
+        way = ", making way before its successor has a place" if self.makes_way else ""
+        return f"{self.key} moved from {self.source} to {self.target}{way}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A fleet whose ledgers count every replica of the parties that is not refused; the parties by key."""
+
+    fleet: Fleet
+    parties: Mapping[str, Party]
+
+    @classmethod
+    def of(cls, fleet: Fleet, parties: Iterable[Party]) -> Scene:
+        """Return the scene in which what is proposed and not yet published is counted as well."""
+        scene = cls(fleet, {party.key: party for party in sorted(parties, key=lambda party: party.key)})
+        clusters = {cluster.name: cluster for cluster in fleet.clusters}
+        for party in scene.parties.values():
+            for one in party.current.replicas:
+                there, key = clusters.get(one.cluster), party.replica_key(one.name)
+                if there is not None and key not in there.admitted and (one.bound or key not in there.refused):
+                    scene = scene.with_standing(key, Place(one.cluster, one.holdings))
+        return scene
+
+    def replica(self, move: Move) -> CurrentReplica:
+        """Return the replica that a move is about."""
+        return next(one for one in self.parties[move.party].current.replicas if one.name == move.replica)
+
+    def with_standing(self, key: str, place: Place) -> Scene:
+        """Return the scene with a replica standing at a place, beside wherever else it stands."""
+        return self._with_cluster(place.cluster, lambda cluster: _standing(cluster, key, place.holdings))
+
+    def without(self, key: str, place: Place) -> Scene:
+        """Return the scene with a replica gone from a place."""
+        return self._with_cluster(place.cluster, lambda cluster: _gone(cluster, place.holdings))
+
+    def _with_cluster(self, name: str, changed: Callable[[Cluster], Cluster]) -> Scene:
+        clusters = tuple(changed(one) if one.name == name else one for one in self.fleet.clusters)
+        return replace(self, fleet=replace(self.fleet, clusters=clusters))
+
+    def takes(self, move: Move) -> bool:
+        """Return whether the target takes the successor as things stand, the replica itself counting nowhere.
+
+        Only its devices count, unless it has made way: they are on the ledgers.
+        """
+        party = self.parties[move.party]
+        board = Board(self.fleet, party.demand, party.intent)
+        count(board, party, without=move.replica)
+        eligible = [name for name in board.clusters if board.barred(name) is None]
+        return may_stand(board, ranking.countable_domains(board, eligible), move.target.cluster) and has_room(
+            board, move.target
+        )
+
+    def moved(self, move: Move) -> Scene:
+        """Return the scene in which the successor stands, and the replica that it succeeds is gone."""
+        scene = self.with_standing(move.key, move.target)
+        if not move.makes_way:
+            scene = scene.without(move.key, move.source)
+        if move.source.cluster != move.target.cluster:
+            scene = scene._with_cluster(move.source.cluster, lambda cluster: _unlisted(cluster, move.key))
+        party = self.parties[move.party]
+        replicas = tuple(
+            replace(one, cluster=move.target.cluster, holdings=move.target.holdings)
+            if one.name == move.replica
+            else one
+            for one in party.current.replicas
+        )
+        after = replace(party, current=replace(party.current, replicas=replicas))
+        return replace(scene, parties={**scene.parties, party.key: after})
+
+
+def count(board: Board, party: Party, *, without: str = "") -> None:
+    """Count a deployment's replicas on a fresh board; those that a cluster refuses wait there."""
+    for one in party.current.replicas:
+        if one.name == without:
+            continue
+        there = board.clusters.get(one.cluster)
+        if there is not None and party.replica_key(one.name) in there.refused and not one.bound:
+            board.waiting_on[one.cluster] += 1
+        else:
+            board.add(one.cluster, 1)
+
+
+def may_stand(board: Board, countable: tuple[frozenset[str], ...], name: str) -> bool:
+    """Return whether a cluster may take one more replica whatever its devices: filters, limits and spread."""
+    if name not in board.clusters or board.barred(name) is not None or board.counted_out(name) is not None:
+        return False
+    domain = board.domain(name)
+    return domain is not None and ranking.skew_violation(board, domain, countable) is None
+
+
+def has_room(board: Board, place: Place) -> bool:
+    """Return whether the pools serve what would be held of them, and have room for it beside all that stands there."""
+    pools = {pool.name: index for index, (pool, _) in enumerate(board.serving(place.cluster))}
+    states = list(board.ledgers(place.cluster))
+    for position, (role, holding) in enumerate(zip(board.table.demand.roles, place.holdings, strict=True)):
+        index = pools.get(holding.pool)
+        if index is None:
+            return False
+        options = board.table.matches(board.serving(place.cluster)[index][1])[position].options
+        if all(assignment.shape_of(role, option) != holding.shape for option in options):
+            return False
+        after = ledger.with_holding(states[index], holding)
+        if ledger.fits_more(states[index], holding.shape, after) is not Answer.FITS:
+            return False
+        states[index] = after
+    return True
+
+
+def _standing(cluster: Cluster, key: str, holdings: tuple[Holding, ...]) -> Cluster:
+    pools = tuple(_with(pool, holdings) for pool in cluster.pools)
+    return replace(cluster, pools=pools, admitted=cluster.admitted | {key})
+
+
+def _gone(cluster: Cluster, holdings: tuple[Holding, ...]) -> Cluster:
+    return replace(cluster, pools=tuple(without(pool, holdings) for pool in cluster.pools))
+
+
+def _unlisted(cluster: Cluster, key: str) -> Cluster:
+    return replace(cluster, admitted=cluster.admitted - {key})
+
+
+def _with(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
+    more = tuple(Allocation(one.shape, one.pods, one.nodes_per_worker) for one in holdings if one.pool == pool.name)
+    return replace(pool, allocations=(*pool.allocations, *more)) if more else pool
+
+
+def without(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
+    """Return the pool without what it published for some holdings; what is not found there was not published."""
+    left: tuple[Allocation, ...] = pool.allocations
+    for holding in holdings:
+        if holding.pool != pool.name:
+            continue
+        for index, entry in enumerate(left):
+            same = (entry.shape, entry.nodes_per_worker) == (holding.shape, holding.nodes_per_worker)
+            if same and entry.pods >= holding.pods:
+                left = (*left[:index], entry._replace(pods=entry.pods - holding.pods), *left[index + 1 :])
+                break
+    return replace(pool, allocations=left)
