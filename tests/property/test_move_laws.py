@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane import placement
+from modelplane.placement import Location, Move, Party, Scene
 from modelplane.placement.decision import Admission
-from modelplane.placement.diagnosis import moves
-from modelplane.placement.diagnosis.relocation import Move, Party, Place, Scene
 from modelplane.placement.snapshot import (
     Accounting,
     Cluster,
@@ -183,8 +182,8 @@ class Referee:
                     for pool in cluster.pools:
                         if shapes(one, pool):
                             target = given_.holding(one.demand, pool.name)
-                            source = Place(old.cluster, old.holdings)
-                            to = Place(cluster.name, target)
+                            source = Location(old.cluster, old.holdings)
+                            to = Location(cluster.name, target)
                             if to != source:
                                 yield Move(one.key, old.name, source, to)
 
@@ -211,7 +210,7 @@ def shapes(mine: Deployed, pool: Pool) -> bool:
 def test_moves_that_are_named_make_room_one_after_the_other(race: Race) -> None:
     """Each is admitted by its cluster beside all that stands there, keeps what its deployment asks; the last helps."""
     for one in lacking(race):
-        found = moves.smallest(scene_of(race), one.key)
+        found = placement.smallest_moves(scene_of(race), one.key)
         if not found.moves or any(move.makes_way for move in found.moves):
             continue
         referee: Referee | None = Referee(race)
@@ -228,7 +227,7 @@ def test_moves_that_are_named_make_room_one_after_the_other(race: Race) -> None:
 def test_no_smaller_set_of_moves_helps(race: Race) -> None:
     """Against trying everything, for up to two moves."""
     for one in lacking(race):
-        found = moves.smallest(scene_of(race), one.key)
+        found = placement.smallest_moves(scene_of(race), one.key)
         fewest = Referee(race).fewest(one.key, 2)
         if fewest is not None:
             assert len(found.moves) == fewest, (fewest, found)
@@ -242,7 +241,7 @@ def test_no_smaller_set_of_moves_helps(race: Race) -> None:
 def test_the_order_of_inputs_does_not_matter(race: Race, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - no secret
     for one in lacking(race):
-        found = moves.smallest(scene_of(race), one.key)
+        found = placement.smallest_moves(scene_of(race), one.key)
         shuffled = [
             replace(d, current=Current(tuple(chance.sample(d.current.replicas, len(d.current.replicas)))))
             for d in chance.sample(race.deployments, len(race.deployments))
@@ -252,4 +251,4 @@ def test_the_order_of_inputs_does_not_matter(race: Race, seed: int) -> None:
             for c in chance.sample(list(race.seen.values()), len(race.seen))
         ]
         other = Race({c.name: c for c in clusters}, shuffled)
-        assert moves.smallest(scene_of(other), one.key) == found
+        assert placement.smallest_moves(scene_of(other), one.key) == found

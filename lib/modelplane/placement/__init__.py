@@ -1,7 +1,8 @@
 """Placement of a deployment's replicas on clusters: pure functions from a snapshot to a decision with its reasons.
 
 A deployment proposes replicas with `schedule`, a cluster admits them with `admit`, and `explain` gives the reasons.
-`explain_replica`, `standings`, `helpless` and `ClusterTrial` give further details. `snapshot` holds the inputs and
+`explain_replica`, `standings`, `helpless` and `ClusterTrial` give further details. `smallest_moves` finds the replicas
+that would have to move elsewhere. `snapshot` holds the inputs and
 `decision` the results. The composition functions and the command call the same functions, so an explanation describes
 what happens.
 
@@ -10,6 +11,8 @@ This package uses no clock, random number, log, network or manifest, and no answ
 
 from modelplane.placement.admission import admit
 from modelplane.placement.diagnosis.explain import Explanation, explain, schedule
+from modelplane.placement.diagnosis.moves import Moves, smallest_moves
+from modelplane.placement.diagnosis.relocation import Location, Move, Party, Scene
 from modelplane.placement.diagnosis.shortfall import helpless
 from modelplane.placement.diagnosis.standing import ReplicaExplanation, Standing, explain_replica, standings
 from modelplane.placement.diagnosis.trial import ClusterTrial
@@ -18,7 +21,12 @@ from modelplane.placement.scheduling.filters import is_drained, untolerated
 __all__ = [
     "ClusterTrial",
     "Explanation",
+    "Location",
+    "Move",
+    "Moves",
+    "Party",
     "ReplicaExplanation",
+    "Scene",
     "Standing",
     "admit",
     "explain",
@@ -26,6 +34,7 @@ __all__ = [
     "helpless",
     "is_drained",
     "schedule",
+    "smallest_moves",
     "standings",
     "untolerated",
 ]

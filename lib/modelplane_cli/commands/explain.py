@@ -43,7 +43,9 @@ examples:
   modelplane explain fleet/ md/llama-405b -n ml-team -o json
       the same for a machine
 
-The closest miss is not a guess: the change is made, and the matcher is asked again.
+The closest miss is not a guess: the change is made, and the matcher is asked again. Where moving other replicas would
+make room, the smallest set of moves is named first, made on a copy one after the other; `modelplane simulate
+--defragment` makes them for everything that is missing.
 
 exit codes: 0 it is placed, 1 it is not (all), 2 bad input, 3 a bug
 """
@@ -88,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     written = amendments.written(given.documents, namespace, objects)
     try:
         found = _corrected(rehearsal, _answer(act.world.store, key, written), written)
+        found = explanation.with_moves(found, act.world.store)
         answer = engine_arguments.told(found, act.world.store)
     except ModelplaneError as error:
         print(f"{key}: {error}", file=sys.stderr)

@@ -13,9 +13,10 @@ from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests, notes, simulation_text
-from modelplane_cli.planning import headroom, simulation
+from modelplane_cli.planning import headroom, moves, simulation
 from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling
 from modelplane_cli.planning.headroom import Headroom
+from modelplane_cli.planning.moves import Defragmentation
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.planning.simulation import Simulation
@@ -33,11 +34,17 @@ examples:
       one after the other, in the order given; --add applies on top, as kubectl apply does
   modelplane simulate live.yaml --headroom
       which clusters can be lost with everything still placed: one, any one, any two, the largest set
+  modelplane simulate live.yaml --defragment
+      which replicas would have to move so that what is missing fits: a table of the moves, one after the other, each
+      successor placed while its predecessor stands, and what then fits. Nothing is moved by it
+  modelplane simulate fleet/ --drain eks-eu --defragment
+      the same after a drain
 
 Every step runs the real functions until nothing moves any more; what they compose is assumed to come up. "Lost" are
 replicas that ceased to serve before another served in their stead.
 
-exit codes: 0 all fits and nobody's decision interrupts anything (with --headroom: any one cluster may be lost),
+exit codes: 0 all fits and nobody's decision interrupts anything (with --headroom: any one cluster may be lost; with
+--defragment: all fits after the moves),
 1 something would have no place or be interrupted, 2 bad input, 3 a bug
 """
 
@@ -75,6 +82,9 @@ def parser() -> argparse.ArgumentParser:
     ):
         made.add_argument(option, metavar=metavar, action=_Happen, dest="happenings", help=what)
     made.add_argument("--headroom", action="store_true", help="find the largest loss that still fits")
+    made.add_argument(
+        "--defragment", action="store_true", help="find the smallest moves of replicas by which what is missing fits"
+    )
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
     return made
@@ -84,8 +94,8 @@ def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane simulate`."""
     made = parser()
     options = made.parse_args(list(arguments))
-    if not options.happenings and not options.headroom:
-        made.error("say what happens: --drain, --lose, --lose-label, --scale, --add or --headroom")
+    if not options.happenings and not options.headroom and not options.defragment:
+        made.error("say what happens: --drain, --lose, --lose-label, --scale, --add, --headroom or --defragment")
     stage = Stage.empty()
     objects = stage.objects(sources.read(options), options.namespace)
     if objects is None:
@@ -98,13 +108,24 @@ def main(arguments: Sequence[str]) -> int:
         print(f"modelplane simulate: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     room = _headroom(rehearsal, stage) if options.headroom else None
-    _show(found, room, options)
+    tidied = moves.defragmented(moves.scene(rehearsal.store)) if options.defragment else None
+    _show(found, room, tidied, options)
     for world in found.worlds:
         notes.bugs(world)
     if any(world.settled.record.bugs for world in found.worlds):
         return exits.BUG
-    fits = found.fits if room is None else all(step.fits for step in found.steps) and room.any_clusters > 0
-    return exits.FINE if fits else exits.NO
+    return exits.FINE if _fits(found, room, tidied) else exits.NO
+
+
+def _fits(found: Simulation, room: Headroom | None, tidied: Defragmentation | None) -> bool:
+    """Return whether the answer is yes: what is missing at the end is what moves are asked for."""
+    if room is None and tidied is None:
+        return found.fits
+    if tidied is None:
+        steps_fit = all(step.fits for step in found.steps)
+    else:
+        steps_fit = tidied.fits and all(step.is_loss or not step.lost for step in found.steps)
+    return steps_fit and (room is None or room.any_clusters > 0)
 
 
 def _headroom(rehearsal: Rehearsal, stage: Stage) -> Headroom:
@@ -114,17 +135,21 @@ def _headroom(rehearsal: Rehearsal, stage: Stage) -> Headroom:
         stage.told.done()
 
 
-def _show(found: Simulation, room: Headroom | None, options: argparse.Namespace) -> None:
+def _show(
+    found: Simulation, room: Headroom | None, tidied: Defragmentation | None, options: argparse.Namespace
+) -> None:
     if options.output != "text":
         encoded = simulation.encode(found)
         if room is not None:
             encoded["headroom"] = headroom.encode(room)
+        if tidied is not None:
+            encoded["defragment"] = moves.encode(tidied)
         sys.stdout.write(manifests.answer(encoded, options.output))
-    elif room is None:
-        sys.stdout.write(simulation_text.text(found))
     else:
-        steps = simulation_text.text(found) + "\n" if found.steps else ""
-        sys.stdout.write(steps + simulation_text.headroom(room))
+        parts = [simulation_text.text(found)] if found.steps or (room is None and tidied is None) else []
+        parts += [] if room is None else [simulation_text.headroom(room)]
+        parts += [] if tidied is None else [simulation_text.defragmentation(tidied)]
+        sys.stdout.write("\n".join(parts))
     sys.stdout.flush()
 
 

@@ -43,6 +43,12 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield f"  closest is {where}: would fit if {closest.would_fit_if}"
     for beyond in answer.amendment.beyond:
         yield f"    {beyond}"
+    if answer.otherwise is not None:
+        other = answer.otherwise[0]
+        where = f"{other.cluster}/{other.pool}" if other.pool else other.cluster
+        yield f"  or without a move, {where}: would fit if {other.would_fit_if}"
+    if answer.moves is not None and not answer.moves.decided:
+        yield "  not decided within the search bound whether moving other replicas would do, or fewer of them"
     if answer.helpless:
         yield f"  {answer.helpless}"
 

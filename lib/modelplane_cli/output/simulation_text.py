@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from modelplane_cli.output import plan_text, table
 from modelplane_cli.planning.headroom import Headroom
+from modelplane_cli.planning.moves import Defragmentation
 from modelplane_cli.planning.simulation import Simulation, Step
 
 _STAGES_SHOWN = 40
@@ -78,3 +79,28 @@ def _largest(found: Headroom) -> str:
         who = f"{', '.join(lost[:_NAMED])} and {len(lost) - _NAMED} more (-o json has them all)"
         return f"the largest loss {'that fits' if found.complete else 'found that fits'}: {who} ({devices} devices)"
     return f"the largest loss that fits: {' and '.join(lost)} ({devices} devices)"
+
+
+def defragmentation(found: Defragmentation) -> str:
+    """Return the moves as a table, a line each in the order in which they are made, then what has no place still."""
+    rows, step = [], 0
+    for one in found.rounds:
+        fits = f"{one.deployment} on {', '.join(str(place) for place in one.places)}" if one.places else one.deployment
+        for position, move in enumerate(one.moves, 1):
+            step += 1
+            why = f"makes room for {one.deployment}"
+            why = f"{why}; goes before its successor has a place" if move.makes_way else why
+            then = fits if position == len(one.moves) else ""
+            rows.append((str(step), move.key, str(move.source), str(move.target), why, then))
+        if not one.moves:
+            rows.append(("", "", "", "", "room was left by the moves before", fits))
+    headings = ("STEP", "REPLICA", "FROM", "TO", "WHY", "THEN FITS")
+    lines = table.lines(headings, rows) if rows else []
+    if not rows and not found.left:
+        lines.append("nothing is without a place, so nothing has to move")
+    for left in found.left:
+        why = "no moves of other replicas make room" if left.decided else "not decided within the search bound"
+        lines.append(
+            f"! {left.deployment}: {left.count} without a place: {why}; modelplane explain says what would help"
+        )
+    return "".join(f"{line}\n" for line in lines)

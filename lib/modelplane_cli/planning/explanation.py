@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from modelplane import placement
+from modelplane import names, placement
 from modelplane.errors import InvalidInput
-from modelplane.placement import Standing
+from modelplane.placement import Moves, Standing
 from modelplane.placement.decision import Admission, Closest, ClusterVerdict, Plan
-from modelplane_cli.planning import amendments
+from modelplane_cli.planning import amendments, moves
 from modelplane_cli.planning.amendments import Amendment, Documents
 from modelplane_cli.planning.decision import Decision
+from modelplane_cli.simulator.store import Store
 from modelplane_functions.compose.model_deployment import Facts
 
 Json: TypeAlias = Any
@@ -22,7 +23,8 @@ Json: TypeAlias = Any
 class Answer:
     """What is said to one question: `message` reads as kube-scheduler's, `verdicts` has every cluster by name.
 
-    They are about one more replica, or, `about` a replica, about that one as if it were not there.
+    They are about one more replica, or, `about` a replica, about that one as if it were not there. `moves` of other
+    replicas would make room, None where nothing is missing; with them, `otherwise` is what else would help.
     """
 
     namespace: str
@@ -35,6 +37,8 @@ class Answer:
     closest: Closest | None
     amendment: Amendment
     arguments: Mapping[str, str] = field(default_factory=dict)
+    moves: Moves | None = None
+    otherwise: tuple[Closest, Amendment] | None = None
 
     @property
     def is_placed(self) -> bool:
@@ -70,6 +74,25 @@ def deployment(decision: Decision, documents: Documents | None = None) -> Answer
         closest=found.closest,
         amendment=_amendment(found.closest, decision.facts, documents),
     )
+
+
+def with_moves(answer: Answer, store: Store) -> Answer:
+    """Return the answer about a deployment with the moves of replicas that would help, which come before purchases.
+
+    Cost: nothing where nothing is missing.
+    """
+    blocked = answer.plan.blocked[0].replica if answer.plan.blocked else ""
+    if answer.about or answer.is_placed or any(verdict.fits for verdict in answer.verdicts):
+        return answer
+    key = names.qualified(answer.namespace, answer.name)
+    missing = "" if answer.plan.shortfall is not None else blocked
+    found = placement.smallest_moves(moves.scene(store), key, missing)
+    first = moves.closest(found, answer.verdicts)
+    if first is None:
+        return replace(answer, moves=found)
+    before = None if answer.closest is None else (answer.closest, answer.amendment)
+    beyond = Amendment((), (moves.NOT_IN_DOCUMENTS,))
+    return replace(answer, moves=found, closest=first, amendment=beyond, otherwise=before)
 
 
 def _amendment(closest: Closest | None, facts: Facts, documents: Documents | None) -> Amendment:
@@ -114,6 +137,8 @@ def encode(answer: Answer) -> dict[str, Json]:
         "placed": answer.is_placed,
         "clusters": [_encode_verdict(verdict) for verdict in answer.verdicts],
         "closest": None if closest is None else amendments.encoded(closest, answer.amendment),
+        "otherwise": None if answer.otherwise is None else amendments.encoded(*answer.otherwise),
+        "moves": None if answer.moves is None else moves.encode_moves(answer.moves),
         "noChange": answer.helpless or None,
         "replicas": [_encode_standing(one, answer.arguments.get(one.replica.name, "")) for one in answer.standings],
         "blocked": [

@@ -25,9 +25,9 @@ from modelplane import interruption
 from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.capacity.ledger import Ledger
 from modelplane.placement.diagnosis import relocation
-from modelplane.placement.diagnosis.relocation import Move, Party, Place, Scene
+from modelplane.placement.diagnosis.relocation import Location, Move, Party, Scene
 from modelplane.placement.packing.load import Answer
-from modelplane.placement.scheduling import preference, ranking, retention, scheduler
+from modelplane.placement.scheduling import preference, ranking, retention
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.snapshot import CurrentReplica, Fleet
 
@@ -46,7 +46,7 @@ class Moves:
     """
 
     moves: tuple[Move, ...] = ()
-    place: Place | None = None
+    place: Location | None = None
     decided: bool = True
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Moves:
         return " and ".join(str(move) for move in self.moves)
 
 
-def smallest(scene: Scene, asker: str, blocked: str = "", trials_max: int = TRIALS_MAX) -> Moves:
+def smallest_moves(scene: Scene, asker: str, blocked: str = "", trials_max: int = TRIALS_MAX) -> Moves:
     """Return the moves after which one more replica of the deployment `asker` has a place.
 
     `blocked` is a replica of it that should leave its place and finds none, empty where one is missing.
@@ -84,7 +84,7 @@ class _Ground(NamedTuple):
         }
         return cls(base, {})
 
-    def plus(self, place: Place) -> _Ground | None:
+    def plus(self, place: Location) -> _Ground | None:
         """Return the ground with a replica at a place, None where it does not fit."""
         changed = dict(self.changed)
         for holding in place.holdings:
@@ -98,7 +98,7 @@ class _Ground(NamedTuple):
             changed[key] = after
         return self._replace(changed=changed)
 
-    def minus(self, place: Place) -> _Ground | None:
+    def minus(self, place: Location) -> _Ground | None:
         """Return the ground without a replica at a place, None where it is not counted there."""
         changed = dict(self.changed)
         for holding in place.holdings:
@@ -111,7 +111,7 @@ class _Ground(NamedTuple):
         return self._replace(changed=changed)
 
 
-class _Seat:
+class _Mover:
     """Where replicas of one deployment may be, with the counts as they are while replicas are moved on paper."""
 
     def __init__(self, fleet: Fleet, party: Party, without: str = "") -> None:
@@ -121,7 +121,7 @@ class _Seat:
         self._eligible = [name for name in board.clusters if board.barred(name) is None and board.serving(name)]
         board.table.compare_prices()
         self._countable = ranking.countable_domains(board, self._eligible)
-        self._places: tuple[Place, ...] | None = None
+        self._places: tuple[Location, ...] | None = None
 
     def allows(self, name: str, *, is_last: bool) -> bool:
         """Return whether counts allow one more on a cluster; spread is asked when no other is without a place."""
@@ -130,7 +130,7 @@ class _Seat:
         return not is_last or relocation.may_stand(self.board, self._countable, name)
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[Location, ...]:
         """Return every place that would do if nobody stood there, those first that the scheduler would take."""
         if self._places is None:
             ordered = sorted(self._eligible, key=self._order)
@@ -144,7 +144,7 @@ class _Seat:
             return (1, -board.most_free(name), board.likeness(name), name)
         return (0, preference.of(board, name, found.goodness, board.likeness(name)))
 
-    def _on(self, name: str) -> Iterator[Place]:
+    def _on(self, name: str) -> Iterator[Location]:
         board = self.board
         serving = board.serving(name)
         accounting = board.clusters[name].accounting
@@ -155,43 +155,43 @@ class _Seat:
         best = board.solve(name)
         first = [] if best is None else [best.roles]
         every = (board.holdings(name, chosen) for chosen in itertools.chain(first, board.table.every(empty)))
-        yield from dict.fromkeys(Place(name, tuple(holdings)) for holdings in every)
+        yield from dict.fromkeys(Location(name, tuple(holdings)) for holdings in every)
 
 
-_NOWHERE = Place("", ())
+_NOWHERE = Location("", ())
 
 
-class _Guest(NamedTuple):
+class _Unplaced(NamedTuple):
     """A replica that needs a place: one that is missing (`name` empty or that of a blocked one), or one evicted."""
 
-    seat: _Seat
+    mover: _Mover
     name: str
-    source: Place
+    source: Location
 
 
 class _Choice(NamedTuple):
-    guest: _Guest
-    place: Place
+    unplaced: _Unplaced
+    place: Location
 
 
 class _Search:
-    """One search. The boards of the seats change while it goes on, and are as they were when it comes back."""
+    """One search. The boards of the deployments change while it goes on, and are as they were when it comes back."""
 
     def __init__(self, scene: Scene, asker: str, blocked: str, trials_max: int) -> None:
         self._scene, self._asker, self._blocked = scene, asker, blocked
         self._left = trials_max
-        self._seats: dict[str, _Seat] = {}
+        self._movers: dict[str, _Mover] = {}
         self._residents = _residents(scene, f"{scene.parties[asker].intent.namespace}/{blocked}")
 
     def run(self) -> Moves:
         """Return the first set of moves that stands the test."""
         interrupting: Moves | None = None
-        seat = self._seats[self._asker] = _Seat(self._scene.fleet, self._scene.parties[self._asker], self._blocked)
-        guest = _Guest(seat, self._blocked, _NOWHERE)
+        mover = self._movers[self._asker] = _Mover(self._scene.fleet, self._scene.parties[self._asker], self._blocked)
+        unplaced = _Unplaced(mover, self._blocked, _NOWHERE)
         ground = _Ground.of(self._scene.fleet)
         try:
             for spare in range(1, MOVES_MAX + 1):
-                for choices in self._settled(ground, (guest,), frozenset(), spare, ()):
+                for choices in self._settled(ground, (unplaced,), frozenset(), spare, ()):
                     found = self._in_order(choices)
                     if found is not None and not any(move.makes_way for move in found.moves):
                         return found
@@ -206,10 +206,10 @@ class _Search:
         self._left -= 1
         interruption.checkpoint()
 
-    def _seat(self, party: str) -> _Seat:
-        found = self._seats.get(party)
+    def _mover(self, party: str) -> _Mover:
+        found = self._movers.get(party)
         if found is None:
-            found = self._seats[party] = _Seat(self._scene.fleet, self._scene.parties[party])
+            found = self._movers[party] = _Mover(self._scene.fleet, self._scene.parties[party])
         return found
 
     # --- who would have to leave, and where to ---------------------------------------------------------------------
@@ -217,7 +217,7 @@ class _Search:
     def _settled(
         self,
         ground: _Ground,
-        homeless: tuple[_Guest, ...],
+        homeless: tuple[_Unplaced, ...],
         moved: frozenset[str],
         spare: int,
         done: tuple[_Choice, ...],
@@ -227,31 +227,31 @@ class _Search:
             if not spare:
                 yield done
             return
-        guest, rest = homeless[0], homeless[1:]
-        is_last = all(other.seat is not guest.seat for other in rest)
-        for place in guest.seat.places:
-            if place == guest.source or not guest.seat.allows(place.cluster, is_last=is_last):
+        unplaced, rest = homeless[0], homeless[1:]
+        is_last = all(other.mover is not unplaced.mover for other in rest)
+        for place in unplaced.mover.places:
+            if place == unplaced.source or not unplaced.mover.allows(place.cluster, is_last=is_last):
                 continue
             self._trial()
             there = ground.plus(place)
-            chosen = (*done, _Choice(guest, place))
-            guest.seat.board.add(place.cluster, 1)
+            chosen = (*done, _Choice(unplaced, place))
+            unplaced.mover.board.add(place.cluster, 1)
             if there is not None:
                 # The last one's place leads to no further moves.
                 yield from self._settled(there, rest, moved, spare, chosen) if rest or not spare else ()
             elif spare:
                 for evicted, after in self._evictions(ground, place, spare, moved):
                     for one in evicted:
-                        one.seat.board.add(one.source.cluster, -1)
-                    gone = moved | {one.seat.party.replica_key(one.name) for one in evicted}
+                        one.mover.board.add(one.source.cluster, -1)
+                    gone = moved | {one.mover.party.replica_key(one.name) for one in evicted}
                     yield from self._settled(after, (*rest, *evicted), gone, spare - len(evicted), chosen)
                     for one in evicted:
-                        one.seat.board.add(one.source.cluster, 1)
-            guest.seat.board.add(place.cluster, -1)
+                        one.mover.board.add(one.source.cluster, 1)
+            unplaced.mover.board.add(place.cluster, -1)
 
     def _evictions(
-        self, ground: _Ground, place: Place, spare: int, moved: frozenset[str]
-    ) -> Iterator[tuple[tuple[_Guest, ...], _Ground]]:
+        self, ground: _Ground, place: Location, spare: int, moved: frozenset[str]
+    ) -> Iterator[tuple[tuple[_Unplaced, ...], _Ground]]:
         """Yield the smallest sets of replicas without which a place has room, and the ground with it taken."""
         groups = self._groups(place, moved)
         enough: list[Counter[int]] = []
@@ -260,7 +260,7 @@ class _Search:
                 counts = Counter(picked)
                 if any(counts[index] > len(groups[index]) for index in counts) or any(one <= counts for one in enough):
                     continue
-                evicted = tuple(guest for index, many in sorted(counts.items()) for guest in groups[index][:many])
+                evicted = tuple(unplaced for index, many in sorted(counts.items()) for unplaced in groups[index][:many])
                 self._trial()
                 without: _Ground | None = ground
                 for one in evicted:
@@ -270,16 +270,16 @@ class _Search:
                     enough.append(counts)
                     yield evicted, after
 
-    def _groups(self, place: Place, moved: frozenset[str]) -> list[list[_Guest]]:
+    def _groups(self, place: Location, moved: frozenset[str]) -> list[list[_Unplaced]]:
         """Return the replicas that stand on the pools of a place and may leave, alike ones together."""
-        found: dict[tuple[str, Place], list[_Guest]] = {}
+        found: dict[tuple[str, Location], list[_Unplaced]] = {}
         for pool in sorted({holding.pool for holding in place.holdings}):
             for party, one in self._residents.get((place.cluster, pool), ()):
-                source = Place(one.cluster, one.holdings)
+                source = Location(one.cluster, one.holdings)
                 if party.replica_key(one.name) not in moved:
                     group = found.setdefault((party.key, source), [])
                     if all(other.name != one.name for other in group):
-                        group.append(_Guest(self._seat(party.key), one.name, source))
+                        group.append(_Unplaced(self._mover(party.key), one.name, source))
         return list(found.values())
 
     # --- made for real ---------------------------------------------------------------------------------------------
@@ -287,9 +287,9 @@ class _Search:
     def _in_order(self, choices: tuple[_Choice, ...]) -> Moves | None:
         """Return the choices as moves in an order in which each can be made, the fewest of them making way."""
         moves = [
-            Move(guest.seat.party.key, guest.name, guest.source, place)
-            for guest, place in choices
-            if guest.source is not _NOWHERE
+            Move(unplaced.mover.party.key, unplaced.name, unplaced.source, place)
+            for unplaced, place in choices
+            if unplaced.source is not _NOWHERE
         ]
         for many in range(len(moves) + 1):
             for ways in itertools.combinations(range(len(moves)), many):
@@ -310,17 +310,7 @@ class _Search:
             if not scene.takes(move):
                 return False
             scene = scene.moved(move)
-        return self._lack(scene) < self._lack(self._scene)
-
-    def _lack(self, scene: Scene) -> int:
-        return lack(scene, self._asker)
-
-
-def lack(scene: Scene, key: str) -> int:
-    """Return how many replicas of a deployment the scheduler finds no place for, those that cannot leave included."""
-    party = scene.parties[key]
-    plan, missing, _ = scheduler.decide(scene.fleet, party.demand, party.intent, party.current)
-    return missing + len(plan.blocked)
+        return scene.lacks(self._asker) < self._scene.lacks(self._asker)
 
 
 def _residents(scene: Scene, asking: str) -> dict[tuple[str, str], list[tuple[Party, CurrentReplica]]]:

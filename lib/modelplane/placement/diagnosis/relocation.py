@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from modelplane import names
 from modelplane.placement.capacity import ledger
+from modelplane.placement.decision import State
 from modelplane.placement.packing.load import Answer
-from modelplane.placement.scheduling import assignment, ranking
+from modelplane.placement.scheduling import assignment, ranking, scheduler
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.snapshot import (
     Allocation,
@@ -46,7 +47,7 @@ class Party:
         return names.qualified(self.intent.namespace, name)
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A cluster, and what a replica takes of its pools."""
 
     cluster: str
@@ -67,8 +68,8 @@ class Move:
 
     party: str
     replica: str
-    source: Place
-    target: Place
+    source: Location
+    target: Location
     makes_way: bool = False
 
     @property
@@ -84,7 +85,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A fleet whose ledgers count every replica of the parties that is not refused; the parties by key."""
+    """A fleet whose ledgers count every replica of the parties, and the parties by key; nothing is refused yet."""
 
     fleet: Fleet
     parties: Mapping[str, Party]
@@ -92,24 +93,25 @@ class Scene:
     @classmethod
     def of(cls, fleet: Fleet, parties: Iterable[Party]) -> Scene:
         """Return the scene in which what is proposed and not yet published is counted as well."""
-        scene = cls(fleet, {party.key: party for party in sorted(parties, key=lambda party: party.key)})
-        clusters = {cluster.name: cluster for cluster in fleet.clusters}
-        for party in scene.parties.values():
-            for one in party.current.replicas:
-                there, key = clusters.get(one.cluster), party.replica_key(one.name)
-                if there is not None and key not in there.admitted and (one.bound or key not in there.refused):
-                    scene = scene.with_standing(key, Place(one.cluster, one.holdings))
+        before = {cluster.name: cluster for cluster in fleet.clusters}
+        # What a cluster refused holds nothing and is judged anew once something has moved, so it is simply missing.
+        told = tuple(replace(cluster, refused={}) for cluster in fleet.clusters)
+        scene = cls(replace(fleet, clusters=told), {})
+        for party in sorted(parties, key=lambda party: party.key):
+            kept = tuple(one for one in party.current.replicas if not _is_refused(before.get(one.cluster), party, one))
+            known = replace(party, current=replace(party.current, replicas=kept))
+            scene = replace(scene, parties={**scene.parties, party.key: known})
+            for one in kept:
+                there, key = before.get(one.cluster), party.replica_key(one.name)
+                if there is not None and key not in there.admitted:
+                    scene = scene.with_standing(key, Location(one.cluster, one.holdings))
         return scene
 
-    def replica(self, move: Move) -> CurrentReplica:
-        """Return the replica that a move is about."""
-        return next(one for one in self.parties[move.party].current.replicas if one.name == move.replica)
-
-    def with_standing(self, key: str, place: Place) -> Scene:
+    def with_standing(self, key: str, place: Location) -> Scene:
         """Return the scene with a replica standing at a place, beside wherever else it stands."""
         return self._with_cluster(place.cluster, lambda cluster: _standing(cluster, key, place.holdings))
 
-    def without(self, key: str, place: Place) -> Scene:
+    def without(self, key: str, place: Location) -> Scene:
         """Return the scene with a replica gone from a place."""
         return self._with_cluster(place.cluster, lambda cluster: _gone(cluster, place.holdings))
 
@@ -147,16 +149,32 @@ class Scene:
         after = replace(party, current=replace(party.current, replicas=replicas))
         return replace(scene, parties={**scene.parties, party.key: after})
 
+    def lacks(self, key: str) -> int:
+        """Return how many replicas of a deployment the scheduler finds no place for, and how many it cannot move."""
+        party = self.parties[key]
+        plan, missing, _ = scheduler.decide(self.fleet, party.demand, party.intent, party.current)
+        return missing + len(plan.blocked)
+
+    def filled(self, key: str) -> tuple[Scene, tuple[Location, ...]]:
+        """Return the scene with what the scheduler places now of a deployment, and where: admitted, and serving."""
+        party, scene, places = self.parties[key], self, []
+        plan = scheduler.decide(self.fleet, party.demand, party.intent, party.current).plan
+        left = {one.name for one in plan.shed}
+        replicas = [one for one in party.current.replicas if one.name not in left]
+        for one in plan.composed:
+            if one.state is State.NEW:
+                held = tuple(Holding(r.role, r.pool, r.pods, r.shape, r.nodes_per_worker) for r in one.roles)
+                places.append(Location(one.cluster, held))
+                scene = scene.with_standing(party.replica_key(one.name), places[-1])
+                replicas.append(CurrentReplica(one.name, one.cluster, one.backend, held, ready=True, bound=True))
+        after = replace(party, current=replace(party.current, replicas=tuple(replicas)))
+        return replace(scene, parties={**scene.parties, key: after}), tuple(places)
+
 
 def count(board: Board, party: Party, *, without: str = "") -> None:
-    """Count a deployment's replicas on a fresh board; those that a cluster refuses wait there."""
+    """Count a deployment's replicas on a fresh board."""
     for one in party.current.replicas:
-        if one.name == without:
-            continue
-        there = board.clusters.get(one.cluster)
-        if there is not None and party.replica_key(one.name) in there.refused and not one.bound:
-            board.waiting_on[one.cluster] += 1
-        else:
+        if one.name != without:
             board.add(one.cluster, 1)
 
 
@@ -168,7 +186,7 @@ def may_stand(board: Board, countable: tuple[frozenset[str], ...], name: str) ->
     return domain is not None and ranking.skew_violation(board, domain, countable) is None
 
 
-def has_room(board: Board, place: Place) -> bool:
+def has_room(board: Board, place: Location) -> bool:
     """Return whether the pools serve what would be held of them, and have room for it beside all that stands there."""
     pools = {pool.name: index for index, (pool, _) in enumerate(board.serving(place.cluster))}
     states = list(board.ledgers(place.cluster))
@@ -184,6 +202,10 @@ def has_room(board: Board, place: Place) -> bool:
             return False
         states[index] = after
     return True
+
+
+def _is_refused(cluster: Cluster | None, party: Party, one: CurrentReplica) -> bool:
+    return cluster is not None and party.replica_key(one.name) in cluster.refused and not one.bound
 
 
 def _standing(cluster: Cluster, key: str, holdings: tuple[Holding, ...]) -> Cluster:

@@ -81,3 +81,22 @@ class Closest(Part):
     """The same change as operations on the documents that were given, in order."""
     not_in_documents: list[str]
     """What has to change beside the documents."""
+
+
+class Move(Part):
+    """One replica that is moved so that another has room."""
+
+    step: int
+    """Its turn: the moves are made one after the other."""
+    namespace: str
+    """Namespace of its deployment."""
+    deployment: str
+    """Name of the ModelDeployment."""
+    replica: str
+    """Name of the ModelReplica."""
+    from_: Place = Field(alias="from")
+    """Where it is."""
+    to: Place
+    """Where its successor goes, which has room there while the replica still stands."""
+    makes_way: bool
+    """It goes before its successor has a place, so that it is interrupted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from modelplane_cli.output.models.base import Part, RoleName
-from modelplane_cli.output.models.common import Closest
+from modelplane_cli.output.models.common import Closest, Move, Place
 
 
 class PoolVerdict(Part):
@@ -94,6 +94,19 @@ class Blocked(Part):
     """Why it cannot."""
 
 
+class Moves(Part):
+    """The smallest set of moves of other replicas after which one that is missing has a place."""
+
+    decided: bool
+    """The search came to its end; else there may be moves, or fewer of them, that were not looked at."""
+    would_fit_if: str
+    """The moves in words; empty where none help."""
+    place: Place | None
+    """Where the missing replica then goes; null where no moves help."""
+    steps: list[Move]
+    """The moves in the order in which they can be made."""
+
+
 class Explanation(Part):
     """Why replicas are where they are, why nowhere else, and what would make one more fit."""
 
@@ -111,6 +124,10 @@ class Explanation(Part):
     """Every cluster by name."""
     closest: Closest | None
     """What would make one more fit; null where one fits already, or nothing is known to help."""
+    otherwise: Closest | None
+    """What else would make one more fit, where `closest` says moves; null where it does not."""
+    moves: Moves | None
+    """Moves of other replicas that would help; null where nothing is missing, or a replica was asked about."""
     no_change: str | None
     """Why nothing is said to help; null where something is, or nothing needs to."""
     replicas: list[Standing]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic.json_schema import SkipJsonSchema
 
 from modelplane_cli.output.models.base import Part, absent
-from modelplane_cli.output.models.common import Change
+from modelplane_cli.output.models.common import Change, Move, Place
 from modelplane_cli.output.models.plan import Plan
 
 
@@ -82,6 +82,43 @@ class Headroom(Part):
     """The search ended by itself; else the largest loss may be larger."""
 
 
+class Round(Part):
+    """The moves made for one deployment, and what then has a place."""
+
+    namespace: str
+    """Namespace of the ModelDeployment that was short of a place."""
+    name: str
+    """Its name."""
+    moves: list[Move]
+    """The moves in order; empty where earlier ones left room."""
+    then_fits: list[Place]
+    """Where its replicas then go."""
+
+
+class Remainder(Part):
+    """Replicas of one deployment for which no moves make room."""
+
+    namespace: str
+    """Namespace of the ModelDeployment."""
+    name: str
+    """Its name."""
+    count: int
+    """How many are without a place, or cannot leave theirs."""
+    decided: bool
+    """The search came to its end; else there may be moves that were not looked at."""
+
+
+class Defragmentation(Part):
+    """The moves that give what is missing a place."""
+
+    fits: bool
+    """Everything then has a place, and no move interrupts a replica."""
+    rounds: list[Round]
+    """The rounds in order, the most urgent deployment first."""
+    left: list[Remainder]
+    """What moves do not help."""
+
+
 class Simulation(Part):
     """What would happen, in steps."""
 
@@ -91,3 +128,5 @@ class Simulation(Part):
     """The plan from the beginning to the end."""
     headroom: Headroom | SkipJsonSchema[None] = absent()
     """With `--headroom` alone."""
+    defragment: Defragmentation | SkipJsonSchema[None] = absent()
+    """With `--defragment` alone."""
