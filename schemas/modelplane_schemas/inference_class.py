@@ -9,7 +9,7 @@ from typing import Literal
 
 class Node(Wire):
     """
-    What pods may use of one node (allocatable). What is given is checked when replicas are placed.
+    Resources of one node that pods can use (allocatable). Placement checks those that are set.
     """
 
     cpu: int | str | None = Field(default=None, description="A Kubernetes quantity, for example 143771Mi.")
@@ -18,13 +18,13 @@ class Node(Wire):
 
 class Cost(Wire):
     """
-    Price, used to choose between places that fit equally well, and in reports.
+    Price of a node. It decides between places that fit equally well, and it appears in reports.
     """
 
     per_node_hour: str = Field(
         description='Price of one node for one hour as a decimal number in quotes, for example "88.49".',
     )
-    currency: str | None = Field(default=None, description="ISO 4217 code. Default: USD.")
+    currency: str | None = Field(default=None, description="ISO 4217 currency code. Default: USD.")
 
 
 class Condition(Wire):
@@ -42,26 +42,24 @@ class Counter(Wire):
 
 class ConsumesCounter(Wire):
     counter_set: str = Field(
-        description="Entry of sharedCounters. With neither counters nor placements the device takes all of it.",
+        description="Name of an entry of sharedCounters. Without counters and placements, the device consumes the whole entry.",
     )
     counters: dict[str, Counter] | None = Field(
         default=None, description="Amounts by counter name, as the driver publishes them."
     )
     placements: list[list[str]] | None = Field(
         default=None,
-        description="Where on the physical device it can be: one list per place, of the counters that it takes whole there. For a MIG slice these are the memory slices it covers, for example [memory-slice-0, memory-slice-1]. The driver publishes one device per place.",
+        description="Possible places on the physical device. Each place lists the counters that the device consumes entirely there. For a MIG slice these are the memory slices that it covers, for example [memory-slice-0, memory-slice-1]. The driver publishes one device for each place.",
     )
 
 
 class Attribute(Wire):
-    string: str | None = Field(default=None, description="Text.")
-    int_: int | None = Field(
-        default=None, validation_alias="int", serialization_alias="int", description="Whole number."
-    )
+    string: str | None = Field(default=None, description="A string.")
+    int_: int | None = Field(default=None, validation_alias="int", serialization_alias="int", description="An integer.")
     bool_: bool | None = Field(
-        default=None, validation_alias="bool", serialization_alias="bool", description="True or false."
+        default=None, validation_alias="bool", serialization_alias="bool", description="A Boolean."
     )
-    version: str | None = Field(default=None, description="Semantic version, for example 9.0.0.")
+    version: str | None = Field(default=None, description="A semantic version, for example 9.0.0.")
 
 
 class Gke(Wire):
@@ -70,40 +68,42 @@ class Gke(Wire):
     """
 
     machine_type: str = Field(description="Machine type, for example a3-ultragpu-8g.")
-    accelerator_type: str | None = Field(default=None, description="Accelerator, for example nvidia-h200-141gb.")
-    accelerator_count: int | None = Field(default=None, description="Accelerators per node.")
+    accelerator_type: str | None = Field(
+        default=None, description="Device type as GKE names it, for example nvidia-h200-141gb."
+    )
+    accelerator_count: int | None = Field(default=None, description="Devices per node.")
     driver_version: Literal["Default", "Latest", "Disabled"] | None = Field(
         default=None,
-        description="Driver that GKE installs. Disabled is right where the DRA driver's operator installs it.",
+        description="Driver that GKE installs. Use Disabled when the operator of the DRA driver installs it.",
     )
     image_type: str | None = Field(default=None, description="Node image, for example COS_CONTAINERD.")
     disk_size_gi_b: int | None = Field(
-        default=None, description="Boot disk in GiB; container images of engines are large."
+        default=None, description="Size of the boot disk in GiB. Container images of engines are large."
     )
-    disk_type: str | None = Field(default=None, description="Boot disk type, for example hyperdisk-balanced.")
-    local_ssd_count: int | None = Field(default=None, description="Local NVMe disks for scratch space.")
+    disk_type: str | None = Field(default=None, description="Type of the boot disk, for example hyperdisk-balanced.")
+    local_ssd_count: int | None = Field(default=None, description="Number of local NVMe disks for scratch space.")
     placement_policy: Literal["None", "Compact"] | None = Field(
-        default=None, description="Compact puts nodes close together."
+        default=None, description="Placement policy of the nodes. Compact places them close together."
     )
     network_profile: str | None = Field(default=None, description="Profile of the RDMA network.")
-    reservation: str | None = Field(default=None, description="Reservation to consume.")
+    reservation: str | None = Field(default=None, description="Name of the cloud's reservation to consume.")
     spot: bool | None = Field(default=None, description="Use spot capacity.")
 
 
 class Eks(Wire):
     """
-    Node group of Amazon EKS.
+    Node pool of Amazon EKS.
     """
 
     instance_type: str = Field(description="Instance type, for example p5en.48xlarge.")
     ami_type: str | None = Field(default=None, description="Image family, for example AL2023_x86_64_NVIDIA.")
     disk_size_gi_b: int | None = Field(
-        default=None, description="Boot disk in GiB; container images of engines are large."
+        default=None, description="Size of the boot disk in GiB. Container images of engines are large."
     )
     capacity_type: Literal["ON_DEMAND", "SPOT", "CAPACITY_BLOCK"] | None = Field(
-        default=None, description="How capacity is bought."
+        default=None, description="Purchase option of the nodes."
     )
-    capacity_reservation_id: str | None = Field(default=None, description="Reservation to consume.")
+    capacity_reservation_id: str | None = Field(default=None, description="Name of the cloud's reservation to consume.")
     efa_interfaces: int | None = Field(default=None, description="Elastic Fabric Adapters per node.")
     placement_group: str | None = Field(default=None, description="Cluster placement group.")
 
@@ -116,13 +116,16 @@ class Aks(Wire):
     vm_size: str = Field(description="VM size, for example Standard_ND96isr_H200_v5.")
     os_sku: str | None = Field(default=None, description="Node image, for example Ubuntu.")
     disk_size_gi_b: int | None = Field(
-        default=None, description="Boot disk in GiB; container images of engines are large."
+        default=None, description="Size of the boot disk in GiB. Container images of engines are large."
     )
     gpu_driver: Literal["Install", "None"] | None = Field(
-        default=None, description="None is right where the DRA driver's operator installs it."
+        default=None,
+        description="Driver that AKS installs. Use None when the operator of the DRA driver installs it.",
     )
-    priority: Literal["Regular", "Spot"] | None = Field(default=None, description="How capacity is bought.")
-    capacity_reservation_group_id: str | None = Field(default=None, description="Reservation to consume.")
+    priority: Literal["Regular", "Spot"] | None = Field(default=None, description="Purchase option of the nodes.")
+    capacity_reservation_group_id: str | None = Field(
+        default=None, description="Name of the cloud's reservation to consume."
+    )
 
 
 class CompositionRef(Wire):
@@ -142,61 +145,63 @@ class ResourceRef(Wire):
 
 class Status(Wire):
     """
-    Findings about the class.
+    Observed state of the class.
     """
 
-    devices: int | None = Field(default=None, description="Devices of one node that can be claimed.")
-    warnings: list[str] | None = Field(
-        default=None, description="What looks wrong and does not stop the class from being used."
-    )
+    devices: int | None = Field(default=None, description="Number of devices of one node that can be claimed.")
+    warnings: list[str] | None = Field(default=None, description="Warnings that do not prevent the use of the class.")
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
 class SharedCounter(Wire):
     name: str = Field(description="Name that consumesCounters refers to, for example gpu.")
-    count: int | None = Field(default=None, description="How many such physical devices one node has. Default: 1.")
+    count: int | None = Field(default=None, description="Number of such physical devices on one node. Default: 1.")
     counters: dict[str, Counter] = Field(description="Amounts by counter name, as the driver publishes them.")
 
 
 class Device(Wire):
     name: str = Field(description="Name of the device inside the class, for example gpu.")
     driver: str = Field(
-        description="DRA driver that publishes it, for example gpu.nvidia.com. Attributes without a domain belong to it.",
+        description="DRA driver that publishes the device, for example gpu.nvidia.com. Attributes without a domain belong to this driver.",
     )
     claim: Literal["DRA", "Synthetic", "DevicePlugin"] | None = Field(
         default=None,
-        description="How it reaches a pod. DRA renders a ResourceClaim; DevicePlugin renders a resource limit; Synthetic is matched by selectors and never claimed or counted. Default: DRA.",
+        description="The way a pod gets the device. DRA renders a ResourceClaim. DevicePlugin renders a resource limit. Synthetic is matched by selectors, but it is neither claimed nor counted. Default: DRA.",
     )
     device_class_name: str | None = Field(
-        default=None, description="DeviceClass on the clusters that its claims name. Required for DRA."
+        default=None,
+        description="DeviceClass that its claims refer to. It must exist on the clusters. Required for DRA.",
     )
     resource_name: str | None = Field(
-        default=None, description="Extended resource of the device plugin. Required for DevicePlugin."
+        default=None,
+        description="Extended resource that the device plugin publishes. Required for DevicePlugin.",
     )
     count: int | None = Field(
         default=None,
-        description="How many of it one node has. With consumesCounters: how many of it one physical device can be parted into at each placement, which is 1 for all that drivers publish today. Default: 1.",
+        description="Number of such devices on one node. With consumesCounters, it is the number of such devices that one physical device offers at each placement, which is 1 for all current drivers. Default: 1.",
     )
     consumes_counters: list[ConsumesCounter] | None = Field(
         default=None,
-        description="What one such device takes of a physical device, as in ResourceSlices. Devices that take from the same physical device exclude each other by it: a whole GPU and its MIG slices, or slices in the same place.",
+        description="The part of a physical device that one such device consumes, as in ResourceSlices. Devices that consume the same counters exclude each other, for example a whole GPU and its MIG slices, or two slices in the same place.",
     )
     attributes: dict[str, Attribute] | None = Field(
         default=None,
-        description='Attributes as the driver publishes them. A key is a name of letters, digits and "_", or domain/name; without a domain it belongs to the driver. Each has exactly one of string, int, bool and version.',
+        description='Attributes as the driver publishes them. A key is a name of letters, digits and "_", or domain/name. A key without a domain belongs to the driver. Each attribute has exactly one of string, int, bool and version.',
     )
     capacity: dict[str, Counter] | None = Field(
         default=None,
-        description="Capacities as the driver publishes them, not the nominal size. Keys as for attributes.",
+        description="Capacities as the driver publishes them, not the nominal sizes. Keys have the same form as those of attributes.",
     )
 
 
 class Provisioning(Wire):
     """
-    How a cloud makes a node of this class.
+    Recipe by which a cloud creates a node of this class.
     """
 
-    provider: Literal["GKE", "EKS", "AKS"] = Field(description="The cloud service; its block says the rest.")
+    provider: Literal["GKE", "EKS", "AKS"] = Field(
+        description="The cloud service. The block of the same name holds its settings."
+    )
     gke: Gke | None = None
     eks: Eks | None = None
     aks: Aks | None = None
@@ -220,16 +225,16 @@ class Spec(Wire):
     The hardware of one node.
     """
 
-    description: str | None = Field(default=None, description="One sentence for people.")
+    description: str | None = Field(default=None, description="Short description for human readers.")
     shared_counters: list[SharedCounter] | None = Field(
         default=None,
-        description="What physical devices of ONE node have to share out among the devices they can be parted into, in the terms of ResourceSlices (sharedCounters). One entry describes count equal physical devices, for example eight GPUs that can be parted by MIG.",
+        description="Counters that the physical devices of ONE node share among the devices they can be partitioned into, as in the sharedCounters of a ResourceSlice. One entry describes count equal physical devices, for example eight GPUs that MIG can partition.",
     )
-    devices: list[Device] = Field(description="The devices of ONE node, one entry per kind.")
+    devices: list[Device] = Field(description="Devices of ONE node, with one entry for each kind.")
     node: Node | None = None
     attributes: dict[str, str] | None = Field(
         default=None,
-        description="Facts about nodes of this class as a whole, for people and reports, for example the network between nodes. Keys are label keys such as modelplane.ai/network.",
+        description="Properties of the nodes of this class as a whole, for people and reports, for example the network between nodes. Keys are label keys such as modelplane.ai/network.",
     )
     cost: Cost | None = None
     provisioning: Provisioning | None = None
@@ -238,7 +243,7 @@ class Spec(Wire):
 
 class InferenceClass(Document):
     """
-    InferenceClass describes one kind of node by what it offers: its devices in the terms of Dynamic Resource Allocation, optionally its cpu and memory, what it costs, and how a cloud makes one.
+    InferenceClass describes one kind of node: its devices in the terms of Dynamic Resource Allocation, optionally its CPU and memory, its price, and the recipe by which a cloud creates it.
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

@@ -10,18 +10,20 @@ from modelplane_schemas.wire import Document, ObjectMeta, Wire
 class Taint(Wire):
     key: str = Field(description="Key of the taint.")
     value: str | None = Field(default=None, description="Value of the taint.")
-    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = Field(description="What it does.")
+    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = Field(description="Effect of the taint.")
 
 
 class NodePool(Wire):
     name: str = Field(description="Name of the pool.")
-    class_name: str = Field(description="The InferenceClass of its nodes.")
-    node_count: int | None = Field(default=None, description="Nodes there are.")
-    min_node_count: int | None = Field(default=None, description="Fewest nodes when it scales.")
-    max_node_count: int | None = Field(default=None, description="Most nodes when it scales; placement counts on them.")
+    class_name: str = Field(description="InferenceClass of its nodes.")
+    node_count: int | None = Field(default=None, description="Number of nodes.")
+    min_node_count: int | None = Field(default=None, description="Minimum number of nodes of a pool that scales.")
+    max_node_count: int | None = Field(
+        default=None, description="Maximum number of nodes of a pool that scales. Placement relies on it."
+    )
     zones: list[str] | None = Field(
         default=None,
-        description="Zones of the nodes of a cluster that is made for you; of one that exists nothing reads them.",
+        description="Zones of the nodes of a cluster that is created. They are ignored for an existing cluster.",
     )
     node_selector: dict[str, str] | None = Field(
         default=None,
@@ -29,34 +31,35 @@ class NodePool(Wire):
     )
     taints: list[Taint] | None = Field(
         default=None,
-        description="Taints on the pool's nodes; pods of replicas tolerate them. Those of accelerators (nvidia.com/gpu, amd.com/gpu) are tolerated anyway.",
+        description="Taints on the pool's nodes. The pods of replicas tolerate them. Taints of device vendors (nvidia.com/gpu, amd.com/gpu) are always tolerated.",
     )
 
 
 class Scheduler(Wire):
     """
-    What places pods inside the cluster. Queues are not offered yet: a cluster with one takes no new replica. Default: {"type": "None"}.
+    The cluster scheduler, which places pods inside the cluster. Queues are not supported yet. A cluster with a queue gets no new replica. Default: {"type": "None"}.
     """
 
     type: Literal["None", "Kueue", "KAI", "Volcano"] | None = Field(
-        default=None, description="None is kube-scheduler alone. Default: None."
+        default=None, description="Type of the cluster scheduler. None means kube-scheduler alone. Default: None."
     )
     queue_name: str | None = Field(
         default=None,
-        description="LocalQueue of Kueue in the replica's namespace, or queue of KAI or Volcano.",
+        description="Name of the Kueue LocalQueue in the replica's namespace, or of the KAI or Volcano queue.",
     )
 
 
 class Stack(Wire):
     """
-    The software a cluster needs so that its backends work.
+    The software that the backends need on the cluster.
     """
 
     install: bool | None = Field(
-        default=None, description="Install it. False where the cluster already has it. Default: true."
+        default=None, description="Install the software. Use false when the cluster already has it. Default: true."
     )
     versions: dict[str, str] | None = Field(
-        default=None, description="Versions by component that differ from the pinned ones, for example kserve."
+        default=None,
+        description="Versions of components that differ from the pinned ones, by component, for example kserve.",
     )
 
 
@@ -72,7 +75,7 @@ class Gateway(Wire):
 
 class StatusGateway(Wire):
     """
-    Where the cluster's gateway is reached.
+    Address of the cluster's gateway.
     """
 
     address: str | None = Field(default=None, description="IP address or host name.")
@@ -83,7 +86,7 @@ class StatusGateway(Wire):
 
 class ProviderConfigRef(Wire):
     """
-    The provider-kubernetes configuration that reaches the cluster.
+    The configuration of provider-kubernetes for the cluster.
     """
 
     kind: str | None = Field(default=None, description="Kind of the configuration.")
@@ -92,25 +95,27 @@ class ProviderConfigRef(Wire):
 
 class Summary(Wire):
     """
-    Totals for people and columns.
+    Totals for printed columns.
     """
 
     pools: int | None = Field(default=None, description="Node pools.")
-    devices: int | None = Field(default=None, description="Accelerators of all pools.")
-    free: int | None = Field(default=None, description="Accelerators nothing is admitted on.")
-    replicas: int | None = Field(default=None, description="Replicas admitted.")
+    devices: int | None = Field(default=None, description="Devices of all pools.")
+    free: int | None = Field(default=None, description="Free devices of all pools.")
+    replicas: int | None = Field(default=None, description="Admitted replicas.")
 
 
 class Pending(Wire):
     replica: str = Field(description="The replica as namespace/name.")
-    reason: str | None = Field(default=None, description="Stable code.")
-    message: str | None = Field(default=None, description="What is waited for.")
+    reason: str | None = Field(default=None, description="Stable reason code.")
+    message: str | None = Field(default=None, description="The event that the replica waits for.")
 
 
 class Refused(Wire):
     replica: str = Field(description="The replica as namespace/name.")
-    reason: str | None = Field(default=None, description="Stable code.")
-    message: str | None = Field(default=None, description="What is missing and what would change it.")
+    reason: str | None = Field(default=None, description="Stable reason code.")
+    message: str | None = Field(
+        default=None, description="The missing capacity, and the change that would make the replica fit."
+    )
 
 
 class Condition(Wire):
@@ -142,14 +147,15 @@ class Nodes(Wire):
     Node counts.
     """
 
-    declared: int | None = Field(default=None, description="Nodes the spec allows to count on.")
-    observed: int | None = Field(default=None, description="Nodes seen on the cluster.")
+    declared: int | None = Field(default=None, description="Number of nodes that placement relies on.")
+    observed: int | None = Field(default=None, description="Number of nodes observed on the cluster.")
 
 
 class Allocation(Wire):
-    pods: int | None = Field(default=None, description="Pods of this shape.")
+    pods: int | None = Field(default=None, description="Number of pods of this shape.")
     nodes_per_worker: int | None = Field(
-        default=None, description="Pods of one worker, each on a node of its own. Absent means 1."
+        default=None,
+        description="Number of pods of one worker, each on a separate node. Absent means 1.",
     )
     devices: dict[str, int] | None = Field(
         default=None, description="Devices of one pod by the device's name in the class."
@@ -163,7 +169,8 @@ class Holding(Wire):
     pool: str = Field(description="Pool of this cluster.")
     pods: int = Field(description="Pods of the role.")
     nodes_per_worker: int | None = Field(
-        default=None, description="Pods of one worker, each on a node of its own. Absent means 1."
+        default=None,
+        description="Number of pods of one worker, each on a separate node. Absent means 1.",
     )
     devices: dict[str, int] | None = Field(
         default=None, description="Devices of one pod by the device's name in the class."
@@ -174,22 +181,22 @@ class Holding(Wire):
 
 class SecretRef(Wire):
     """
-    Secret of the control plane that holds a kubeconfig. It is referenced and never copied.
+    Secret on the control plane that holds a kubeconfig. It is referenced and never copied.
     """
 
     namespace: str = Field(description="Namespace of the Secret.")
     name: str = Field(description="Name of the Secret.")
-    key: str | None = Field(default=None, description="Key of the kubeconfig. Default: kubeconfig.")
+    key: str | None = Field(default=None, description="Key of the kubeconfig in the Secret. Default: kubeconfig.")
 
 
 class ExistingProviderConfigRef(Wire):
     """
-    A provider-kubernetes configuration that exists.
+    An existing configuration of provider-kubernetes.
     """
 
     kind: Literal["ClusterProviderConfig"] | None = Field(
         default=None,
-        description="Kind of the configuration. It is used from every namespace that has replicas on the cluster, so it is the cluster-scoped kind. Default: ClusterProviderConfig.",
+        description="Kind of the configuration. Every namespace with replicas on the cluster uses it, so it must be the cluster-scoped kind. Default: ClusterProviderConfig.",
     )
     name: str = Field(description="Name of the configuration.")
 
@@ -219,24 +226,22 @@ class Pool(Wire):
     name: str = Field(description="Name of the pool.")
     class_name: str | None = Field(default=None, description="InferenceClass of its nodes.")
     nodes: Nodes | None = None
-    allocations: list[Allocation] | None = Field(default=None, description="Admitted pods, counted by their shape.")
-    free: dict[str, int] | None = Field(
-        default=None, description="Devices nothing is admitted on, by the device's name in the class."
-    )
+    allocations: list[Allocation] | None = Field(default=None, description="Admitted pods by shape.")
+    free: dict[str, int] | None = Field(default=None, description="Free devices by the device's name in the class.")
     overcommitted: bool | None = Field(
-        default=None, description="More is admitted than the pool holds now; nothing is moved for it."
+        default=None, description="True when more is admitted than the pool can hold now. No replica is moved for it."
     )
 
 
 class Admission(Wire):
-    digest: str = Field(description="Digest of the spec that was admitted, without its priority.")
-    holdings: list[Holding] = Field(description="What one such replica takes.")
+    digest: str = Field(description="Digest of the admitted spec, without its priority.")
+    holdings: list[Holding] = Field(description="The nodes and devices that one such replica takes.")
     replicas: dict[str, str] = Field(description="Digest of each replica's uid, by namespace/name.")
 
 
 class Existing(Wire):
     """
-    Access to a cluster that exists.
+    Access to an existing cluster.
     """
 
     secret_ref: SecretRef | None = None
@@ -252,7 +257,7 @@ class Gke(Wire):
     region: str = Field(description="Region, for example us-central1.")
     kubernetes_version: str | None = Field(default=None, description="Kubernetes version, at least 1.34.")
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] | None = Field(
-        default=None, description="Who upgrades it and when."
+        default=None, description="Release channel, which decides when the cluster is upgraded."
     )
     network: str | None = Field(default=None, description="VPC network.")
     subnetwork: str | None = Field(default=None, description="Subnetwork.")
@@ -266,8 +271,8 @@ class Eks(Wire):
 
     region: str = Field(description="Region, for example us-east-2.")
     kubernetes_version: str | None = Field(default=None, description="Kubernetes version, at least 1.34.")
-    role_arn: str | None = Field(default=None, description="Role of the control plane.")
-    node_role_arn: str | None = Field(default=None, description="Role of the nodes.")
+    role_arn: str | None = Field(default=None, description="IAM role of the control plane.")
+    node_role_arn: str | None = Field(default=None, description="IAM role of the nodes.")
     subnet_ids: list[str] | None = Field(default=None, description="Subnets of the cluster.")
     provider_config_ref: GkeProviderConfigRef | None = None
 
@@ -286,7 +291,7 @@ class Aks(Wire):
 
 class Status(Wire):
     """
-    The cluster's ledger, and its verdict over the replicas that name it.
+    The ledger of the cluster, and its admission of the replicas that name it.
     """
 
     gateway: StatusGateway | None = None
@@ -294,27 +299,31 @@ class Status(Wire):
     summary: Summary | None = None
     pools: list[Pool] | None = Field(
         default=None,
-        description="Ledger by pool. The devices of a node are those of the pool's class and are not repeated here.",
+        description="Ledger by pool. The devices of a node are listed in the pool's class and not repeated here.",
     )
     admitted: list[str] | None = Field(
-        default=None, description="Replicas this cluster accepts as namespace/name, sorted."
+        default=None, description="Replicas admitted by this cluster as namespace/name, sorted."
     )
     admissions: list[Admission] | None = Field(
         default=None,
-        description="What each replica was admitted with. It may run as that, and that is counted until the replica and its workload are seen to be gone; what is written into it later is judged anew. Replicas that are written alike are one entry.",
+        description="Records of admissions. An admitted replica may run with the recorded spec. It is counted until the replica and its workload are gone. A later change of the replica needs a new admission. Replicas with equal specs share one entry.",
     )
-    pending: list[Pending] | None = Field(default=None, description="Replicas that are not judged yet, and why.")
-    refused: list[Refused] | None = Field(default=None, description="Replicas this cluster does not accept, and why.")
+    pending: list[Pending] | None = Field(
+        default=None, description="Replicas that wait for admission, with the reason."
+    )
+    refused: list[Refused] | None = Field(
+        default=None, description="Replicas that the cluster refuses, with the reason."
+    )
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
 class Cluster(Wire):
     """
-    Where the cluster comes from.
+    Source of the cluster.
     """
 
     source: Literal["Existing", "GKE", "EKS", "AKS"] = Field(
-        description="Existing is a cluster made elsewhere; the others are made from the block of the same name."
+        description="Source of the cluster. Existing is a cluster that was created elsewhere. Every other source creates the cluster from the block of the same name.",
     )
     existing: Existing | None = None
     gke: Gke | None = None
@@ -330,17 +339,17 @@ class Spec(Wire):
     cluster: Cluster
     taints: list[Taint] | None = Field(
         default=None,
-        description="Taints with the meaning of Kubernetes: NoSchedule keeps new replicas off, PreferNoSchedule avoids the cluster, NoExecute also moves running replicas away (a drain), unless a deployment tolerates them.",
+        description="Taints of the cluster, as in Kubernetes. NoSchedule keeps new replicas off the cluster. PreferNoSchedule avoids the cluster. NoExecute also moves running replicas away (a drain). A deployment can tolerate a taint.",
     )
     node_pools: list[NodePool] = Field(description="Homogeneous node pools.")
     backends: list[Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"]] | None = Field(
         default=None,
-        description='Serving technologies that may be rendered here, in order of preference. Default: ["KServe"].',
+        description='Backends that may be rendered on the cluster, in order of preference. Default: ["KServe"].',
     )
     scheduler: Scheduler | None = None
     accounting: Literal["Device", "Node"] | None = Field(
         default=None,
-        description="Device counts devices; Node charges whole nodes, so that no two pods share one. Default: Device.",
+        description="Unit of accounting. Device counts devices. Node charges whole nodes, so that no two pods share a node. Default: Device.",
     )
     stack: Stack | None = None
     gateway: Gateway | None = None
@@ -349,7 +358,7 @@ class Spec(Wire):
 
 class InferenceCluster(Document):
     """
-    InferenceCluster is one Kubernetes cluster of the fleet: how to reach it, what node pools it has, and what may be rendered on it. Its labels and taints decide which deployments may use it.
+    InferenceCluster is one Kubernetes cluster of the fleet. It defines the access to the cluster, its node pools, and the backends that may be rendered on it. Its labels and taints decide which deployments may use it.
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

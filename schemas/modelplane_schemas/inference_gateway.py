@@ -13,11 +13,12 @@ class EnvoyGateway(Wire):
     """
 
     install: bool | None = Field(
-        default=None, description="Install it with Helm. False where it is already there. Default: true."
+        default=None,
+        description="Install Envoy Gateway with Helm. Use false when it is already installed. Default: true.",
     )
     version: str | None = Field(
         default=None,
-        description="Version to install, or the version that is there; it decides which features a ModelService may use. Default: v1.9.0.",
+        description="Version to install, or the installed version. It decides which features a ModelService may use. Default: v1.9.0.",
     )
 
 
@@ -26,8 +27,8 @@ class GatewayRef(Wire):
     The Gateway object.
     """
 
-    namespace: str | None = Field(default=None, description="Its namespace.")
-    name: str | None = Field(default=None, description="Its name.")
+    namespace: str | None = Field(default=None, description="Namespace of the Gateway.")
+    name: str | None = Field(default=None, description="Name of the Gateway.")
 
 
 class Condition(Wire):
@@ -46,13 +47,13 @@ class Host(Wire):
 
 class NetworkPolicy(Wire):
     """
-    A NetworkPolicy on the gateway's proxies, which holds whatever a name resolves to. It denies link-local and metadata addresses and deniedCIDRs; cluster DNS stays reachable.
+    A NetworkPolicy for the gateway's proxies, which applies to resolved addresses. It denies link-local and metadata addresses and deniedCIDRs. Cluster DNS stays reachable.
     """
 
-    enabled: bool | None = Field(default=None, description="Render it. Default: false.")
+    enabled: bool | None = Field(default=None, description="Render the NetworkPolicy. Default: false.")
     namespace: str | None = Field(
         default=None,
-        description="Namespace in which Envoy Gateway runs the proxies and itself. Default: envoy-gateway-system.",
+        description="Namespace of the Envoy Gateway controller and its proxies. Default: envoy-gateway-system.",
     )
 
 
@@ -77,12 +78,12 @@ class CertificateRef(Wire):
 
 class Status(Wire):
     """
-    Where the gateway is and what it can do.
+    Observed state of the gateway, with its address and features.
     """
 
     address: str | None = Field(default=None, description="IP address or host name.")
-    hostname: str | None = Field(default=None, description="Host name it serves.")
-    port: int | None = Field(default=None, description="Port it serves.")
+    hostname: str | None = Field(default=None, description="Host name of the gateway.")
+    port: int | None = Field(default=None, description="Port of the gateway.")
     scheme: Literal["http", "https"] | None = Field(default=None, description="http or https.")
     features: list[str] | None = Field(
         default=None, description="Features that ModelServices of this gateway may use, sorted."
@@ -93,34 +94,32 @@ class Status(Wire):
 
 class Endpoints(Wire):
     """
-    Where requests may leave to. ModelEndpoints that somebody writes, and keys of token issuers, may name public addresses and names; private networks and internal names are opened here. Loopback, link-local and metadata addresses, the API server and Services of other namespaces are never opened. Endpoints of replicas are composed, and ask nobody.
+    Rules for the destinations of requests. ModelEndpoints that are written by hand, and the key URLs of token issuers, may use public addresses and names. Private networks and internal names are opened here. Loopback, link-local and metadata addresses, the API server and Services of other namespaces are never opened. The rules do not apply to the composed endpoints of replicas.
     """
 
     allowed_hosts: list[str] | None = Field(
-        default=None, description="Host names, or *.domain, that may be named although they are internal."
+        default=None, description="Host names, or *.domain, that are allowed although they are internal."
     )
     allowed_cid_rs: list[str] | None = Field(
         default=None,
         validation_alias="allowedCIDRs",
         serialization_alias="allowedCIDRs",
-        description="Networks whose addresses may be named although they are private, for example 10.20.0.0/16.",
+        description="Networks whose addresses are allowed although they are private, for example 10.20.0.0/16.",
     )
-    denied_hosts: list[str] | None = Field(
-        default=None, description="Host names, or *.domain, that may not be named, whatever is allowed."
-    )
+    denied_hosts: list[str] | None = Field(default=None, description="Host names, or *.domain, that are always denied.")
     denied_cid_rs: list[str] | None = Field(
         default=None,
         validation_alias="deniedCIDRs",
         serialization_alias="deniedCIDRs",
-        description="Networks whose addresses may not be named, whatever is allowed: those of pods, Services, nodes and the API server, and the addresses of the clusters' gateways where these are public.",
+        description="Networks whose addresses are always denied: those of pods, Services, nodes and the API server, and the addresses of the clusters' gateways when these are public.",
     )
     only_allowed: bool | None = Field(
         default=None,
-        description="Nothing may be named but what allowedHosts and allowedCIDRs list. Default: false.",
+        description="Deny everything that allowedHosts and allowedCIDRs do not list. Default: false.",
     )
     nat64_prefixes: list[str] | None = Field(
         default=None,
-        description="Prefixes with which the network translates IPv6 into IPv4 (RFC 6052), besides 64:ff9b::/96. An address under one is judged by the IPv4 address it carries.",
+        description="Prefixes with which the network translates IPv6 into IPv4 (RFC 6052), in addition to 64:ff9b::/96. An address with such a prefix is checked as the IPv4 address that it contains.",
     )
     network_policy: NetworkPolicy | None = None
 
@@ -144,7 +143,7 @@ class Tls(Wire):
     """
 
     certificate_refs: list[CertificateRef] = Field(
-        description="Secrets of the gateway's namespace with certificate and key."
+        description="Secrets in the gateway's namespace with certificate and key."
     )
 
 
@@ -160,25 +159,23 @@ class Gateway(Wire):
     port: int | None = Field(default=None, description="Port of the listener. Default 80, or 443 with tls.")
     hostname: str | None = Field(
         default=None,
-        description='Host name of the gateway, or *.domain. A ModelService may use host names <anything>.<its namespace>.<hostname without "*.">; others are granted in hosts.',
+        description='Host name of the gateway, or *.domain. A ModelService may use host names <anything>.<its namespace>.<hostname without "*.">. Other host names are granted in hosts.',
     )
-    class_name: str | None = Field(
-        default=None, description="A GatewayClass that exists and is to be used instead of one of our own."
-    )
+    class_name: str | None = Field(default=None, description="An existing GatewayClass to use instead of a new one.")
     tls: Tls | None = None
     hosts: list[Host] | None = Field(
-        default=None, description="Host names outside the gateway's own that named namespaces may use."
+        default=None, description="Host names outside the gateway's own, with the namespaces that may use them."
     )
 
 
 class Spec(Wire):
     """
-    How the gateway is made.
+    Settings of the gateway.
     """
 
     type: Literal["Envoy", "EnvoyAI"] | None = Field(
         default=None,
-        description="Envoy is Envoy Gateway. EnvoyAI adds the AI gateway (provider schemas, model-name routing, token metering). Default: Envoy.",
+        description="Type of the gateway. Envoy is Envoy Gateway. EnvoyAI adds the AI gateway (provider schemas, model-name routing, token metering). Default: Envoy.",
     )
     envoy_gateway: EnvoyGateway | None = None
     gateway: Gateway | None = None
@@ -188,7 +185,7 @@ class Spec(Wire):
 
 class InferenceGateway(Document):
     """
-    InferenceGateway is the front door of the fleet on the control plane: it routes ModelServices to ModelEndpoints, with the settings that LLM traffic needs (long streams, large prompts).
+    InferenceGateway is the entry point of the fleet on the control plane. It routes ModelServices to ModelEndpoints with settings for LLM traffic (long streams, large prompts).
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

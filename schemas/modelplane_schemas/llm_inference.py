@@ -18,7 +18,7 @@ class Condition(Wire):
 
 class MatchExpression(Wire):
     key: str = Field(description="The label's key.")
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How the label is compared.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="Operator that compares the label.")
     values: list[str] | None = Field(default=None, description="Values for In and NotIn.")
 
 
@@ -38,12 +38,12 @@ class ResourceRef(Wire):
 
 class Status(Wire):
     """
-    What became of it.
+    Observed state.
     """
 
     url: str | None = Field(default=None, description="Base URL for clients; they append /v1/...")
-    deployment: str | None = Field(default=None, description="The ModelDeployment it composed.")
-    service: str | None = Field(default=None, description="The ModelService it composed.")
+    deployment: str | None = Field(default=None, description="The composed ModelDeployment.")
+    service: str | None = Field(default=None, description="The composed ModelService.")
     replicas: int | None = Field(default=None, description="Replicas that hold a placement.")
     ready_replicas: int | None = Field(default=None, description="Replicas that serve.")
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
@@ -51,14 +51,14 @@ class Status(Wire):
 
 class ClusterSelector(Wire):
     """
-    Which InferenceClusters may hold it, by their labels. Empty means all clusters.
+    InferenceClusters that may hold the replica, by their labels. Empty means all clusters.
     """
 
     match_labels: dict[str, str] | None = Field(
         default=None, description="Labels that must all be present with exactly this value."
     )
     match_expressions: list[MatchExpression] | None = Field(
-        default=None, description="Conditions on labels that must all hold."
+        default=None, description="Label requirements that must all be met."
     )
 
 
@@ -77,7 +77,7 @@ class Crossplane(Wire):
 
 class Spec(Wire):
     """
-    The model and how many GPUs it gets.
+    The model and the number of its GPUs.
     """
 
     model: str = Field(
@@ -85,18 +85,18 @@ class Spec(Wire):
     )
     gpu: int | None = Field(
         default=None,
-        description="GPUs of one node. The model is split over them; CPU and memory grow with them. Default: 1.",
+        description="Number of GPUs on one node. The model is split over them. CPU and memory grow with them. Default: 1.",
     )
     host: str | None = Field(default=None, description="Host name of the service as in ModelService.")
     cluster_selector: ClusterSelector | None = None
-    cluster_name: str | None = Field(default=None, description="The one InferenceCluster it must run on.")
+    cluster_name: str | None = Field(default=None, description="The InferenceCluster that the replica must run on.")
     image: str | None = Field(default=None, description="Image of the engine. Default: vllm/vllm-openai:v0.23.0.")
     crossplane: Crossplane | None = None
 
 
 class LLMInference(Document):
     """
-    LLMInference is the short way to a served model: it composes a ModelDeployment and a ModelService of the same name, where everything derived is visible.
+    LLMInference is the four-field way to serve a model. It composes a ModelDeployment and a ModelService of the same name, which show all derived values.
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

@@ -9,16 +9,16 @@ from typing import Literal
 
 class Model(Wire):
     """
-    The model. Without it the engine's own arguments say what is served.
+    The model. Without it, the engine's own arguments define the model.
     """
 
     name: str | None = Field(
         default=None,
-        description="Name under which clients ask for the model. Default is the name of the ModelDeployment.",
+        description="Name of the model in requests of clients. Default is the name of the ModelDeployment.",
     )
     uri: str | None = Field(
         default=None,
-        description="Where the weights are: hf://organisation/repository[@revision], s3://bucket/path, gs://bucket/path, oci://registry/repository:tag or pvc://claim/path.",
+        description="Location of the weights: hf://organisation/repository[@revision], s3://bucket/path, gs://bucket/path, oci://registry/repository:tag or pvc://claim/path.",
     )
 
 
@@ -29,18 +29,18 @@ class Engine(Wire):
 
     type: Literal["vllm", "sglang", "trtllm", "llamacpp", "custom"] | None = Field(
         default=None,
-        description="Which engine it is. For a known engine the flags that follow from model and topology are added where they are missing. custom is opaque: nothing is added and nothing is read. Default: seen from the image, else custom.",
+        description="Name of the engine. For a known engine, missing flags that follow from model and topology are added. custom is opaque: nothing is added and nothing is read. Default is derived from the image, else custom.",
     )
 
 
 class Toleration(Wire):
     key: str | None = Field(default=None, description="Key of the taint. Empty with operator Exists means every taint.")
     operator: Literal["Equal", "Exists"] | None = Field(
-        default=None, description="How key and value are compared. Default: Equal."
+        default=None, description="Operator that compares key and value. Default: Equal."
     )
     value: str | None = Field(default=None, description="Value of the taint for operator Equal.")
     effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] | None = Field(
-        default=None, description="Effect of the taint. Left out means every effect."
+        default=None, description="Effect of the taint. Omitted means every effect."
     )
 
 
@@ -53,12 +53,10 @@ class ModelCacheRef(Wire):
 
 
 class Move(Wire):
-    replica: str | None = Field(default=None, description="The replica that goes.")
-    cluster: str | None = Field(default=None, description="Where it is.")
-    successor: str | None = Field(
-        default=None, description="The replica that takes its place; absent until there is one."
-    )
-    message: str | None = Field(default=None, description="Why it goes, and what it waits for.")
+    replica: str | None = Field(default=None, description="The replica to move or rewrite.")
+    cluster: str | None = Field(default=None, description="The cluster of the replica.")
+    successor: str | None = Field(default=None, description="The successor of the replica. Absent until it exists.")
+    message: str | None = Field(default=None, description="The reason for the move, and the event that it waits for.")
 
 
 class Condition(Wire):
@@ -72,7 +70,7 @@ class Condition(Wire):
 
 class MatchExpression(Wire):
     key: str = Field(description="The label's key.")
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How the label is compared.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="Operator that compares the label.")
     values: list[str] | None = Field(default=None, description="Values for In and NotIn.")
 
 
@@ -81,8 +79,7 @@ class Spread(Wire):
         description="Label of InferenceCluster that forms the groups, for example modelplane.ai/region.",
     )
     max_skew: int | None = Field(
-        default=None,
-        description="Largest allowed difference between the replicas of any two groups. Default: 1.",
+        default=None, description="Maximum difference between the replicas of any two groups. Default: 1."
     )
 
 
@@ -90,7 +87,7 @@ class Constraint(Wire):
     match_attribute: str = Field(
         description="Fully qualified attribute that must have the same value on all devices, for example resource.kubernetes.io/pcieRoot.",
     )
-    requests: list[str] | None = Field(default=None, description="Names of the requests it relates. Empty means all.")
+    requests: list[str] | None = Field(default=None, description="Names of the related requests. Empty means all.")
 
 
 class Topology(Wire):
@@ -99,17 +96,20 @@ class Topology(Wire):
     """
 
     tensor: int | None = Field(
-        default=None, description="Devices on one node over which each layer is split (tensor parallelism). Default: 1."
+        default=None,
+        description="Number of devices on one node over which each layer is split (tensor parallelism). Default: 1.",
     )
     pipeline: int | None = Field(
-        default=None, description="Nodes over which the layers are distributed (pipeline parallelism). Default: 1."
+        default=None,
+        description="Number of nodes over which the layers are distributed (pipeline parallelism). Default: 1.",
     )
     data: int | None = Field(
-        default=None, description="Engine copies that share the requests of one worker (data parallelism). Default: 1."
+        default=None,
+        description="Number of engine copies that share the requests of one worker (data parallelism). Default: 1.",
     )
     data_local: int | None = Field(
         default=None,
-        description="How many of the data copies run on one node. data must be a multiple of it. Default: 1.",
+        description="Number of data copies on one node. data must be a multiple of it. Default: 1.",
     )
     expert: bool | None = Field(
         default=None,
@@ -132,28 +132,28 @@ class ResourceRef(Wire):
 
 
 class Role(Wire):
-    role: str = Field(description="decode or prefill.")
+    role: str = Field(description="Role of the pool, decode or prefill.")
     pool: str | None = Field(default=None, description="Node pool of the cluster.")
     nodes: int | None = Field(default=None, description="Nodes of all workers of the role.")
-    devices: int | None = Field(default=None, description="Accelerators of all workers of the role.")
+    devices: int | None = Field(default=None, description="Devices of all workers of the role.")
 
 
 class Reason(Wire):
     reason: str | None = Field(default=None, description="Stable code of the refusal.")
-    count: int | None = Field(default=None, description="Clusters refused for it.")
-    detail: str | None = Field(default=None, description="What is missing.")
+    count: int | None = Field(default=None, description="Number of clusters refused for this reason.")
+    detail: str | None = Field(default=None, description="The missing capacity or capability.")
     clusters: list[str] | None = Field(default=None, description="Up to five of these clusters.")
 
 
 class Closest(Wire):
     """
-    The cluster that misses by least.
+    The cluster that comes closest to a fit.
     """
 
     cluster: str | None = Field(default=None, description="The cluster.")
     pool: str | None = Field(default=None, description="The pool.")
-    misses: list[str] | None = Field(default=None, description="What it lacks.")
-    would_fit_if: str | None = Field(default=None, description="A change that was checked to make it fit.")
+    misses: list[str] | None = Field(default=None, description="The missing capacity or capability.")
+    would_fit_if: str | None = Field(default=None, description="A verified change that would make the replica fit.")
 
 
 class Selector(Wire):
@@ -162,7 +162,7 @@ class Selector(Wire):
 
 class Metadata(Wire):
     """
-    Labels and annotations for the pods, and for the ModelEndpoint that is made of the replica (labels).
+    Labels and annotations for the pods. The labels are also set on the ModelEndpoint of the replica.
     """
 
     labels: dict[str, str] | None = Field(default=None, description="Labels. The prefix modelplane.ai/ is reserved.")
@@ -177,7 +177,7 @@ class ImagePullSecret(Wire):
 
 class Resources(Wire):
     """
-    CPU, memory and other node resources of the container. Accelerators are asked for in nodeSelector and not repeated here.
+    CPU, memory and other node resources of the container. Devices are requested in nodeSelector and not repeated here.
     """
 
     requests: dict[str, int | str] | None = Field(
@@ -189,7 +189,7 @@ class Resources(Wire):
 
 
 class Port(Wire):
-    name: str | None = Field(default=None, description="Name of the port; http for the one that serves the API.")
+    name: str | None = Field(default=None, description="Name of the port. The port that serves the API is named http.")
     container_port: int = Field(description="Port number.")
     protocol: Literal["TCP", "UDP", "SCTP"] | None = Field(default=None, description="Protocol. Default: TCP.")
 
@@ -198,15 +198,17 @@ class VolumeMount(Wire):
     name: str = Field(description="Name of the volume.")
     mount_path: str = Field(description="Path inside the container.")
     sub_path: str | None = Field(default=None, description="Path inside the volume.")
-    read_only: bool | None = Field(default=None, description="Mount it read only.")
+    read_only: bool | None = Field(default=None, description="Mount the volume read only.")
 
 
 class EmptyDir(Wire):
     """
-    Empty space that lives as long as the pod.
+    An empty directory that lives as long as the pod.
     """
 
-    medium: Literal["", "Memory"] | None = Field(default=None, description="Memory makes it a RAM disk.")
+    medium: Literal["", "Memory"] | None = Field(
+        default=None, description="Storage medium. Memory makes it a RAM disk."
+    )
     size_limit: int | str | None = Field(
         default=None, description="A Kubernetes quantity, for example 16, 500m or 64Gi."
     )
@@ -218,7 +220,7 @@ class PersistentVolumeClaim(Wire):
     """
 
     claim_name: str = Field(description="Name of the claim.")
-    read_only: bool | None = Field(default=None, description="Mount it read only.")
+    read_only: bool | None = Field(default=None, description="Mount the volume read only.")
 
 
 class Image(Wire):
@@ -228,16 +230,18 @@ class Image(Wire):
 
     reference: str = Field(description="The image.")
     pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="When it is pulled."
+        default=None, description="Pull policy of the image."
     )
 
 
 class SeccompProfile(Wire):
     """
-    System call filter.
+    Seccomp profile.
     """
 
-    type: Literal["RuntimeDefault"] = Field(description="RuntimeDefault is the runtime's own filter.")
+    type: Literal["RuntimeDefault"] = Field(
+        description="Type of the profile. RuntimeDefault is the default profile of the container runtime."
+    )
 
 
 class ConfigMapRef(Wire):
@@ -246,12 +250,12 @@ class ConfigMapRef(Wire):
     """
 
     name: str = Field(description="Name of the object.")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class TcpSocket(Wire):
     """
-    A connection that must open.
+    A TCP connection that must open.
     """
 
     port: int | str = Field(description="Number or name of the port.")
@@ -259,10 +263,10 @@ class TcpSocket(Wire):
 
 class Exec(Wire):
     """
-    A program that must end with 0.
+    A program that must exit with 0.
     """
 
-    command: list[str] | None = Field(default=None, description="Program and arguments; no shell is involved.")
+    command: list[str] | None = Field(default=None, description="Program and arguments. No shell is involved.")
 
 
 class Grpc(Wire):
@@ -271,7 +275,7 @@ class Grpc(Wire):
     """
 
     port: int = Field(description="Port number.")
-    service: str | None = Field(default=None, description="Name sent in the check.")
+    service: str | None = Field(default=None, description="Service name in the check.")
 
 
 class Capabilities(Wire):
@@ -300,12 +304,12 @@ class Capabilities(Wire):
             ]
         ]
         | None
-    ) = Field(default=None, description="Capabilities to add; IPC_LOCK is what RDMA needs.")
-    drop: list[str] | None = Field(default=None, description="Capabilities to take away, or ALL.")
+    ) = Field(default=None, description="Capabilities to add. RDMA needs IPC_LOCK.")
+    drop: list[str] | None = Field(default=None, description="Capabilities to drop, or ALL.")
 
 
 class Item(Wire):
-    key: str = Field(description="The key.")
+    key: str = Field(description="Name of the key.")
     path: str = Field(description="Path of the file.")
     mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
 
@@ -320,12 +324,12 @@ class NodePublishSecretRef(Wire):
 
 class SecretKeyRef(Wire):
     """
-    One key of a Secret or ConfigMap of the replica's namespace on the cluster.
+    A key of a Secret or ConfigMap in the replica's namespace on the cluster.
     """
 
     name: str = Field(description="Name of the object.")
     key: str = Field(description="Key inside the object.")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class FieldRef(Wire):
@@ -341,8 +345,8 @@ class ResourceFieldRef(Wire):
     A resource amount of a container.
     """
 
-    container_name: str | None = Field(default=None, description="The container; default is this one.")
-    resource: str = Field(description="For example limits.memory.")
+    container_name: str | None = Field(default=None, description="Name of the container. Default is this container.")
+    resource: str = Field(description="Name of the resource, for example limits.memory.")
     divisor: int | str | None = Field(default=None, description="A Kubernetes quantity, for example 16, 500m or 64Gi.")
 
 
@@ -353,7 +357,7 @@ class HttpHeader(Wire):
 
 class Sleep(Wire):
     """
-    Wait.
+    Wait before the next step.
     """
 
     seconds: int = Field(description="Seconds to wait.")
@@ -365,8 +369,8 @@ class SourceConfigMap(Wire):
     """
 
     name: str = Field(description="Name of the object.")
-    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    items: list[Item] | None = Field(default=None, description="Keys to mount, with their paths. Default is all keys.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class ServiceAccountToken(Wire):
@@ -375,8 +379,8 @@ class ServiceAccountToken(Wire):
     """
 
     path: str = Field(description="Path of the file.")
-    audience: str | None = Field(default=None, description="Who the token is meant for.")
-    expiration_seconds: int | None = Field(default=None, description="Lifetime of the token.")
+    audience: str | None = Field(default=None, description="Intended audience of the token.")
+    expiration_seconds: int | None = Field(default=None, description="Lifetime of the token in seconds.")
 
 
 class DownwardAPIItem(Wire):
@@ -388,40 +392,40 @@ class DownwardAPIItem(Wire):
 
 class VolumeClaimTemplateSpecResources(Wire):
     """
-    How much.
+    Requested storage.
     """
 
-    requests: dict[str, int | str] = Field(description="Amounts by resource name; a volume claims storage.")
+    requests: dict[str, int | str] = Field(description="Amounts by resource name. A volume requests storage.")
 
 
 class ClusterSelector(Wire):
     """
-    Which InferenceClusters may hold replicas, by their labels. Empty means all clusters.
+    InferenceClusters that may hold replicas, by their labels. Empty means all clusters.
     """
 
     match_labels: dict[str, str] | None = Field(
         default=None, description="Labels that must all be present with exactly this value."
     )
     match_expressions: list[MatchExpression] | None = Field(
-        default=None, description="Conditions on labels that must all hold."
+        default=None, description="Label requirements that must all be met."
     )
 
 
 class Placement(Wire):
     """
-    How replicas are distributed over the clusters that fit.
+    Distribution of replicas over the clusters that fit.
     """
 
     strategy: Literal["Spread", "Pack"] | None = Field(
         default=None,
-        description="Spread prefers clusters with the fewest replicas of this deployment, Pack those with the most. Default: Spread.",
+        description="Spread prefers clusters with the fewest replicas of this deployment. Pack prefers those with the most. Default: Spread.",
     )
     spread: list[Spread] | None = Field(
-        default=None, description="Limits on how unevenly replicas are spread over groups of clusters."
+        default=None, description="Limits on the uneven distribution of replicas over groups of clusters."
     )
     max_replicas_per_cluster: int | None = Field(
         default=None,
-        description="Most replicas of this deployment on one cluster. 0 means no limit. Default: 0.",
+        description="Maximum number of replicas of this deployment on one cluster. 0 means no limit. Default: 0.",
     )
 
 
@@ -441,14 +445,14 @@ class Crossplane(Wire):
 class StatusPlacement(Wire):
     replica: str = Field(description="Name of the ModelReplica.")
     cluster: str | None = Field(default=None, description="The InferenceCluster it is placed on.")
-    ready: bool | None = Field(default=None, description="It serves.")
-    admitted: bool | None = Field(default=None, description="The cluster has accepted it.")
+    ready: bool | None = Field(default=None, description="True when the replica serves.")
+    admitted: bool | None = Field(default=None, description="True when the cluster has admitted the replica.")
     roles: list[Role] | None = Field(default=None, description="Pools of the replica by role.")
 
 
 class Unschedulable(Wire):
     """
-    Why wanted replicas have no placement. Absent when all have one.
+    The reason why desired replicas have no placement. Absent when all have one.
     """
 
     message: str | None = Field(default=None, description="The whole explanation in one sentence.")
@@ -462,9 +466,11 @@ class Device(Wire):
     name: str = Field(description="Name of the request, for example gpu.")
     count: int | None = Field(
         default=None,
-        description="Devices per pod. Default for the first request is the topology's devices per node (tensor x dataLocal), for every other 1.",
+        description="Devices per pod. Default for the first request is the topology's devices per node (tensor x dataLocal). Default for every other request is 1.",
     )
-    selectors: list[Selector] | None = Field(default=None, description="Expressions that a device must all satisfy.")
+    selectors: list[Selector] | None = Field(
+        default=None, description="CEL expressions. A device must satisfy all of them."
+    )
 
 
 class SecurityContext(Wire):
@@ -472,30 +478,30 @@ class SecurityContext(Wire):
     Security settings of all containers of the pod.
     """
 
-    run_as_user: int | None = Field(default=None, description="Numeric id.")
-    run_as_group: int | None = Field(default=None, description="Numeric id.")
+    run_as_user: int | None = Field(default=None, description="Numeric ID.")
+    run_as_group: int | None = Field(default=None, description="Numeric ID.")
     run_as_non_root: bool | None = Field(default=None, description="Refuse to start as root.")
-    fs_group: int | None = Field(default=None, description="Numeric id.")
+    fs_group: int | None = Field(default=None, description="Numeric ID.")
     fs_group_change_policy: Literal["Always", "OnRootMismatch"] | None = Field(
-        default=None, description="When ownership is changed."
+        default=None, description="Policy for changing the ownership of volumes."
     )
-    supplemental_groups: list[int] | None = Field(default=None, description="Further groups.")
+    supplemental_groups: list[int] | None = Field(default=None, description="Supplemental groups.")
     seccomp_profile: SeccompProfile | None = None
 
 
 class EnvFrom(Wire):
-    prefix: str | None = Field(default=None, description="Put in front of every key.")
+    prefix: str | None = Field(default=None, description="Prefix for every key.")
     config_map_ref: ConfigMapRef | None = None
     secret_ref: ConfigMapRef | None = None
 
 
 class ContainerSecurityContext(Wire):
     """
-    Security settings of the container. Privileged containers are not offered.
+    Security settings of the container. Privileged containers are not supported.
     """
 
-    run_as_user: int | None = Field(default=None, description="Numeric id.")
-    run_as_group: int | None = Field(default=None, description="Numeric id.")
+    run_as_user: int | None = Field(default=None, description="Numeric ID.")
+    run_as_group: int | None = Field(default=None, description="Numeric ID.")
     run_as_non_root: bool | None = Field(default=None, description="Refuse to start as root.")
     read_only_root_filesystem: bool | None = Field(default=None, description="Mount the root file system read only.")
     allow_privilege_escalation: bool | None = Field(
@@ -511,9 +517,9 @@ class ConfigMap(Wire):
     """
 
     name: str = Field(description="Name of the ConfigMap.")
-    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
+    items: list[Item] | None = Field(default=None, description="Keys to mount, with their paths. Default is all keys.")
     default_mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class Secret(Wire):
@@ -522,26 +528,26 @@ class Secret(Wire):
     """
 
     secret_name: str = Field(description="Name of the Secret.")
-    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
+    items: list[Item] | None = Field(default=None, description="Keys to mount, with their paths. Default is all keys.")
     default_mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class Csi(Wire):
     """
-    A volume a CSI driver makes for the pod.
+    A volume that a CSI driver creates for the pod.
     """
 
     driver: str = Field(description="Name of the driver.")
-    read_only: bool | None = Field(default=None, description="Mount it read only.")
-    fs_type: str | None = Field(default=None, description="File system.")
+    read_only: bool | None = Field(default=None, description="Mount the volume read only.")
+    fs_type: str | None = Field(default=None, description="Type of the file system.")
     volume_attributes: dict[str, str] | None = Field(default=None, description="Settings for the driver.")
     node_publish_secret_ref: NodePublishSecretRef | None = None
 
 
 class ValueFrom(Wire):
     """
-    Where the value comes from on the cluster.
+    Source of the value on the cluster.
     """
 
     secret_key_ref: SecretKeyRef | None = None
@@ -552,12 +558,12 @@ class ValueFrom(Wire):
 
 class HttpGet(Wire):
     """
-    An HTTP request that must answer 200 to 399.
+    An HTTP request that must be answered with a status from 200 to 399.
     """
 
     path: str | None = Field(default=None, description="Path of the request.")
     port: int | str = Field(description="Number or name of the port.")
-    scheme: Literal["HTTP", "HTTPS"] | None = Field(default=None, description="Default HTTP.")
+    scheme: Literal["HTTP", "HTTPS"] | None = Field(default=None, description="Scheme of the request. Default is HTTP.")
     http_headers: list[HttpHeader] | None = Field(default=None, description="Headers to send.")
 
 
@@ -581,39 +587,42 @@ class DownwardAPI(Wire):
 
 class VolumeClaimTemplateSpec(Wire):
     """
-    What is claimed.
+    Spec of the claim.
     """
 
     access_modes: list[Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]] = Field(
-        description="How the volume may be mounted."
+        description="Access modes of the volume."
     )
-    storage_class_name: str | None = Field(default=None, description="Storage class; default is the cluster's.")
-    volume_mode: Literal["Filesystem", "Block"] | None = Field(default=None, description="Default Filesystem.")
+    storage_class_name: str | None = Field(
+        default=None, description="Storage class. Default is the cluster's default class."
+    )
+    volume_mode: Literal["Filesystem", "Block"] | None = Field(
+        default=None, description="Mode of the volume. Default is Filesystem."
+    )
     resources: VolumeClaimTemplateSpecResources
 
 
 class Status(Wire):
     """
-    Where the replicas are, and why the missing ones are not.
+    Placement of the replicas, and the reason for missing ones.
     """
 
     replicas: int | None = Field(default=None, description="Replicas that hold a placement, ready or not.")
     ready_replicas: int | None = Field(default=None, description="Replicas that serve.")
-    unscheduled_replicas: int | None = Field(default=None, description="Wanted replicas without a placement.")
+    unscheduled_replicas: int | None = Field(default=None, description="Desired replicas without a placement.")
     updated_replicas: int | None = Field(
-        default=None,
-        description="Replicas that hold a placement and are written as the deployment is now.",
+        default=None, description="Replicas that hold a placement and match the current spec."
     )
     moves: list[Move] | None = Field(
         default=None,
-        description="Replicas that shall go elsewhere or be written anew, one at a time, and what each waits for.",
+        description="Replicas that must move or be rewritten, one at a time, with the event that each waits for.",
     )
     selector: str | None = Field(
         default=None, description="Label selector for the scale subresource. It matches no pod of the control plane."
     )
-    backend: str | None = Field(default=None, description="The backend that was chosen; it stays as chosen.")
+    backend: str | None = Field(default=None, description="The selected backend. It does not change afterwards.")
     clusters: str | None = Field(
-        default=None, description="The clusters that hold replicas, sorted, separated by commas."
+        default=None, description="Clusters that hold replicas, sorted and separated by commas."
     )
     placements: list[StatusPlacement] | None = Field(
         default=None, description="One entry per placed replica, sorted by name."
@@ -624,7 +633,7 @@ class Status(Wire):
 
 class NodeSelector(Wire):
     """
-    The devices one pod needs. Write cel, one expression for the accelerators the topology counts, or devices, the long form with one entry per kind of device.
+    The devices that one pod needs. Write cel, one expression for the devices that the topology counts, or devices, the long form with one entry for each kind of device.
     """
 
     cel: str | None = Field(
@@ -632,8 +641,7 @@ class NodeSelector(Wire):
         description='CEL expression over device.driver, device.attributes["domain"].name and device.capacity["domain"].name, exactly as in a Kubernetes ResourceClaim, for example device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("70Gi")) >= 0.',
     )
     devices: list[Device] | None = Field(
-        default=None,
-        description="Device requests of ONE pod. The first request is the accelerator that the topology counts.",
+        default=None, description="Device requests of ONE pod. The topology counts the devices of the first request."
     )
     constraints: list[Constraint] | None = Field(default=None, description="Relations between the devices of one pod.")
 
@@ -646,7 +654,7 @@ class Env(Wire):
 
 class StartupProbe(Wire):
     """
-    How the container's state is probed. Defaults are described in the documentation.
+    Probe of the container. Defaults are described in the documentation.
     """
 
     http_get: HttpGet | None = None
@@ -655,17 +663,22 @@ class StartupProbe(Wire):
     grpc: Grpc | None = None
     initial_delay_seconds: int | None = Field(default=None, description="Seconds before the first probe.")
     period_seconds: int | None = Field(default=None, description="Seconds between probes.")
-    timeout_seconds: int | None = Field(default=None, description="Seconds one probe may take.")
-    success_threshold: int | None = Field(default=None, description="Successes in a row that count.")
-    failure_threshold: int | None = Field(default=None, description="Failures in a row that count.")
+    timeout_seconds: int | None = Field(default=None, description="Timeout of one probe in seconds.")
+    success_threshold: int | None = Field(
+        default=None, description="Consecutive successes after which the probe counts as successful."
+    )
+    failure_threshold: int | None = Field(
+        default=None, description="Consecutive failures after which the probe counts as failed."
+    )
     termination_grace_period_seconds: int | None = Field(
-        default=None, description="Seconds to stop after a failed probe."
+        default=None,
+        description="Termination grace period in seconds after a failed probe.",
     )
 
 
 class Lifecycle(Wire):
     """
-    What runs after the start and before the stop of the container.
+    Actions after the start and before the stop of the container.
     """
 
     post_start: PostStart | None = None
@@ -685,39 +698,39 @@ class Source(Wire):
 
 class VolumeClaimTemplate(Wire):
     """
-    The claim.
+    Template of the claim.
     """
 
     spec: VolumeClaimTemplateSpec
 
 
 class Container(Wire):
-    name: str = Field(description="Name of the container; engine for the one that runs the model.")
+    name: str = Field(description="Name of the container. The container that runs the model is named engine.")
     image: str = Field(description="Image of the container, with a tag or a digest.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="When the image is pulled. Default as in Kubernetes, by the tag."
+        default=None, description="Pull policy of the image. Default as in Kubernetes, by the tag."
     )
     command: list[str] | None = Field(
         default=None,
-        description="Program that replaces the image's entry point. Each entry is one argument; no shell is involved.",
+        description="Program that replaces the image's entry point. Each entry is one argument. No shell is involved.",
     )
     args: list[str] | None = Field(
-        default=None, description="Arguments. Each entry is one argument; no shell is involved."
+        default=None, description="Arguments. Each entry is one argument. No shell is involved."
     )
-    working_dir: str | None = Field(default=None, description="Directory the program starts in.")
+    working_dir: str | None = Field(default=None, description="Working directory of the program.")
     env: list[Env] | None = Field(
         default=None, description="Environment variables. Names that start with MODELPLANE_ are reserved."
     )
     env_from: list[EnvFrom] | None = Field(
         default=None,
-        description="Objects of the replica's namespace on the cluster whose keys become environment variables.",
+        description="Objects in the replica's namespace on the cluster whose keys become environment variables.",
     )
     resources: Resources | None = None
     ports: list[Port] | None = Field(
-        default=None, description="Ports of the container. The engine's default is 8000 named http."
+        default=None, description="Ports of the container. The engine's default is port 8000 with the name http."
     )
     volume_mounts: list[VolumeMount] | None = Field(
-        default=None, description="Where volumes of the pod appear in the container."
+        default=None, description="Mounts of the pod's volumes in the container."
     )
     startup_probe: StartupProbe | None = None
     liveness_probe: StartupProbe | None = None
@@ -737,7 +750,7 @@ class Projected(Wire):
 
 class Ephemeral(Wire):
     """
-    A claim that is made for the pod and goes with it.
+    A PersistentVolumeClaim that is created for the pod and deleted with it.
     """
 
     volume_claim_template: VolumeClaimTemplate
@@ -757,32 +770,32 @@ class Volume(Wire):
 
 class TemplateSpec(Wire):
     """
-    Containers and volumes of the pod. Node selection, claims and affinity are derived, not written here.
+    Containers and volumes of the pod. Node selection, claims and affinity are derived and cannot be set here.
     """
 
     containers: list[Container] = Field(
-        description="The container named engine runs the model; every other container is a sidecar."
+        description="The container named engine runs the model. Every other container is a sidecar."
     )
     image_pull_secrets: list[ImagePullSecret] | None = Field(
         default=None,
-        description="Secrets of the replica's namespace on the cluster with which images are pulled.",
+        description="Secrets for pulling images, in the replica's namespace on the cluster.",
     )
     volumes: list[Volume] | None = Field(
-        default=None, description="Volumes of the pod. Volumes of the node itself (hostPath) are not offered."
+        default=None, description="Volumes of the pod. Volumes of the node itself (hostPath) are not supported."
     )
     service_account_name: str | None = Field(
         default=None, description="Service account of the replica's namespace on the cluster."
     )
     termination_grace_period_seconds: int | None = Field(
         default=None,
-        description="Seconds a pod may take to finish its streams when it is stopped.",
+        description="Seconds for a pod to finish its streams when it is stopped.",
     )
     security_context: SecurityContext | None = None
 
 
 class Template(Wire):
     """
-    The pod of one node of a worker, in the shape of a PodTemplateSpec (a curated subset).
+    Template of the pod on each node of a worker. It is a subset of PodTemplateSpec.
     """
 
     metadata: Metadata | None = None
@@ -791,12 +804,12 @@ class Template(Wire):
 
 class Workers(Wire):
     """
-    The engine instances of one replica.
+    The workers of one replica.
     """
 
     count: int | None = Field(
         default=None,
-        description="Workers per replica. One worker is one complete engine instance, possibly over several nodes. Default: 1.",
+        description="Number of workers per replica. A worker is one complete engine, which can span several nodes. Default: 1.",
     )
     topology: Topology | None = None
     template: Template
@@ -804,7 +817,7 @@ class Workers(Wire):
 
 class Prefill(Wire):
     """
-    Present means disaggregated serving: these workers process prompts, those of spec.workers generate. It is self-contained and inherits nothing.
+    Workers of the prefill role. Their presence means disaggregated serving: these workers process prompts, and those of spec.workers generate. The block is self-contained and inherits nothing.
     """
 
     node_selector: NodeSelector
@@ -813,28 +826,28 @@ class Prefill(Wire):
 
 class Spec(Wire):
     """
-    What to run, on what hardware, and how many times.
+    The model, the hardware of one replica, and the number of replicas.
     """
 
     replicas: int | None = Field(
         default=None,
-        description="How many replicas are wanted. One replica is one complete serving instance on one cluster. kubectl scale, HPA and KEDA write this field through the scale subresource; leave it out of files that GitOps applies when they do. Default: 1.",
+        description="Desired number of replicas. A replica consists of all workers of all roles, on one cluster. kubectl scale, HPA and KEDA write this field through the scale subresource. Omit it from files that GitOps applies in that case. Default: 1.",
     )
     model: Model | None = None
     engine: Engine | None = None
     cluster_selector: ClusterSelector | None = None
     tolerations: list[Toleration] | None = Field(
         default=None,
-        description="Taints of InferenceClusters that this deployment accepts, with the meaning of Kubernetes tolerations. Without a toleration a NoSchedule or NoExecute taint keeps replicas off the cluster, and NoExecute moves running ones away.",
+        description="Taints of InferenceClusters that this deployment tolerates, as in Kubernetes. Without a toleration, a NoSchedule or NoExecute taint keeps replicas off the cluster, and NoExecute moves running replicas away.",
     )
     placement: Placement | None = None
     priority: int | None = Field(
         default=None,
-        description="When capacity is short, replicas with the higher priority are admitted first. Running ones are never displaced. Default: 0.",
+        description="Priority of the replicas when capacity is short. Replicas with a higher priority are admitted first. Running replicas are never displaced. Default: 0.",
     )
     backend: Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"] | None = Field(
         default=None,
-        description="Serving technology of the replicas. Left out, it is chosen from what the clusters offer and what the deployment needs, and stays as chosen.",
+        description="Backend of the replicas. If omitted, it is selected from the backends that the clusters offer and the features that the deployment needs. It does not change afterwards.",
     )
     model_cache_ref: ModelCacheRef | None = None
     node_selector: NodeSelector
@@ -845,7 +858,7 @@ class Spec(Wire):
 
 class ModelDeployment(Document):
     """
-    ModelDeployment says what model to run, what hardware one replica of it needs and how many replicas are wanted. It never names a cluster: the fleet's scheduler places each replica on a cluster that fits.
+    ModelDeployment defines the model to run, the hardware that one replica needs, and the number of replicas. It never names a cluster. The fleet's scheduler places each replica on a cluster that fits.
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

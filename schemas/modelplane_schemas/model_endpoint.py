@@ -13,18 +13,19 @@ class Model(Wire):
     """
 
     name: str | None = Field(
-        default=None, description="Name the endpoint knows it by; the gateway rewrites it in the request where it can."
+        default=None,
+        description="Model name that the endpoint accepts. The gateway rewrites it in the request where it can.",
     )
 
 
 class HealthCheck(Wire):
     """
-    How the gateway checks it. Used where endpoints stand by for each other (priority) and all have the same; the service says where it is not.
+    Health check by the gateway. It is used for failover by priority, when all endpoints have the same check. Otherwise the service reports that it is not used.
     """
 
     path: str | None = Field(default=None, description="Path of the check. Default: /health.")
     interval: str | None = Field(default=None, description="Time between checks, for example 10s. Default: 10s.")
-    timeout: str | None = Field(default=None, description="Time one check may take, for example 5s. Default: 5s.")
+    timeout: str | None = Field(default=None, description="Timeout of one check, for example 5s. Default: 5s.")
 
 
 class Condition(Wire):
@@ -71,17 +72,17 @@ class InForceModel(Wire):
     The model the endpoint serves.
     """
 
-    name: str | None = Field(default=None, description="Name the endpoint knows it by.")
+    name: str | None = Field(default=None, description="Model name that the endpoint accepts.")
 
 
 class InForceHealthCheck(Wire):
     """
-    How the gateway checks it.
+    Health check by the gateway.
     """
 
     path: str | None = Field(default=None, description="Path of the check.")
     interval: str | None = Field(default=None, description="Time between checks.")
-    timeout: str | None = Field(default=None, description="Time one check may take.")
+    timeout: str | None = Field(default=None, description="Timeout of one check.")
 
 
 class InForceAuthSecretRef(Wire):
@@ -100,29 +101,29 @@ class InForceTlsCaCertificateRef(Wire):
 
 class Auth(Wire):
     """
-    Credentials the gateway adds to requests; a client's own are replaced.
+    Credentials that the gateway adds to requests. They replace the client's own.
     """
 
     secret_ref: SecretRef
     scheme: Literal["Bearer", "Header"] | None = Field(
-        default=None, description="How the credential is sent. Default: Bearer."
+        default=None, description="Scheme of the credential. Default: Bearer."
     )
     header: str | None = Field(default=None, description="Header that carries the credential with scheme Header.")
 
 
 class Tls(Wire):
     """
-    How the endpoint's certificate is checked.
+    Verification of the endpoint's certificate.
     """
 
     ca_certificate_refs: list[CaCertificateRef] | None = Field(
         default=None,
-        description="ConfigMaps or Secrets of the same namespace with ca.crt. Default is the system's authorities.",
+        description="ConfigMaps or Secrets of the same namespace with ca.crt. Default is the system's certificate authorities.",
     )
     insecure_skip_verify: bool | None = Field(
-        default=None, description="Accept any certificate. For tests only. Default: false."
+        default=None, description="Accept any certificate. Use it for tests only. Default: false."
     )
-    sni: str | None = Field(default=None, description="Server name asked for. Default is the host of url.")
+    sni: str | None = Field(default=None, description="Server name for TLS (SNI). Default is the host of url.")
 
 
 class Crossplane(Wire):
@@ -140,36 +141,36 @@ class Crossplane(Wire):
 
 class InForceAuth(Wire):
     """
-    Credentials the gateway adds to requests.
+    Credentials that the gateway adds to requests.
     """
 
     secret_ref: InForceAuthSecretRef | None = None
-    scheme: str | None = Field(default=None, description="How the credential is sent.")
+    scheme: str | None = Field(default=None, description="Scheme of the credential.")
     header: str | None = Field(default=None, description="Header that carries the credential.")
 
 
 class InForceTls(Wire):
     """
-    How the endpoint's certificate is checked.
+    Verification of the endpoint's certificate.
     """
 
     ca_certificate_refs: list[InForceTlsCaCertificateRef] | None = Field(
         default=None, description="ConfigMaps or Secrets of the same namespace with ca.crt."
     )
-    insecure_skip_verify: bool | None = Field(default=None, description="Any certificate is accepted.")
-    sni: str | None = Field(default=None, description="Server name asked for.")
+    insecure_skip_verify: bool | None = Field(default=None, description="True when any certificate is accepted.")
+    sni: str | None = Field(default=None, description="Server name for TLS (SNI).")
 
 
 class Spec(Wire):
     """
-    Where the endpoint is and how to talk to it.
+    Address of the endpoint and its protocol settings.
     """
 
     url: str = Field(
-        description="Scheme, host, optional port and optional path prefix, for example https://api.together.xyz. The path of the API (/v1/...) is appended; a trailing /v1 is accepted and means the same.",
+        description="Scheme, host, optional port and optional path prefix, for example https://api.together.xyz. The path of the API (/v1/...) is appended. A trailing /v1 is accepted and has the same meaning.",
     )
     api: list[Literal["OpenAI", "Anthropic"]] | None = Field(
-        default=None, description='Protocols the endpoint speaks. Default: ["OpenAI"].'
+        default=None, description='Protocols that the endpoint supports. Default: ["OpenAI"].'
     )
     model: Model | None = None
     host: str | None = Field(default=None, description="Host header sent to the endpoint. Default is the host of url.")
@@ -177,7 +178,7 @@ class Spec(Wire):
     tls: Tls | None = None
     drain: bool | None = Field(
         default=None,
-        description="True takes the endpoint out of every ModelService while requests under way are finished; then it can be deleted without a failed request. A replica that goes is drained this way by itself.",
+        description="Drain the endpoint. True removes it from every ModelService while running requests finish. It can be deleted afterwards without a failed request. The endpoint of a replica that is removed is drained automatically.",
     )
     health_check: HealthCheck | None = None
     crossplane: Crossplane | None = None
@@ -185,12 +186,12 @@ class Spec(Wire):
 
 class InForce(Wire):
     """
-    The spec that the gateway's objects were made from last. It is what runs, and what a ModelService routes to, while a mistake in the spec waits to be mended.
+    The spec that the gateway's objects were last made from. It stays in force, and ModelServices route to it, while the current spec contains a mistake.
     """
 
-    url: str | None = Field(default=None, description="Where requests go.")
+    url: str | None = Field(default=None, description="Destination of requests.")
     host: str | None = Field(default=None, description="Host header sent to the endpoint.")
-    api: list[str] | None = Field(default=None, description="Protocols the endpoint speaks.")
+    api: list[str] | None = Field(default=None, description="Protocols that the endpoint supports.")
     model: InForceModel | None = None
     auth: InForceAuth | None = None
     tls: InForceTls | None = None
@@ -199,21 +200,21 @@ class InForce(Wire):
 
 class Status(Wire):
     """
-    What became of it.
+    Observed state.
     """
 
-    backend_name: str | None = Field(default=None, description="Name of the gateway's Backend for it.")
+    backend_name: str | None = Field(default=None, description="Name of the gateway's Backend for the endpoint.")
     credential_name: str | None = Field(
-        default=None, description="Name of the HTTPRouteFilter that sets its credential."
+        default=None, description="Name of the HTTPRouteFilter that sets the credential."
     )
-    ready: bool | None = Field(default=None, description="It may receive requests.")
+    ready: bool | None = Field(default=None, description="True when the endpoint may receive requests.")
     in_force: InForce | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
 class ModelEndpoint(Document):
     """
-    ModelEndpoint is one place that answers model requests. A ModelDeployment composes one for each replica that serves; write one by hand for a service outside the fleet.
+    ModelEndpoint is an address that answers model requests. A ModelDeployment composes one for each replica that serves. Write one by hand for a service outside the fleet.
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

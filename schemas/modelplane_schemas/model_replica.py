@@ -9,7 +9,7 @@ from typing import Literal
 
 class DeploymentRef(Wire):
     """
-    The ModelDeployment of the same namespace it belongs to.
+    The ModelDeployment of the same namespace that the replica belongs to.
     """
 
     name: str = Field(description="Name of the ModelDeployment.")
@@ -17,16 +17,16 @@ class DeploymentRef(Wire):
 
 class Model(Wire):
     """
-    The model. Without it the engine's own arguments say what is served.
+    The model. Without it, the engine's own arguments define the model.
     """
 
     name: str | None = Field(
         default=None,
-        description="Name under which clients ask for the model. Default is the name of the ModelDeployment.",
+        description="Name of the model in requests of clients. Default is the name of the ModelDeployment.",
     )
     uri: str | None = Field(
         default=None,
-        description="Where the weights are: hf://organisation/repository[@revision], s3://bucket/path, gs://bucket/path, oci://registry/repository:tag or pvc://claim/path.",
+        description="Location of the weights: hf://organisation/repository[@revision], s3://bucket/path, gs://bucket/path, oci://registry/repository:tag or pvc://claim/path.",
     )
 
 
@@ -37,7 +37,7 @@ class Engine(Wire):
 
     type: Literal["vllm", "sglang", "trtllm", "llamacpp", "custom"] | None = Field(
         default=None,
-        description="Which engine it is. For a known engine the flags that follow from model and topology are added where they are missing. custom is opaque: nothing is added and nothing is read. Default: seen from the image, else custom.",
+        description="Name of the engine. For a known engine, missing flags that follow from model and topology are added. custom is opaque: nothing is added and nothing is read. Default is derived from the image, else custom.",
     )
 
 
@@ -53,12 +53,12 @@ class Constraint(Wire):
     match_attribute: str = Field(
         description="Fully qualified attribute that must have the same value on all devices, for example resource.kubernetes.io/pcieRoot.",
     )
-    requests: list[str] | None = Field(default=None, description="Names of the requests it relates. Empty means all.")
+    requests: list[str] | None = Field(default=None, description="Names of the related requests. Empty means all.")
 
 
 class Rendered(Wire):
     """
-    What the pods that run were rendered as; an Object that says something else was edited and is put back.
+    Digests of the objects that the running pods were made from. An Object with another digest was edited and is restored.
     """
 
     from_: str | None = Field(
@@ -72,7 +72,7 @@ class Rendered(Wire):
 
 class Address(Wire):
     """
-    How the control plane's gateway reaches the replica.
+    Address of the replica for the control plane's gateway.
     """
 
     host: str | None = Field(
@@ -102,17 +102,20 @@ class Topology(Wire):
     """
 
     tensor: int | None = Field(
-        default=None, description="Devices on one node over which each layer is split (tensor parallelism). Default: 1."
+        default=None,
+        description="Number of devices on one node over which each layer is split (tensor parallelism). Default: 1.",
     )
     pipeline: int | None = Field(
-        default=None, description="Nodes over which the layers are distributed (pipeline parallelism). Default: 1."
+        default=None,
+        description="Number of nodes over which the layers are distributed (pipeline parallelism). Default: 1.",
     )
     data: int | None = Field(
-        default=None, description="Engine copies that share the requests of one worker (data parallelism). Default: 1."
+        default=None,
+        description="Number of engine copies that share the requests of one worker (data parallelism). Default: 1.",
     )
     data_local: int | None = Field(
         default=None,
-        description="How many of the data copies run on one node. data must be a multiple of it. Default: 1.",
+        description="Number of data copies on one node. data must be a multiple of it. Default: 1.",
     )
     expert: bool | None = Field(
         default=None,
@@ -139,8 +142,8 @@ class Decode(Wire):
     Workers of one role.
     """
 
-    desired: int | None = Field(default=None, description="Workers that are wanted.")
-    ready: int | None = Field(default=None, description="Workers that are ready.")
+    desired: int | None = Field(default=None, description="Desired workers.")
+    ready: int | None = Field(default=None, description="Ready workers.")
 
 
 class NodeSelectorDeviceSelector(Wire):
@@ -149,7 +152,7 @@ class NodeSelectorDeviceSelector(Wire):
 
 class Metadata(Wire):
     """
-    Labels and annotations for the pods, and for the ModelEndpoint that is made of the replica (labels).
+    Labels and annotations for the pods. The labels are also set on the ModelEndpoint of the replica.
     """
 
     labels: dict[str, str] | None = Field(default=None, description="Labels. The prefix modelplane.ai/ is reserved.")
@@ -164,7 +167,7 @@ class ImagePullSecret(Wire):
 
 class Resources(Wire):
     """
-    CPU, memory and other node resources of the container. Accelerators are asked for in nodeSelector and not repeated here.
+    CPU, memory and other node resources of the container. Devices are requested in nodeSelector and not repeated here.
     """
 
     requests: dict[str, int | str] | None = Field(
@@ -176,7 +179,7 @@ class Resources(Wire):
 
 
 class Port(Wire):
-    name: str | None = Field(default=None, description="Name of the port; http for the one that serves the API.")
+    name: str | None = Field(default=None, description="Name of the port. The port that serves the API is named http.")
     container_port: int = Field(description="Port number.")
     protocol: Literal["TCP", "UDP", "SCTP"] | None = Field(default=None, description="Protocol. Default: TCP.")
 
@@ -185,15 +188,17 @@ class VolumeMount(Wire):
     name: str = Field(description="Name of the volume.")
     mount_path: str = Field(description="Path inside the container.")
     sub_path: str | None = Field(default=None, description="Path inside the volume.")
-    read_only: bool | None = Field(default=None, description="Mount it read only.")
+    read_only: bool | None = Field(default=None, description="Mount the volume read only.")
 
 
 class EmptyDir(Wire):
     """
-    Empty space that lives as long as the pod.
+    An empty directory that lives as long as the pod.
     """
 
-    medium: Literal["", "Memory"] | None = Field(default=None, description="Memory makes it a RAM disk.")
+    medium: Literal["", "Memory"] | None = Field(
+        default=None, description="Storage medium. Memory makes it a RAM disk."
+    )
     size_limit: int | str | None = Field(
         default=None, description="A Kubernetes quantity, for example 16, 500m or 64Gi."
     )
@@ -205,7 +210,7 @@ class PersistentVolumeClaim(Wire):
     """
 
     claim_name: str = Field(description="Name of the claim.")
-    read_only: bool | None = Field(default=None, description="Mount it read only.")
+    read_only: bool | None = Field(default=None, description="Mount the volume read only.")
 
 
 class Image(Wire):
@@ -215,16 +220,18 @@ class Image(Wire):
 
     reference: str = Field(description="The image.")
     pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="When it is pulled."
+        default=None, description="Pull policy of the image."
     )
 
 
 class SeccompProfile(Wire):
     """
-    System call filter.
+    Seccomp profile.
     """
 
-    type: Literal["RuntimeDefault"] = Field(description="RuntimeDefault is the runtime's own filter.")
+    type: Literal["RuntimeDefault"] = Field(
+        description="Type of the profile. RuntimeDefault is the default profile of the container runtime."
+    )
 
 
 class ConfigMapRef(Wire):
@@ -233,12 +240,12 @@ class ConfigMapRef(Wire):
     """
 
     name: str = Field(description="Name of the object.")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class TcpSocket(Wire):
     """
-    A connection that must open.
+    A TCP connection that must open.
     """
 
     port: int | str = Field(description="Number or name of the port.")
@@ -246,10 +253,10 @@ class TcpSocket(Wire):
 
 class Exec(Wire):
     """
-    A program that must end with 0.
+    A program that must exit with 0.
     """
 
-    command: list[str] | None = Field(default=None, description="Program and arguments; no shell is involved.")
+    command: list[str] | None = Field(default=None, description="Program and arguments. No shell is involved.")
 
 
 class Grpc(Wire):
@@ -258,7 +265,7 @@ class Grpc(Wire):
     """
 
     port: int = Field(description="Port number.")
-    service: str | None = Field(default=None, description="Name sent in the check.")
+    service: str | None = Field(default=None, description="Service name in the check.")
 
 
 class Capabilities(Wire):
@@ -287,12 +294,12 @@ class Capabilities(Wire):
             ]
         ]
         | None
-    ) = Field(default=None, description="Capabilities to add; IPC_LOCK is what RDMA needs.")
-    drop: list[str] | None = Field(default=None, description="Capabilities to take away, or ALL.")
+    ) = Field(default=None, description="Capabilities to add. RDMA needs IPC_LOCK.")
+    drop: list[str] | None = Field(default=None, description="Capabilities to drop, or ALL.")
 
 
 class Item(Wire):
-    key: str = Field(description="The key.")
+    key: str = Field(description="Name of the key.")
     path: str = Field(description="Path of the file.")
     mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
 
@@ -307,12 +314,12 @@ class NodePublishSecretRef(Wire):
 
 class SecretKeyRef(Wire):
     """
-    One key of a Secret or ConfigMap of the replica's namespace on the cluster.
+    A key of a Secret or ConfigMap in the replica's namespace on the cluster.
     """
 
     name: str = Field(description="Name of the object.")
     key: str = Field(description="Key inside the object.")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class FieldRef(Wire):
@@ -328,8 +335,8 @@ class ResourceFieldRef(Wire):
     A resource amount of a container.
     """
 
-    container_name: str | None = Field(default=None, description="The container; default is this one.")
-    resource: str = Field(description="For example limits.memory.")
+    container_name: str | None = Field(default=None, description="Name of the container. Default is this container.")
+    resource: str = Field(description="Name of the resource, for example limits.memory.")
     divisor: int | str | None = Field(default=None, description="A Kubernetes quantity, for example 16, 500m or 64Gi.")
 
 
@@ -340,7 +347,7 @@ class HttpHeader(Wire):
 
 class Sleep(Wire):
     """
-    Wait.
+    Wait before the next step.
     """
 
     seconds: int = Field(description="Seconds to wait.")
@@ -352,8 +359,8 @@ class SourceConfigMap(Wire):
     """
 
     name: str = Field(description="Name of the object.")
-    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    items: list[Item] | None = Field(default=None, description="Keys to mount, with their paths. Default is all keys.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class ServiceAccountToken(Wire):
@@ -362,8 +369,8 @@ class ServiceAccountToken(Wire):
     """
 
     path: str = Field(description="Path of the file.")
-    audience: str | None = Field(default=None, description="Who the token is meant for.")
-    expiration_seconds: int | None = Field(default=None, description="Lifetime of the token.")
+    audience: str | None = Field(default=None, description="Intended audience of the token.")
+    expiration_seconds: int | None = Field(default=None, description="Lifetime of the token in seconds.")
 
 
 class DownwardAPIItem(Wire):
@@ -375,22 +382,22 @@ class DownwardAPIItem(Wire):
 
 class VolumeClaimTemplateSpecResources(Wire):
     """
-    How much.
+    Requested storage.
     """
 
-    requests: dict[str, int | str] = Field(description="Amounts by resource name; a volume claims storage.")
+    requests: dict[str, int | str] = Field(description="Amounts by resource name. A volume requests storage.")
 
 
 class Device(Wire):
     name: str = Field(description="Name of the request.")
     device: str = Field(description="Name of the device in the InferenceClass.")
     driver: str | None = Field(default=None, description="DRA driver of the device.")
-    claim: Literal["DRA", "DevicePlugin", "Synthetic"] = Field(description="How the device reaches the pod.")
+    claim: Literal["DRA", "DevicePlugin", "Synthetic"] = Field(description="The way a pod gets the device.")
     device_class_name: str | None = Field(default=None, description="DeviceClass on the cluster for DRA.")
     resource_name: str | None = Field(default=None, description="Extended resource for DevicePlugin.")
     count: int = Field(description="Devices per pod.")
     memory: int | str | None = Field(default=None, description="Memory of one device as its class publishes it.")
-    selectors: list[Selector] | None = Field(default=None, description="The user's expressions, verbatim.")
+    selectors: list[Selector] | None = Field(default=None, description="The author's expressions, verbatim.")
 
 
 class Crossplane(Wire):
@@ -419,10 +426,10 @@ class NodeSelectorDevice(Wire):
     name: str = Field(description="Name of the request, for example gpu.")
     count: int | None = Field(
         default=None,
-        description="Devices per pod. Default for the first request is the topology's devices per node (tensor x dataLocal), for every other 1.",
+        description="Devices per pod. Default for the first request is the topology's devices per node (tensor x dataLocal). Default for every other request is 1.",
     )
     selectors: list[NodeSelectorDeviceSelector] | None = Field(
-        default=None, description="Expressions that a device must all satisfy."
+        default=None, description="CEL expressions. A device must satisfy all of them."
     )
 
 
@@ -431,30 +438,30 @@ class SecurityContext(Wire):
     Security settings of all containers of the pod.
     """
 
-    run_as_user: int | None = Field(default=None, description="Numeric id.")
-    run_as_group: int | None = Field(default=None, description="Numeric id.")
+    run_as_user: int | None = Field(default=None, description="Numeric ID.")
+    run_as_group: int | None = Field(default=None, description="Numeric ID.")
     run_as_non_root: bool | None = Field(default=None, description="Refuse to start as root.")
-    fs_group: int | None = Field(default=None, description="Numeric id.")
+    fs_group: int | None = Field(default=None, description="Numeric ID.")
     fs_group_change_policy: Literal["Always", "OnRootMismatch"] | None = Field(
-        default=None, description="When ownership is changed."
+        default=None, description="Policy for changing the ownership of volumes."
     )
-    supplemental_groups: list[int] | None = Field(default=None, description="Further groups.")
+    supplemental_groups: list[int] | None = Field(default=None, description="Supplemental groups.")
     seccomp_profile: SeccompProfile | None = None
 
 
 class EnvFrom(Wire):
-    prefix: str | None = Field(default=None, description="Put in front of every key.")
+    prefix: str | None = Field(default=None, description="Prefix for every key.")
     config_map_ref: ConfigMapRef | None = None
     secret_ref: ConfigMapRef | None = None
 
 
 class ContainerSecurityContext(Wire):
     """
-    Security settings of the container. Privileged containers are not offered.
+    Security settings of the container. Privileged containers are not supported.
     """
 
-    run_as_user: int | None = Field(default=None, description="Numeric id.")
-    run_as_group: int | None = Field(default=None, description="Numeric id.")
+    run_as_user: int | None = Field(default=None, description="Numeric ID.")
+    run_as_group: int | None = Field(default=None, description="Numeric ID.")
     run_as_non_root: bool | None = Field(default=None, description="Refuse to start as root.")
     read_only_root_filesystem: bool | None = Field(default=None, description="Mount the root file system read only.")
     allow_privilege_escalation: bool | None = Field(
@@ -470,9 +477,9 @@ class ConfigMap(Wire):
     """
 
     name: str = Field(description="Name of the ConfigMap.")
-    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
+    items: list[Item] | None = Field(default=None, description="Keys to mount, with their paths. Default is all keys.")
     default_mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class Secret(Wire):
@@ -481,26 +488,26 @@ class Secret(Wire):
     """
 
     secret_name: str = Field(description="Name of the Secret.")
-    items: list[Item] | None = Field(default=None, description="Which keys, and under which path. Default is all.")
+    items: list[Item] | None = Field(default=None, description="Keys to mount, with their paths. Default is all keys.")
     default_mode: int | None = Field(default=None, description="File mode, 0 to 511 (octal 0777).")
-    optional: bool | None = Field(default=None, description="Start without it when it is missing.")
+    optional: bool | None = Field(default=None, description="Ignore a missing object or key.")
 
 
 class Csi(Wire):
     """
-    A volume a CSI driver makes for the pod.
+    A volume that a CSI driver creates for the pod.
     """
 
     driver: str = Field(description="Name of the driver.")
-    read_only: bool | None = Field(default=None, description="Mount it read only.")
-    fs_type: str | None = Field(default=None, description="File system.")
+    read_only: bool | None = Field(default=None, description="Mount the volume read only.")
+    fs_type: str | None = Field(default=None, description="Type of the file system.")
     volume_attributes: dict[str, str] | None = Field(default=None, description="Settings for the driver.")
     node_publish_secret_ref: NodePublishSecretRef | None = None
 
 
 class ValueFrom(Wire):
     """
-    Where the value comes from on the cluster.
+    Source of the value on the cluster.
     """
 
     secret_key_ref: SecretKeyRef | None = None
@@ -511,12 +518,12 @@ class ValueFrom(Wire):
 
 class HttpGet(Wire):
     """
-    An HTTP request that must answer 200 to 399.
+    An HTTP request that must be answered with a status from 200 to 399.
     """
 
     path: str | None = Field(default=None, description="Path of the request.")
     port: int | str = Field(description="Number or name of the port.")
-    scheme: Literal["HTTP", "HTTPS"] | None = Field(default=None, description="Default HTTP.")
+    scheme: Literal["HTTP", "HTTPS"] | None = Field(default=None, description="Scheme of the request. Default is HTTP.")
     http_headers: list[HttpHeader] | None = Field(default=None, description="Headers to send.")
 
 
@@ -540,29 +547,33 @@ class DownwardAPI(Wire):
 
 class VolumeClaimTemplateSpec(Wire):
     """
-    What is claimed.
+    Spec of the claim.
     """
 
     access_modes: list[Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]] = Field(
-        description="How the volume may be mounted."
+        description="Access modes of the volume."
     )
-    storage_class_name: str | None = Field(default=None, description="Storage class; default is the cluster's.")
-    volume_mode: Literal["Filesystem", "Block"] | None = Field(default=None, description="Default Filesystem.")
+    storage_class_name: str | None = Field(
+        default=None, description="Storage class. Default is the cluster's default class."
+    )
+    volume_mode: Literal["Filesystem", "Block"] | None = Field(
+        default=None, description="Mode of the volume. Default is Filesystem."
+    )
     resources: VolumeClaimTemplateSpecResources
 
 
 class Status(Wire):
     """
-    How far the replica has come.
+    Progress of the replica.
     """
 
     phase: Literal["Pending", "Admitted", "Starting", "Running", "Degraded", "Failed"] | None = Field(
         default=None,
-        description="Pending waits for its cluster's admission; Admitted is accepted; Starting is rendered and not serving yet; Running serves with all workers; Degraded serves with some; Failed cannot serve without a change.",
+        description="Phase of the replica. Pending means that its cluster has not admitted it. Admitted means that it is not rendered yet. Starting means that it is rendered and does not serve yet. Running means that it serves with all workers. Degraded means that it serves with some workers. Failed means that it cannot serve without a change.",
     )
-    cluster: str | None = Field(default=None, description="The InferenceCluster it runs on.")
+    cluster: str | None = Field(default=None, description="The InferenceCluster that the replica runs on.")
     observed_generation: int | None = Field(
-        default=None, description="Generation of the spec that this status speaks of."
+        default=None, description="Generation of the spec that this status describes."
     )
     rendered: Rendered | None = None
     workers: StatusWorkers | None = None
@@ -572,7 +583,7 @@ class Status(Wire):
 
 class NodeSelector(Wire):
     """
-    The devices one pod needs. Write cel, one expression for the accelerators the topology counts, or devices, the long form with one entry per kind of device.
+    The devices that one pod needs. Write cel, one expression for the devices that the topology counts, or devices, the long form with one entry for each kind of device.
     """
 
     cel: str | None = Field(
@@ -580,8 +591,7 @@ class NodeSelector(Wire):
         description='CEL expression over device.driver, device.attributes["domain"].name and device.capacity["domain"].name, exactly as in a Kubernetes ResourceClaim, for example device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("70Gi")) >= 0.',
     )
     devices: list[NodeSelectorDevice] | None = Field(
-        default=None,
-        description="Device requests of ONE pod. The first request is the accelerator that the topology counts.",
+        default=None, description="Device requests of ONE pod. The topology counts the devices of the first request."
     )
     constraints: list[Constraint] | None = Field(default=None, description="Relations between the devices of one pod.")
 
@@ -594,7 +604,7 @@ class Env(Wire):
 
 class StartupProbe(Wire):
     """
-    How the container's state is probed. Defaults are described in the documentation.
+    Probe of the container. Defaults are described in the documentation.
     """
 
     http_get: HttpGet | None = None
@@ -603,17 +613,22 @@ class StartupProbe(Wire):
     grpc: Grpc | None = None
     initial_delay_seconds: int | None = Field(default=None, description="Seconds before the first probe.")
     period_seconds: int | None = Field(default=None, description="Seconds between probes.")
-    timeout_seconds: int | None = Field(default=None, description="Seconds one probe may take.")
-    success_threshold: int | None = Field(default=None, description="Successes in a row that count.")
-    failure_threshold: int | None = Field(default=None, description="Failures in a row that count.")
+    timeout_seconds: int | None = Field(default=None, description="Timeout of one probe in seconds.")
+    success_threshold: int | None = Field(
+        default=None, description="Consecutive successes after which the probe counts as successful."
+    )
+    failure_threshold: int | None = Field(
+        default=None, description="Consecutive failures after which the probe counts as failed."
+    )
     termination_grace_period_seconds: int | None = Field(
-        default=None, description="Seconds to stop after a failed probe."
+        default=None,
+        description="Termination grace period in seconds after a failed probe.",
     )
 
 
 class Lifecycle(Wire):
     """
-    What runs after the start and before the stop of the container.
+    Actions after the start and before the stop of the container.
     """
 
     post_start: PostStart | None = None
@@ -633,39 +648,39 @@ class Source(Wire):
 
 class VolumeClaimTemplate(Wire):
     """
-    The claim.
+    Template of the claim.
     """
 
     spec: VolumeClaimTemplateSpec
 
 
 class Container(Wire):
-    name: str = Field(description="Name of the container; engine for the one that runs the model.")
+    name: str = Field(description="Name of the container. The container that runs the model is named engine.")
     image: str = Field(description="Image of the container, with a tag or a digest.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="When the image is pulled. Default as in Kubernetes, by the tag."
+        default=None, description="Pull policy of the image. Default as in Kubernetes, by the tag."
     )
     command: list[str] | None = Field(
         default=None,
-        description="Program that replaces the image's entry point. Each entry is one argument; no shell is involved.",
+        description="Program that replaces the image's entry point. Each entry is one argument. No shell is involved.",
     )
     args: list[str] | None = Field(
-        default=None, description="Arguments. Each entry is one argument; no shell is involved."
+        default=None, description="Arguments. Each entry is one argument. No shell is involved."
     )
-    working_dir: str | None = Field(default=None, description="Directory the program starts in.")
+    working_dir: str | None = Field(default=None, description="Working directory of the program.")
     env: list[Env] | None = Field(
         default=None, description="Environment variables. Names that start with MODELPLANE_ are reserved."
     )
     env_from: list[EnvFrom] | None = Field(
         default=None,
-        description="Objects of the replica's namespace on the cluster whose keys become environment variables.",
+        description="Objects in the replica's namespace on the cluster whose keys become environment variables.",
     )
     resources: Resources | None = None
     ports: list[Port] | None = Field(
-        default=None, description="Ports of the container. The engine's default is 8000 named http."
+        default=None, description="Ports of the container. The engine's default is port 8000 with the name http."
     )
     volume_mounts: list[VolumeMount] | None = Field(
-        default=None, description="Where volumes of the pod appear in the container."
+        default=None, description="Mounts of the pod's volumes in the container."
     )
     startup_probe: StartupProbe | None = None
     liveness_probe: StartupProbe | None = None
@@ -685,7 +700,7 @@ class Projected(Wire):
 
 class Ephemeral(Wire):
     """
-    A claim that is made for the pod and goes with it.
+    A PersistentVolumeClaim that is created for the pod and deleted with it.
     """
 
     volume_claim_template: VolumeClaimTemplate
@@ -705,32 +720,32 @@ class Volume(Wire):
 
 class TemplateSpec(Wire):
     """
-    Containers and volumes of the pod. Node selection, claims and affinity are derived, not written here.
+    Containers and volumes of the pod. Node selection, claims and affinity are derived and cannot be set here.
     """
 
     containers: list[Container] = Field(
-        description="The container named engine runs the model; every other container is a sidecar."
+        description="The container named engine runs the model. Every other container is a sidecar."
     )
     image_pull_secrets: list[ImagePullSecret] | None = Field(
         default=None,
-        description="Secrets of the replica's namespace on the cluster with which images are pulled.",
+        description="Secrets for pulling images, in the replica's namespace on the cluster.",
     )
     volumes: list[Volume] | None = Field(
-        default=None, description="Volumes of the pod. Volumes of the node itself (hostPath) are not offered."
+        default=None, description="Volumes of the pod. Volumes of the node itself (hostPath) are not supported."
     )
     service_account_name: str | None = Field(
         default=None, description="Service account of the replica's namespace on the cluster."
     )
     termination_grace_period_seconds: int | None = Field(
         default=None,
-        description="Seconds a pod may take to finish its streams when it is stopped.",
+        description="Seconds for a pod to finish its streams when it is stopped.",
     )
     security_context: SecurityContext | None = None
 
 
 class Template(Wire):
     """
-    The pod of one node of a worker, in the shape of a PodTemplateSpec (a curated subset).
+    Template of the pod on each node of a worker. It is a subset of PodTemplateSpec.
     """
 
     metadata: Metadata | None = None
@@ -739,12 +754,12 @@ class Template(Wire):
 
 class Workers(Wire):
     """
-    The engine instances of one replica.
+    The workers of one replica.
     """
 
     count: int | None = Field(
         default=None,
-        description="Workers per replica. One worker is one complete engine instance, possibly over several nodes. Default: 1.",
+        description="Number of workers per replica. A worker is one complete engine, which can span several nodes. Default: 1.",
     )
     topology: Topology | None = None
     template: Template
@@ -752,7 +767,7 @@ class Workers(Wire):
 
 class Prefill(Wire):
     """
-    The prefill role of a disaggregated replica; the fields above are then those of the decode role.
+    The prefill role of a disaggregated replica. The fields above belong to the decode role then.
     """
 
     pool: str = Field(description="Node pool of the cluster that holds the pods of this role.")
@@ -766,19 +781,19 @@ class Prefill(Wire):
 
 class Spec(Wire):
     """
-    What to run, where, and on which devices.
+    The workload, its cluster and its devices.
     """
 
     deployment_ref: DeploymentRef
     cluster_name: str = Field(
-        description="The InferenceCluster it runs on. A move to another cluster is a new replica.",
+        description="The InferenceCluster that the replica runs on. A move to another cluster needs a new replica.",
     )
     priority: int | None = Field(
         default=None,
-        description="When capacity is short, replicas with the higher priority are admitted first. Running ones are never displaced. Default: 0.",
+        description="Priority of the replicas when capacity is short. Replicas with a higher priority are admitted first. Running replicas are never displaced. Default: 0.",
     )
     backend: Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"] = Field(
-        description="Serving technology it is rendered for."
+        description="Backend that the replica is rendered for."
     )
     model: Model | None = None
     engine: Engine | None = None
@@ -796,7 +811,7 @@ class Spec(Wire):
 
 class ModelReplica(Document):
     """
-    ModelReplica is one complete serving instance on one cluster. It is composed by a ModelDeployment, which has decided the cluster, the pools and the devices; its function renders it for one serving technology. Do not write it by hand.
+    ModelReplica is one replica of a ModelDeployment: all workers of all roles, on one cluster. The ModelDeployment composes it and has chosen the cluster, the pools and the devices. Its function renders it for one backend. Do not create it by hand.
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

@@ -17,31 +17,31 @@ class GatewayRef(Wire):
 
 class Timeouts(Wire):
     """
-    When a request is given up.
+    Timeouts of requests.
     """
 
     request: str | None = Field(
         default=None,
-        description="Longest time of a whole request with its answer. 0s means no limit, so that streams are not cut. Default: 0s.",
+        description="Maximum duration of a whole request with its answer. 0s means no limit, so that streams are not cut. Default: 0s.",
     )
-    idle: str | None = Field(default=None, description="Longest silence on a stream. Default: 3600s.")
+    idle: str | None = Field(default=None, description="Maximum idle time of a stream. Default: 3600s.")
 
 
 class Retries(Wire):
     """
-    When a request is tried again. Only causes that cannot run a generation twice are offered.
+    Retries of failed requests. Only causes that cannot run a generation twice are supported.
     """
 
-    attempts: int | None = Field(default=None, description="Further attempts. 0 means none. Default: 2.")
+    attempts: int | None = Field(default=None, description="Maximum number of retries. 0 means none. Default: 2.")
     on: list[str] | None = Field(
         default=None,
-        description='Causes, or status codes in quotes. Write the key in quotes too ("on"): YAML reads it as a truth value otherwise. Default: ["connect-failure", "503"].',
+        description='Causes, or status codes in quotes. Write the key in quotes too ("on"), because YAML reads it as a Boolean otherwise. Default: ["connect-failure", "503"].',
     )
 
 
 class RateLimit(Wire):
     """
-    Limit of requests to this service, counted by each proxy of the gateway.
+    Limit of requests to this service. Each proxy of the gateway counts separately.
     """
 
     requests: int = Field(description="Requests per unit.")
@@ -54,16 +54,16 @@ class Endpoints(Wire):
     """
 
     matched: int | None = Field(default=None, description="Endpoints that match a group.")
-    ready: int | None = Field(default=None, description="Of these, ready ones.")
+    ready: int | None = Field(default=None, description="Matching endpoints that are ready.")
 
 
 class Backend(Wire):
     endpoint: str | None = Field(default=None, description="The ModelEndpoint.")
     backend_name: str | None = Field(default=None, description="The gateway's Backend.")
-    group: int | None = Field(default=None, description="Which entry of spec.endpoints, from 0.")
+    group: int | None = Field(default=None, description="Index of the entry in spec.endpoints, from 0.")
     weight: int | None = Field(default=None, description="Weight in the route.")
     priority: int | None = Field(default=None, description="Priority of its group.")
-    ready: bool | None = Field(default=None, description="It may receive requests.")
+    ready: bool | None = Field(default=None, description="True when the endpoint may receive requests.")
 
 
 class Condition(Wire):
@@ -77,12 +77,12 @@ class Condition(Wire):
 
 class Jwt(Wire):
     """
-    Callers send a JSON Web Token.
+    Clients send a JSON Web Token.
     """
 
     issuer: str = Field(description="Issuer of the tokens.")
     audiences: list[str] | None = Field(default=None, description="Accepted audiences. Empty means any.")
-    jwks_uri: str = Field(description="Where the issuer's keys are read.")
+    jwks_uri: str = Field(description="URL of the issuer's keys.")
 
 
 class CompositionRef(Wire):
@@ -101,13 +101,13 @@ class ResourceRef(Wire):
 
 class MatchExpression(Wire):
     key: str = Field(description="The label's key.")
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How the label is compared.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="Operator that compares the label.")
     values: list[str] | None = Field(default=None, description="Values for In and NotIn.")
 
 
 class SecretRef(Wire):
     """
-    Secret of the same namespace. Each key is a client's name, each value that client's key without "Bearer ".
+    Secret of the same namespace. Each key is a client's name. Each value is that client's key without "Bearer ".
     """
 
     name: str = Field(description="Name of the Secret.")
@@ -115,12 +115,12 @@ class SecretRef(Wire):
 
 class Status(Wire):
     """
-    Where the service is and what answers.
+    Observed state of the service, with its URL and its endpoints.
     """
 
     address: str | None = Field(default=None, description="Address of the gateway.")
     url: str | None = Field(default=None, description="Base URL for clients; they append /v1/...")
-    gateway: str | None = Field(default=None, description="The InferenceGateway that was chosen.")
+    gateway: str | None = Field(default=None, description="The selected InferenceGateway.")
     endpoints: Endpoints | None = None
     backends: list[Backend] | None = Field(default=None, description="The endpoints of the route.")
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
@@ -141,20 +141,20 @@ class Crossplane(Wire):
 
 class Selector(Wire):
     """
-    Which ModelEndpoints of the same namespace belong to the group, by their labels.
+    ModelEndpoints of the same namespace that belong to the group, by their labels.
     """
 
     match_labels: dict[str, str] | None = Field(
         default=None, description="Labels that must all be present with exactly this value."
     )
     match_expressions: list[MatchExpression] | None = Field(
-        default=None, description="Conditions on labels that must all hold."
+        default=None, description="Label requirements that must all be met."
     )
 
 
 class ApiKeys(Wire):
     """
-    Callers send a key in the Authorization header. It never reaches an endpoint.
+    Clients send a key in the Authorization header. It is never forwarded to an endpoint.
     """
 
     secret_ref: SecretRef
@@ -165,17 +165,17 @@ class Endpoint(Wire):
     selector: Selector
     weight: int | None = Field(
         default=None,
-        description="Share of the group among those of the same priority, divided evenly among its endpoints. 0 drains it. Default: 1.",
+        description="Share of the group among the groups of the same priority. It is divided evenly among the endpoints of the group. 0 drains the group. Default: 1.",
     )
     priority: int | None = Field(
         default=None,
-        description="0 comes first. A higher number receives requests only when all lower ones are unhealthy. Default: 0.",
+        description="Priority of the group. 0 comes first. A higher number receives requests only when all groups with lower numbers are unhealthy. Default: 0.",
     )
 
 
 class Auth(Wire):
     """
-    Who may call.
+    Authentication of clients.
     """
 
     api_keys: ApiKeys | None = None
@@ -184,13 +184,13 @@ class Auth(Wire):
 
 class Spec(Wire):
     """
-    The URL, what stands behind it, and how requests are treated.
+    The URL, its endpoints, and the treatment of requests.
     """
 
     gateway_ref: GatewayRef | None = None
     host: str | None = Field(
         default=None,
-        description="Host name of the service: <anything>.<namespace>.<hostname of the gateway>, or one the gateway grants to this namespace. Without it the service is reached under the path /<namespace>/<name>.",
+        description="Host name of the service: <anything>.<namespace>.<hostname of the gateway>, or one that the gateway grants to this namespace. Without it, the service is reached under the path /<namespace>/<name>.",
     )
     endpoints: list[Endpoint] = Field(description="Groups of endpoints.")
     timeouts: Timeouts | None = None

@@ -1,4 +1,4 @@
-"""One word for one thing: what CONTRIBUTING ("Words") calls by one name has no other in class names and messages."""
+"""The words of CONTRIBUTING ("Words"): a thing with a name there has no other in class names, messages and the API."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -72,6 +73,14 @@ MESSAGES_ALLOWED = {
         "belong to this machine",
     ): "where the server listens, no node of a pool",
 }
+# (text of a definition): why it may stand there. Clouds have words of their own, and people know them by those.
+DESCRIPTIONS_ALLOWED = {
+    "Machine type, for example a3-ultragpu-8g.": "the field of Google Cloud",
+    "Instance type, for example p5en.48xlarge.": "the field of Amazon EC2",
+    "Name of the cloud's reservation to consume.": "capacity that was bought from a cloud, no admission",
+}
+# A description begins with its noun: kubectl explain prints it below the field's name.
+_OPENING = re.compile(r"(What|Which|Whether|How|Who|Whom|Where|When|Why|It|They|Its|Their)\b")
 
 _MESSAGE_WORD = re.compile("|".join(rf"\b(?:{word})\b" for word in MESSAGE_WORDS), re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -105,6 +114,29 @@ def _sentences(tree: ast.Module) -> Iterator[str]:
             text = " ".join(node.value.split())
             if " " in node.value.strip():
                 yield text
+
+
+def _descriptions(node: object) -> Iterator[str]:
+    """Yield the descriptions of a definition, and the messages of its rules."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("description", "message") and isinstance(value, str):
+                yield " ".join(value.split())
+            else:
+                yield from _descriptions(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _descriptions(value)
+
+
+def _definitions() -> Iterator[tuple[str, str]]:
+    for path in sorted((REPOSITORY / "apis").glob("*/definition.yaml")):
+        for text in _descriptions(yaml.safe_load(path.read_text(encoding="utf-8"))):
+            yield str(path.relative_to(REPOSITORY)), text
+
+
+def _wrong_openings(where: str, text: str) -> list[str]:
+    return [f"{where}: {text}: begin with the noun"] if _OPENING.match(text) else []
 
 
 def _wrong_classes(classes: Iterator[Class]) -> list[str]:
@@ -142,6 +174,19 @@ def test_messages_use_the_words_of_the_glossary() -> None:
     ] == []
 
 
+def test_descriptions_of_the_api_use_the_words_of_the_glossary() -> None:
+    assert [
+        wrong
+        for where, text in _definitions()
+        if text not in DESCRIPTIONS_ALLOWED
+        for wrong in _wrong_words(where, text)
+    ] == []
+
+
+def test_descriptions_of_the_api_begin_with_their_noun() -> None:
+    assert [wrong for where, text in _definitions() for wrong in _wrong_openings(where, text)] == []
+
+
 def test_no_class_name_stands_in_two_modules_of_placement_and_devices() -> None:
     modules: dict[str, list[str]] = defaultdict(list)
     for one in _classes("lib/modelplane/placement", "lib/modelplane/devices"):
@@ -152,7 +197,9 @@ def test_no_class_name_stands_in_two_modules_of_placement_and_devices() -> None:
 def test_every_exception_is_needed() -> None:
     classes = set(_classes("lib", "functions"))
     texts = {module: " ".join(_sentences(tree)) for module, tree in _modules(*_MESSAGE_ROOMS)}
+    described = {text for _, text in _definitions()}
     assert [one for one in CLASSES_ALLOWED if one not in classes] == []
+    assert [one for one in DESCRIPTIONS_ALLOWED if one not in described] == []
     assert [one for one in MESSAGES_ALLOWED if one[1] not in texts.get(one[0], "")] == []
 
 
@@ -181,3 +228,23 @@ def test_a_class_with_another_word_is_found(source: str, wrong: list[str]) -> No
 def test_a_message_with_another_word_is_found(source: str, words: list[str]) -> None:
     found = [wrong for text in _sentences(ast.parse(source)) for wrong in _wrong_words("x.py", text)]
     assert [wrong.rpartition("say ")[2] for wrong in found] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("description: The slot it runs in.", ["device or node"], id="a-description"),
+        pytest.param("rules: [{message: the machine is full}]", ["node"], id="the-message-of-a-rule"),
+        pytest.param("machine: {description: A node.}", [], id="the-name-of-a-field"),
+        pytest.param("description: Where it runs.", ["begin with the noun"], id="an-opening-without-a-noun"),
+        pytest.param("description: {type: string, description: What is said.}", ["begin with the noun"], id="nested"),
+        pytest.param("description: Whereabouts of the replica.", [], id="only-whole-words"),
+    ],
+)
+def test_a_description_with_another_word_is_found(text: str, words: list[str]) -> None:
+    found = [
+        wrong
+        for said in _descriptions(yaml.safe_load(text))
+        for wrong in (*_wrong_words("x.yaml", said), *_wrong_openings("x.yaml", said))
+    ]
+    assert [wrong.rpartition(": ")[2].removeprefix("say ") for wrong in found] == words
