@@ -1,4 +1,4 @@
-"""Every error this library raises on purpose.
+"""Errors that this library raises on purpose.
 
 "Not fetched yet" and "does not fit" are values, never exceptions. An exception that is not a `ModelplaneError` is a
 bug.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 
 class ModelplaneError(Exception):
-    """Root of the tree; catch it only at an edge (servicer, command)."""
+    """The root of all errors. Only the servicer and the command catch it."""
 
 
 class InvalidInput(ModelplaneError):
-    """The author of a document must change something.
+    """An error that the author of a document must correct.
 
-    `path` is the field inside the document, from its root, e.g. ("spec", "nodeSelector", "cel"); a caller that knows
-    only a part of the path leaves it to the next one out to prefix the rest (see `under`).
+    `path` is the field from the root of the document, for example ("spec", "nodeSelector", "cel"). A caller that knows
+    only the end of the path lets its own caller add the prefix (see `under`).
     """
 
     reason = "InvalidInput"
@@ -26,7 +26,7 @@ class InvalidInput(ModelplaneError):
         self.path = path
 
     def under(self, *prefix: str | int) -> InvalidInput:
-        """Return the same error with `prefix` in front of its path."""
+        """Return the same error with `prefix` added to its path."""
         self.path = (*prefix, *self.path)
         return self
 
@@ -37,8 +37,8 @@ class InvalidInput(ModelplaneError):
 class InvalidSelector(InvalidInput):
     """A CEL selector that does not compile, or that the API server would refuse for its cost.
 
-    `line` and `column` count from 1 and are None where the fault has no place; `offending` is the text at fault. The
-    message already shows the place with a caret. `hint` is what to write instead, where somebody knew.
+    `line` and `column` count from 1 and are None if the error has no position. `offending` is the text that caused it.
+    The message already marks the position with a caret. `hint` is the correction, empty if none is known.
     """
 
     reason = "InvalidNodeSelector"
@@ -59,12 +59,12 @@ class InvalidSelector(InvalidInput):
 
     @property
     def line_of_text(self) -> str:
-        """Return the fault in one line, for places that have only one: without the caret, with the text at fault."""
+        """Return the error in one line: without the caret, with the text that caused it."""
         return f"{dotted(self.path)}: {self.said}" if self.path else self.said
 
     @property
     def said(self) -> str:
-        """Return the same without the path."""
+        """Return the error in one line without the path."""
         first = self.message.partition("\n")[0].strip()
         near = f', near "{self.offending}"' if self.offending and self.offending not in first else ""
         return f"{first}{near}" + (f"; {self.hint}" if self.hint else "")
@@ -77,19 +77,19 @@ class InvalidShape(InvalidInput):
 
 
 class InvalidQuantity(InvalidInput):
-    """Text that is not a Kubernetes quantity or version."""
+    """A text that is not a Kubernetes quantity or version."""
 
     reason = "InvalidQuantity"
 
 
 class OverBudget(InvalidInput):
-    """Input that is valid and would cost more work than one object may: the message names the number and the limit."""
+    """A valid input that would cost more work than one object may. The message has the cost and the limit."""
 
     reason = "OverBudget"
 
 
 class Unsupported(ModelplaneError):
-    """Known, and not offered here: the message says what to use instead."""
+    """A known feature that is not offered. The message says what to use instead."""
 
     reason = "Unsupported"
 
@@ -100,7 +100,7 @@ class Unsupported(ModelplaneError):
 
 
 def dotted(path: tuple[str | int, ...]) -> str:
-    """Return a field path as people write it: `spec.containers[0].name`."""
+    """Return a field path in the usual notation: `spec.containers[0].name`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

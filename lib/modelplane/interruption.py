@@ -1,6 +1,6 @@
-"""Whether an answer is still wanted: asked between the steps of long work, and answered by whoever had it begun.
+"""Interruption of long work, between its steps, by the caller that started it.
 
-This is no input. Work that is not interrupted has the answer it would have without; work that is has none.
+An interruption is not an input. Work that is not interrupted returns the same answer with or without the check.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from contextvars import ContextVar
 from typing import TypeAlias
 
 Check: TypeAlias = Callable[[], None]
-"""Returns nothing, perhaps after others had a turn, or raises `Interrupted`."""
+"""A check that returns, perhaps after others had a turn, or raises `Interrupted`."""
 
 
 class Interrupted(Exception):
-    """Nobody waits for the answer any more. No fault of any author, so no `ModelplaneError`; nothing is to catch it."""
+    """The caller no longer waits for the answer. It is no author's fault, so no `ModelplaneError`; do not catch it."""
 
 
 def _nobody() -> None:
@@ -26,7 +26,7 @@ _check: ContextVar[Check] = ContextVar("check", default=_nobody)
 
 
 def checkpoint() -> None:
-    """Ask whether to go on. Cost: less than a microsecond, so once for each step that takes longer.
+    """Check whether to continue. Cost: less than a microsecond, so call it once for each step that takes longer.
 
     Raises: Interrupted.
     """
@@ -35,7 +35,7 @@ def checkpoint() -> None:
 
 @contextmanager
 def asking(check: Check) -> Iterator[None]:
-    """Let every `checkpoint` of the block ask `check`."""
+    """Make every `checkpoint` of the block call `check`."""
     token = _check.set(check)
     try:
         yield

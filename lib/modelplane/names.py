@@ -1,13 +1,13 @@
-"""Every label, key and derived name, in one place.
+"""Names: all labels, keys and derived names.
 
-Names derive from namespace and name, so that equal names in two namespaces never meet, and are cut with a digest where
-Kubernetes or a backend limits their length.
+A derived name depends on namespace and name, so that equal names in two namespaces never collide. A name that exceeds
+the limit of Kubernetes or of a backend is truncated and gets a digest.
 
-A name that is cut ends in "-" and 16 hexadecimal digits, and no other does: a name that would is given a digest as
-well. So a cut name never is another's whole name, and two cut names are one only where their digests are. By the
-birthday bound that is one chance in 37 million among a million names of which all that is left to read is the same
-(with five digits, which earlier versions used, one in two among 1,200). Whoever looks for two such names of his own
-needs four thousand million tries, and for one that meets a name that exists four thousand million times as many.
+A truncated name ends in "-" and 16 hexadecimal digits. No other name does, because a name that would end so gets a
+digest too. So a truncated name never equals a complete one, and two truncated names are equal only if their digests
+are. By the birthday bound the chance is one in 37 million among a million names with the same readable part (with five
+digits, which earlier versions used, it was one in two among 1,200). A search for two colliding names needs four
+thousand million tries; a search for a collision with an existing name needs four thousand million times as many.
 """
 
 from __future__ import annotations
@@ -55,25 +55,25 @@ _ENDS_IN_DIGEST = re.compile(rf"-[0-9a-f]{{{DIGEST_DIGITS}}}\Z")
 
 
 def digest(*parts: str, digits: int = DIGEST_DIGITS) -> str:
-    """Return a stable hexadecimal digest of `parts`; a separator keeps ("a", "bc") and ("ab", "c") apart."""
+    """Return a stable hexadecimal digest of `parts`; ("a", "bc") and ("ab", "c") have different digests."""
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:digits]
 
 
 def bounded(*parts: str, limit: int = LABEL_MAX) -> str:
-    """Return `parts` joined by "-", cut to `limit` characters with a digest of the whole when it is longer."""
+    """Return `parts` joined by "-"; a longer name is truncated to `limit` characters with a digest of the whole."""
     return _bounded("-".join(parts), parts, limit)
 
 
 def hashed(*parts: str, of: Sequence[str], limit: int = LABEL_MAX) -> str:
-    """Return `parts` joined by "-", with a digest of them and of what the name stands for besides; it is never whole.
+    """Return `parts` joined by "-", always with a digest of `parts` and `of`.
 
-    So two kinds of things can share a kind of object: the names of one are `bounded`, those of the other `hashed`.
+    So two owners can share a kind of object: the names of one are `bounded`, those of the other `hashed`.
     """
     return _cut("-".join(parts), (*parts, *of), limit)
 
 
 def former(*parts: str, limit: int = LABEL_MAX) -> str:
-    """Return the name that earlier versions gave: what stands under it keeps it, and nothing new gets it."""
+    """Return the name that earlier versions used. Existing objects keep it, and new objects never get it."""
     whole = "-".join(parts)
     if len(whole) <= limit:
         return whole
@@ -90,17 +90,17 @@ def _cut(whole: str, parts: Sequence[str], limit: int) -> str:
 
 
 def backend(endpoint: str) -> str:
-    """Return the name of an endpoint's Backend."""
+    """Return the name of the Backend of an endpoint."""
     return bounded(endpoint)
 
 
 def credential_filter(endpoint: str) -> str:
-    """Return the name of the filter that sets an endpoint's credential."""
+    """Return the name of the filter that sets the credential of an endpoint."""
     return bounded(endpoint, _CREDENTIAL)
 
 
 def former_credential_filter(endpoint: str) -> str:
-    """Return the name that earlier versions gave it."""
+    """Return the name that earlier versions gave to the filter that sets the credential of an endpoint."""
     return former(endpoint, _CREDENTIAL)
 
 
@@ -110,20 +110,20 @@ def qualified(namespace: str, name: str) -> str:
 
 
 def scale_selector(namespace: str, deployment: str) -> str:
-    """Return the serialised label selector for the scale subresource; it matches no pod of the control plane.
+    """Return the serialized label selector for the scale subresource; it matches no pod of the control plane.
 
-    The value is a label value (63 characters); a longer pair is cut with a hash.
+    The value is a label value of at most 63 characters; a longer pair is truncated with a digest.
     """
     value = _bounded(f"{namespace}.{deployment}", (namespace, deployment), LABEL_MAX)
     return f"{LABEL_SCALE_TARGET}={value}"
 
 
 def replica(deployment: str, index: int) -> str:
-    """Return the name of the deployment's replica number `index`."""
+    """Return the name of replica number `index` of the deployment."""
     tail = f"-{index}"
     return f"{bounded(deployment, limit=REPLICA_NAME_MAX - len(tail))}{tail}"
 
 
 def internal_host(namespace: str, replica_name: str) -> str:
-    """Return the host name by which a replica is addressed between gateways."""
+    """Return the host name of a replica between gateways."""
     return f"{replica_name}.{namespace}.{INTERNAL_DOMAIN}"

@@ -1,7 +1,7 @@
-"""Quantities and versions as Kubernetes understands them, read from an author's text.
+"""Quantities and versions of Kubernetes, parsed from the text of an author.
 
-The exact values are `kubecel`'s, so that a selector and a template mean the same amount. Text is read here and not
-there, because here a text that is none is the author's fault (`InvalidInput`).
+The values are those of `kubecel`, so that a selector and a template mean the same amount. This module turns a parse
+error into an error of the author (`InvalidInput`).
 """
 
 from __future__ import annotations

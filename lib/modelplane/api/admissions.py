@@ -1,7 +1,7 @@
-"""`status.admissions` of an InferenceCluster: what it admitted each replica with.
+"""Admissions of an InferenceCluster (`status.admissions`): the spec and holdings that each replica was admitted with.
 
-Shape: one entry for all replicas that are written alike, since those of one deployment on one pool are, with the
-replicas by `namespace/name` and the digest of each one's uid. So an entry grows by some forty bytes with a replica.
+Shape: one entry for all replicas with equal specs, such as those of one deployment on one pool. The entry lists the
+replicas by `namespace/name` with a digest of the uid, so it grows by about forty bytes per replica.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from modelplane.workload.model import Role
 Json: TypeAlias = Any
 
 _UID_DIGITS = 8
-"""A server chooses uids, so nobody can try until two share so many digits."""
+"""The digits of a uid digest. They suffice because the server chooses uids, so nobody can search for a collision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one replica was admitted with: the object by its uid, its spec by a digest, and what that takes."""
+    """The record of one admission: digests of the uid and the spec, and the holdings."""
 
     uid: str
     digest: str
@@ -33,17 +33,17 @@ class Record:
 
 
 def uid_of(resource: Mapping[str, Json]) -> str:
-    """Return by what an object is told from an earlier one of its name."""
+    """Return the digest that tells an object from an earlier one with the same name."""
     return uid_digest(Field(resource).at("metadata", "uid").text(""))
 
 
 def uid_digest(uid: str) -> str:
-    """Return what stands for a uid."""
+    """Return the digest of a uid."""
     return names.digest(uid, digits=_UID_DIGITS)
 
 
 def encode(records: Mapping[str, Record]) -> list[dict[str, Json]]:
-    """Return status.admissions of the replicas by `namespace/name`, in an order that their contents give."""
+    """Return status.admissions for records by `namespace/name`, in an order that depends only on their content."""
     groups: dict[tuple[str, tuple[Holding, ...]], dict[str, str]] = {}
     for key, record in sorted(records.items()):
         groups.setdefault((record.digest, record.holdings), {})[key] = record.uid
@@ -54,7 +54,7 @@ def encode(records: Mapping[str, Record]) -> list[dict[str, Json]]:
 
 
 def decode(status: Field) -> dict[str, Record]:
-    """Return the records of a cluster by `namespace/name`; an entry that cannot be read is as if it were not there."""
+    """Return the records of a cluster by `namespace/name`; an invalid entry is ignored."""
     found: dict[str, Record] = {}
     for entry in _entries(status):
         try:
@@ -67,7 +67,7 @@ def decode(status: Field) -> dict[str, Record]:
 
 
 def find(status: Field, key: str) -> Record | None:
-    """Return what one replica was admitted with, None where the cluster has written nothing down of it."""
+    """Return the record of one replica, None if the cluster has none."""
     for entry in _entries(status):
         try:
             if key in entry.at("replicas").members():

@@ -1,7 +1,7 @@
-"""The kinds of this API, read from the bundle that is installed with the package.
+"""Catalogue of the kinds of this API, read from the bundle that is installed with the package.
 
 The bundle is generated from apis/ and holds every CompositeResourceDefinition and Composition, so that the installed
-package needs no other file. It is read once per process, when first asked for.
+package needs no other file. It is read once per process, on first use.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ def kinds() -> tuple[str, ...]:
 
 
 def definition(kind: str) -> Mapping[str, Json]:
-    """Return the CompositeResourceDefinition of a kind. Raises: KeyError for a kind that is not ours (a bug of the
-    caller).
+    """Return the CompositeResourceDefinition of a kind.
+
+    Raises: KeyError for a kind of another API (a bug of the caller).
     """
     found: Mapping[str, Json] = _bundle()[kind]["definition"]
     return found
@@ -48,7 +49,7 @@ def derived(kind: str) -> Mapping[str, Json]:
 
 @caches.kept(caches.VERSIONS_MAX)
 def structural_kind(kind: str) -> structural.Kind:
-    """Return a kind in the form that defaults and checks documents. Cost: some milliseconds, once."""
+    """Return the structural form of a kind, which defaults and checks documents. Cost: some milliseconds, once."""
     return structural.kind_of(derived(kind))
 
 

@@ -1,6 +1,6 @@
-"""A plan encoded into the status of its ModelDeployment, and the words of its conditions.
+"""Status of a ModelDeployment, encoded from a plan, and the messages of its conditions.
 
-Partial is never healthy: `ReplicasScheduled` is True only when every wanted replica holds a placement.
+A partial placement is never healthy: `ReplicasScheduled` is True only when every wanted replica holds a placement.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is known of the replicas beside the plan, by name.
+    """The state of the replicas beside the plan, by name.
 
-    `ready` run with all their workers; `outdated` are written as an earlier deployment said.
+    `ready` replicas run with all their workers. `outdated` replicas have the spec of an earlier deployment.
     """
 
     ready: Collection[str]
@@ -27,7 +27,7 @@ class Seen:
 
 
 def encode(plan: Plan, *, namespace: str, deployment: str, backend: str | None, seen: Seen) -> dict[str, Json]:
-    """Return the status in full."""
+    """Return the complete status."""
     placed = [replica for replica in plan.composed if replica.holds_place]
     ready = seen.ready
     status: dict[str, Json] = {
@@ -50,7 +50,7 @@ def encode(plan: Plan, *, namespace: str, deployment: str, backend: str | None, 
 
 
 def moves(plan: Plan) -> tuple[PlacedReplica, ...]:
-    """Return the replicas that hold a place and shall leave it, or be written anew there."""
+    """Return the replicas that hold a place and must leave it or be rewritten there."""
     return tuple(one for one in plan.composed if one.holds_place and one.note and one.state is State.RETAINED)
 
 
@@ -61,16 +61,16 @@ def _move(replica: PlacedReplica, plan: Plan) -> dict[str, Json]:
 
 
 def scheduled_reason(plan: Plan) -> tuple[str, str]:
-    """Return reason and message of `ReplicasScheduled`; the reason starts with Partial when some are placed."""
+    """Return the reason and message of `ReplicasScheduled`; the reason starts with Partial if some are placed."""
     if plan.shortfall is None:
         replicas = "replica holds" if plan.wanted == 1 else "replicas hold"
         return "AllScheduled", f"{plan.wanted} {replicas} a placement" if plan.wanted else "no replicas are wanted"
     nearest = max((count.reason for count in plan.shortfall.reasons), key=lambda reason: reason.order, default=None)
     reason = "NoMatchingCluster" if nearest is None else nearest.condition or nearest.text
-    message = f"{plan.placed} of {plan.wanted} replicas placed; {plan.shortfall.message}"
+    message = f"{plan.placed} of {plan.wanted} replicas are placed; {plan.shortfall.message}"
     closest = plan.shortfall.closest
     if closest is not None:
-        message += f"; closest is {closest.cluster}: would fit if {closest.would_fit_if}"
+        message += f"; closest is {closest.cluster}: it would fit if {closest.would_fit_if}"
     return (f"Partial{reason}" if plan.placed else reason), message
 
 

@@ -1,4 +1,4 @@
-"""ModelEndpoint: wire to domain."""
+"""ModelEndpoint, decoded for routing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CHECK_PATH = re.compile(r"/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*\Z")
 
 
 def decode(document: Mapping[str, Json]) -> Endpoint:
-    """Return the endpoint that a ModelEndpoint describes.
+    """Return the endpoint of a ModelEndpoint.
 
     Raises: InvalidInput with the field's full path (the author's fault).
     """
@@ -64,7 +64,7 @@ def decode(document: Mapping[str, Json]) -> Endpoint:
 
 
 def is_composed(document: Mapping[str, Json]) -> bool:
-    """Return whether a ModelDeployment made the endpoint: whatever it says, its controller is one."""
+    """Return whether a ModelDeployment composed the endpoint, which only its controller reference decides."""
     return any(
         owner.at("controller").value is True
         and owner.at("kind").value == "ModelDeployment"
@@ -74,7 +74,7 @@ def is_composed(document: Mapping[str, Json]) -> bool:
 
 
 def check_egress(endpoint: Endpoint, rules: Sequence[Rules]) -> None:
-    """Return when one of the gateways at least lets requests leave to the endpoint; none at all has plain rules.
+    """Check that at least one of the gateways allows requests to the endpoint. Without gateways plain rules apply.
 
     Raises: InvalidInput with the field's full path (the author's fault).
     """
@@ -100,27 +100,32 @@ def _check_composed(endpoint: Endpoint, spec: Field) -> None:
     """Return when the endpoint leads to its own replica and to nothing beside it behind the same gateway."""
     own = names.internal_host(endpoint.namespace, endpoint.name)
     if endpoint.host != own:
-        raise spec.at("host").wrong(f"of an endpoint that a ModelDeployment composed is {own}; write one of your own")
+        raise spec.at("host").wrong(
+            f"must be {own} for an endpoint that a ModelDeployment composes; create another ModelEndpoint instead"
+        )
     if endpoint.url.prefix:
-        raise spec.at("url").wrong("of an endpoint that a ModelDeployment composed has no path; write one of your own")
+        raise spec.at("url").wrong(
+            "must have no path for an endpoint that a ModelDeployment composes; create another ModelEndpoint instead"
+        )
 
 
 def is_draining(document: Mapping[str, Json]) -> bool:
-    """Return whether the endpoint is to receive no further requests."""
+    """Return whether the endpoint must receive no further requests."""
     return Field(document).at("spec", "drain").value is True
 
 
 def in_force(document: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the part of the spec that the gateway's objects are made from, as the status keeps it."""
+    """Return the part of the spec that the objects of the gateway are made from; the status keeps it."""
     spec = Field(document).at("spec").members()
     return {key: spec[key] for key in _IN_FORCE if spec.get(key) is not None}
 
 
 def candidate(document: Mapping[str, Json], rules: Rules = _PLAIN, *, is_carried: bool = False) -> Candidate:
-    """Return the endpoint as a service sees it: one that cannot be read, or that the `rules` of its gateway refuse, is
-    what its status says is in force, and what that cannot be read either is a candidate with a problem; never an error.
+    """Return the endpoint as a candidate of a service. An invalid endpoint is never an error.
 
-    `is_carried`: the service's route leads to it, and what is in force stays although the rules have changed.
+    An endpoint that is invalid, or that the `rules` of its gateway refuse, is read from status.inForce. If that is
+    invalid too, the candidate has only a problem. With `is_carried` the route of the service already includes the
+    endpoint, so status.inForce stays although the rules have changed.
     """
     root = Field(document)
     name = root.at("metadata", "name").text()
@@ -134,7 +139,7 @@ def candidate(document: Mapping[str, Json], rules: Rules = _PLAIN, *, is_carried
         if kept is None:
             is_unrecorded = is_ready and not root.at("status", "inForce").is_set
             return Candidate(name, ready=False, problem=str(error), is_silent=is_silent, is_unrecorded=is_unrecorded)
-        endpoint, problem = kept, f"{error}; what runs is kept as it is"
+        endpoint, problem = kept, f"{error}; the existing configuration is kept as it is"
     return Candidate(name, is_ready, backend_name, endpoint, problem, is_silent, credential_name)
 
 
@@ -205,9 +210,8 @@ def _credential(field: Field) -> Credential | None:
     key = field.at("secretRef", "key")
     if key.text(CREDENTIAL_KEY) != CREDENTIAL_KEY:
         raise key.wrong(
-            f"must be {CREDENTIAL_KEY!r}: the gateway reads this key of the Secret and no other; it must hold the "
-            "whole value of the "
-            'header, for example "Bearer sk-..."'
+            f"must be {CREDENTIAL_KEY!r}: the gateway reads only this key of the Secret; its value must be the whole "
+            'value of the header, for example "Bearer sk-..."'
         )
     scheme = field.at("scheme").choice(AuthScheme, AuthScheme.BEARER)
     header = _AUTHORIZATION
@@ -224,14 +228,13 @@ def _tls(spec: Field, address: Url, host: str | None) -> Tls | None:
     field = spec.at("tls")
     if address.scheme is not Scheme.HTTPS:
         if field.is_set:
-            raise field.wrong("applies to https; write spec.url with https://, or remove tls")
+            raise field.wrong("applies only to https; write spec.url with https://, or remove tls")
         return None
     sni = field.at("sni").optional() or (address.host if address.kind is AddressKind.FQDN else host)
     if sni is None:
         raise field.at("sni").wrong(
-            "is required for https to an address: write the name in the endpoint's certificate, or the gateway would "
-            "ask for the "
-            "name its client used"
+            "is required for https to an address, because the gateway would otherwise ask for the name that its client "
+            "used; write the name in the endpoint's certificate"
         )
     skip = field.at("insecureSkipVerify").flag(default=False)
     authorities = tuple(
@@ -248,5 +251,5 @@ def _health(field: Field) -> HealthCheck | None:
         return None
     path = field.at("path")
     if not _CHECK_PATH.match(path.text("/health")):
-        raise path.wrong('must start with "/" and go on with URL characters only')
+        raise path.wrong('must start with "/" and have only URL characters')
     return HealthCheck(path.text("/health"), field.at("interval").text("10s"), field.at("timeout").text("5s"))

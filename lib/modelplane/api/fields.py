@@ -1,7 +1,7 @@
-"""Typed access to one field of a JSON document that remembers where it is.
+"""Typed access to the fields of a JSON document, with their paths.
 
-The API server has validated and defaulted what we read, yet composed and offline documents pass here too: what is
-needed and missing or of a wrong type is the author's fault and is refused with its full path, never a KeyError.
+The API server validates and defaults most documents, but composed and offline ones are read here too. A required field
+that is missing, or a field of a wrong type, is the author's fault: it is refused with its full path, never a KeyError.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _SHOWN_BELOW = 10**20
 
 @dataclass(slots=True)
 class Field:
-    """A value and where it is; `value` None means that the field is absent. Nobody changes one.
+    """A value and its path. `value` is None if the field is absent. A field is never changed.
 
-    Not frozen, and the path put together only when somebody asks: a hundred thousand are made when a large fleet is
-    first read, and that takes a third of the time so.
+    The class is not frozen, and the path is built only on demand, because a large fleet needs a hundred thousand fields
+    and takes a third of the time this way.
     """
 
     value: Json
@@ -36,7 +36,7 @@ class Field:
 
     @property
     def path(self) -> Path:
-        """Return the steps from the document's root."""
+        """Return the path from the root of the document."""
         return self._tail if self._above is None else (*self._above.path, *self._tail)
 
     @property
@@ -45,7 +45,7 @@ class Field:
         return self.value is not None
 
     def at(self, *keys: str) -> Field:
-        """Return the field below; a missing step on the way gives an absent field."""
+        """Return the field below; it is absent if a step of the way is missing."""
         # Every document of a fleet is read through here, so the steps on the way make no Field of their own.
         value = self.value
         for key in keys:
@@ -57,7 +57,7 @@ class Field:
         return Field(value, keys, self)
 
     def text_at(self, key: str, default: str | None = None) -> str:
-        """Return `at(key).text(default)`, without a Field where the text is there; so read all of a large fleet."""
+        """Return `at(key).text(default)`. If the text is present no Field is made, which matters for a large fleet."""
         if type(self.value) is dict:
             value = self.value.get(key)
             if value and type(value) is str:
@@ -65,7 +65,7 @@ class Field:
         return self.at(key).text(default)
 
     def integer_at(self, key: str, default: int | None = None) -> int:
-        """Return `at(key).integer(default)`, without a Field where the integer is there, or not and need not be."""
+        """Return `at(key).integer(default)`. If the integer or a default is present no Field is made."""
         if type(self.value) is dict:
             value = self.value.get(key, default)
             if type(value) is int:
@@ -73,14 +73,14 @@ class Field:
         return self.at(key).integer(default)
 
     def texts(self) -> tuple[str, ...]:
-        """Return the strings of a list, none when absent. Raises: InvalidInput for an empty one and anything else."""
+        """Return the strings of a list, none if absent. Raises: InvalidInput for an empty string or another type."""
         value = self.value
         if type(value) is list and set(map(type, value)) <= _TEXTS and "" not in value:
             return tuple(value)
         return tuple([entry.text() for entry in self.items()])
 
     def members(self) -> Mapping[str, Json]:
-        """Return the object, empty when absent. Raises: InvalidInput when it is something else."""
+        """Return the object, empty if absent. Raises: InvalidInput for another type."""
         if self.value is None:
             return {}
         if not isinstance(self.value, _OBJECT):
@@ -88,7 +88,7 @@ class Field:
         return self.value
 
     def items(self) -> Iterator[Field]:
-        """Return the elements of a list, none when absent. Raises: InvalidInput when it is something else."""
+        """Return the elements of a list, none if absent. Raises: InvalidInput for another type."""
         if self.value is None:
             return iter(())
         if not isinstance(self.value, (list, tuple)):
@@ -96,7 +96,7 @@ class Field:
         return iter([Field(value, (index,), self) for index, value in enumerate(self.value)])
 
     def text(self, default: str | None = None) -> str:
-        """Return a string; an absent or empty one gives `default`. Raises: InvalidInput when there is neither."""
+        """Return a string; `default` replaces an absent or empty one. Raises: InvalidInput if there is neither."""
         if self.value is None or self.value == "":
             if default is None:
                 raise self.wrong("is required")
@@ -106,11 +106,11 @@ class Field:
         return self.value
 
     def optional(self) -> str | None:
-        """Return a string, None when absent or empty."""
+        """Return a string, None if it is absent or empty."""
         return self.text("") or None
 
     def integer(self, default: int | None = None) -> int:
-        """Return an integer, `default` when absent. Raises: InvalidInput when there is neither."""
+        """Return an integer, `default` if absent. Raises: InvalidInput if there is neither."""
         if self.value is None:
             if default is None:
                 raise self.wrong("is required")
@@ -120,20 +120,20 @@ class Field:
         return self.value
 
     def count(self, default: int | None = None, *, least: int, most: int) -> int:
-        """Return an integer from `least` to `most`, the bounds of the definition, `default` when absent.
+        """Return an integer from `least` to `most`, the bounds of the definition; `default` if absent.
 
-        What reached us past the definition would be computed with: time and memory must not grow with a number. Raises:
-        InvalidInput, as `integer`, and for one out of bounds.
+        A document that was not validated must not cost time and memory by a large number. Raises: InvalidInput, as
+        `integer`, and for an integer out of bounds.
         """
         value = self.integer(default)
         if value < least:
-            raise self.wrong(f"must be at least {least}, is {_shown(value)}")
+            raise self.wrong(f"must be at least {least}, not {_shown(value)}")
         if value > most:
-            raise self.wrong(f"must be at most {most}, is {_shown(value)}")
+            raise self.wrong(f"must be at most {most}, not {_shown(value)}")
         return value
 
     def flag(self, *, default: bool) -> bool:
-        """Return a boolean, `default` when absent."""
+        """Return a boolean, `default` if absent."""
         if self.value is None:
             return default
         if not isinstance(self.value, bool):
@@ -141,7 +141,7 @@ class Field:
         return self.value
 
     def choice(self, kinds: type[Choice], default: Choice | None = None) -> Choice:
-        """Return the member of `kinds`, `default` when absent or empty. Raises: InvalidInput for anything else."""
+        """Return the member of `kinds`, `default` if absent or empty. Raises: InvalidInput for any other value."""
         if default is not None and (self.value is None or self.value == ""):
             return default
         text = self.text()
@@ -158,7 +158,7 @@ class Field:
         return Field(value, keys[:way], self).wrong("must be an object")
 
     def wrong(self, message: str) -> InvalidInput:
-        """Return the error to raise about this field."""
+        """Return an error about this field."""
         return InvalidInput(message, path=self.path)
 
 

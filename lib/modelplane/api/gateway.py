@@ -1,4 +1,4 @@
-"""InferenceGateway: wire to domain, and what a service reads of its status."""
+"""InferenceGateway, decoded for routing, with the part of its status that a service reads."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ENVOY_GATEWAY_NAMESPACE = "envoy-gateway-system"
 
 @dataclass(frozen=True, slots=True)
 class GatewayState:
-    """A gateway and the address it was given, empty while it has none."""
+    """A gateway and its address, empty while it has none."""
 
     gateway: Gateway
     address: str
 
 
 def decode(document: Mapping[str, Json]) -> Gateway:
-    """Return the gateway that an InferenceGateway describes.
+    """Return the gateway of an InferenceGateway.
 
     Raises: InvalidInput with the field's full path (the author's fault), Unsupported for a version that is too old.
     """
@@ -41,7 +41,7 @@ def decode(document: Mapping[str, Json]) -> Gateway:
     envoy, gateway = spec.at("envoyGateway"), spec.at("gateway")
     certificates = tuple(ref.at("name").text() for ref in gateway.at("tls", "certificateRefs").items())
     if gateway.at("tls").is_set and not certificates:
-        raise gateway.at("tls", "certificateRefs").wrong("needs at least one Secret with certificate and key")
+        raise gateway.at("tls", "certificateRefs").wrong("must have at least one Secret with a certificate and a key")
     port = gateway.at("port").integer(443 if certificates else 80)
     if not 1 <= port <= 65535:
         raise gateway.at("port").wrong("must be between 1 and 65535")
@@ -64,7 +64,7 @@ def decode(document: Mapping[str, Json]) -> Gateway:
 
 
 def state(document: Mapping[str, Json]) -> GatewayState:
-    """Return the gateway with what its status says: its address, and the Gateway object that really stands.
+    """Return the gateway with the address and the existing Gateway object from its status.
 
     Raises: as `decode`.
     """
@@ -131,7 +131,7 @@ def _networks(field: Field) -> tuple[Network, ...]:
 def _denied(field: Field) -> tuple[Network, ...]:
     for item in field.items():
         if _network(item).prefixlen == 0:
-            raise item.wrong("denies every address; write onlyAllowed: true instead, with what is allowed")
+            raise item.wrong("denies every address; set onlyAllowed: true and list the allowed addresses instead")
     return _networks(field)
 
 

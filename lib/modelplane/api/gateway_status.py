@@ -1,9 +1,7 @@
-"""What a gateway's controller says about its objects: verdicts out of the status of Gateway API and Envoy Gateway
-kinds.
+"""Verdicts of a gateway's controller on its objects, read from the status of Gateway API and Envoy Gateway kinds.
 
-A verdict is None while the controller has not spoken about what the object is now: no condition yet, or one about an
-older generation. Source: Gateway API v1.6.1, Envoy Gateway v1.9.0; `Accepted` of a route alone stays True for backends
-that are refused, so it never stands alone here.
+A verdict is None until the controller has processed the current generation. Source: Gateway API v1.6.1, Envoy Gateway
+v1.9.0. `Accepted` of a route stays True for backends that are refused, so it is never used alone.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ Resource: TypeAlias = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`is_good` None: nothing is known yet. `reason` and `message` are the controller's own."""
+    """A verdict of the controller, with its reason and message. `is_good` is None while it is unknown."""
 
     is_good: bool | None
     reason: str
@@ -29,33 +27,33 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class GatewayAddress:
-    """Where a Gateway was programmed; `address` empty while it has none."""
+    """The verdict on a Gateway, and its address, empty while it has none."""
 
     verdict: Verdict
     address: str
 
 
 def unseen(kind: str) -> Verdict:
-    """Return the verdict on an object that is not there yet."""
+    """Return the verdict on an object that does not exist yet."""
     return Verdict(None, "NotCreated", f"the {kind} does not exist yet")
 
 
 def backend(resource: Resource | None) -> Verdict:
-    """Return whether the gateway accepted a Backend."""
+    """Return the verdict of the gateway on a Backend."""
     if resource is None:
         return unseen("Backend")
     return _judged(resource, _conditions(Field(resource).at("status")), "Accepted", "Backend")
 
 
 def gateway_class(resource: Resource | None) -> Verdict:
-    """Return whether a controller accepted a GatewayClass."""
+    """Return the verdict of the controller on a GatewayClass."""
     if resource is None:
         return unseen("GatewayClass")
     return _judged(resource, _conditions(Field(resource).at("status")), "Accepted", "GatewayClass")
 
 
 def policy(resource: Resource | None, kind: str) -> Verdict:
-    """Return whether every ancestor accepted a policy; the first that did not speaks for all."""
+    """Return the worst verdict of the ancestors of a policy."""
     if resource is None:
         return unseen(kind)
     ancestors = list(Field(resource).at("status", "ancestors").items())
@@ -63,7 +61,7 @@ def policy(resource: Resource | None, kind: str) -> Verdict:
 
 
 def gateway(resource: Resource | None) -> GatewayAddress:
-    """Return whether a Gateway is programmed, and its first address."""
+    """Return the verdict on a Gateway, good if it is programmed, and its first address."""
     if resource is None:
         return GatewayAddress(unseen("Gateway"), "")
     status = Field(resource).at("status")
@@ -73,7 +71,7 @@ def gateway(resource: Resource | None) -> GatewayAddress:
 
 
 def route(resource: Resource | None, *, gateway_namespace: str, gateway_name: str) -> Verdict:
-    """Return whether a route carries traffic at that gateway: accepted, its references resolved, its backends there."""
+    """Return the verdict on a route at that gateway: accepted, references resolved, and backends available."""
     if resource is None:
         return unseen("HTTPRoute")
     for parent in Field(resource).at("status", "parents").items():
@@ -84,7 +82,7 @@ def route(resource: Resource | None, *, gateway_namespace: str, gateway_name: st
 
 
 def ready(resource: Resource | None, kind: str) -> Verdict:
-    """Return whether an object that Crossplane manages is ready."""
+    """Return the verdict on an object that Crossplane manages, good if it is ready."""
     if resource is None:
         return unseen(kind)
     return _judged(resource, _conditions(Field(resource).at("status")), "Ready", kind)
@@ -105,17 +103,17 @@ def _route(resource: Resource, conditions: Mapping[str, Field]) -> Verdict:
             return Verdict(
                 is_good=False, reason=condition.at("reason").text(optional), message=condition.at("message").text("")
             )
-    return Verdict(is_good=True, reason="Accepted", message="the gateway carries the route")
+    return Verdict(is_good=True, reason="Accepted", message="the gateway has accepted the route")
 
 
 def _judged(resource: Resource, conditions: Mapping[str, Field], kind: str, of: str) -> Verdict:
     condition = conditions.get(kind)
     if condition is None:
-        return Verdict(None, "Waiting", f"the {of} has no condition {kind} yet: is its controller running?")
+        return Verdict(None, "Waiting", f"the {of} has no condition {kind} yet; check its controller")
     generation = Field(resource).at("metadata", "generation").integer(0)
     seen = condition.at("observedGeneration").integer(generation)
     if seen < generation:
-        return Verdict(None, "Waiting", f"the {of} was changed and its controller has not looked at it since")
+        return Verdict(None, "Waiting", f"the controller has not processed the current generation of the {of} yet")
     text = condition.at("message").text("")
     status = condition.at("status").text("Unknown")
     is_good = {"True": True, "False": False}.get(status)

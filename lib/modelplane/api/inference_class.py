@@ -1,7 +1,7 @@
-"""InferenceClass decoded: the hardware of one node, as the matcher sees it.
+"""InferenceClass, decoded into the hardware of one node.
 
-Shape: the whole resource as plain JSON. A class is published by the platform team and read by many, so a fault in one
-of its values is reported with the value's path and never guessed around.
+Shape: the whole resource as plain JSON. The platform team publishes a class for many readers, so an invalid value is
+reported with its path and never replaced by a guess.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KIND = "InferenceClass"
 _PRICE = re.compile(r"(?=.{1,32}\Z)[0-9]+(\.[0-9]+)?")
 UNITS_MAX = 64
 DEVICES_MAX = 1024
-"""Equal physical devices of a node, and devices of one kind, as the definition bounds them."""
+"""The limits of the definition for equal physical devices of a node, and for devices of one kind."""
 
 
 def decode(resource: Mapping[str, Json]) -> NodeClass:
@@ -57,7 +57,7 @@ def _devices(spec: Field, counter_sets: tuple[CounterSet, ...]) -> tuple[Device,
             partitions.most_at_once(family)
     except Undecided:
         raise spec.at("sharedCounters").wrong(
-            "can be shared out in too many ways to be counted; list fewer devices or fewer placements"
+            "has too many possible partitions to be counted; list fewer devices or fewer placements"
         ) from None
     return tuple(replace(device, count=counts[index]) for index, device in enumerate(devices))
 
@@ -80,7 +80,7 @@ def _draw(entry: Field, counter_sets: tuple[CounterSet, ...], alike: int) -> Dra
     found = next((one for one in counter_sets if one.name == name), None)
     if found is None:
         known = ", ".join(one.name for one in counter_sets) or "none"
-        raise entry.at("counterSet").wrong(f'there is no counter set "{name}" in spec.sharedCounters; there is {known}')
+        raise entry.at("counterSet").wrong(f'counter set "{name}" is not in spec.sharedCounters, which has {known}')
     has = dict(found.counters)
     counters = entry.at("counters")
     amounts = tuple((counter, _amount(counters.at(counter))) for counter in sorted(counters.members()))
@@ -89,7 +89,7 @@ def _draw(entry: Field, counter_sets: tuple[CounterSet, ...], alike: int) -> Dra
             raise counters.at(counter).wrong(_no_counter(found, counter))
         if units.quantity(amount) > units.quantity(has[counter]):
             raise counters.at(counter).wrong(
-                f"takes {amount}, and counter set {name} has {has[counter]} of it: no device could ever be allocated"
+                f"must be at most {has[counter]}, the amount of counter set {name}, not {amount}; no device would fit"
             )
     placements = tuple(
         tuple(sorted(_placed(one, found) for one in place.items())) for place in entry.at("placements").items()
@@ -116,12 +116,10 @@ def _draws(entry: Field, counter_sets: tuple[CounterSet, ...]) -> tuple[Draw, ..
     draws = tuple(_draw(one, counter_sets, _count(entry)) for one in listed.items())
     counts = {one.name: one.count for one in counter_sets if any(draw.counter_set == one.name for draw in draws)}
     if len(counts) < len(draws):
-        raise listed.wrong("names a counter set twice; put all it takes of a set into one entry")
+        raise listed.wrong("has two entries for one counter set; merge them into one entry")
     if len(set(counts.values())) > 1:
         written = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise listed.wrong(
-            f"draws from counter sets of different count ({written}), so that it cannot be said which belong together"
-        )
+        raise listed.wrong(f"consumes counters of sets with different counts ({written}); the counts must be equal")
     if draws and entry.at("claim").choice(Claim, Claim.DRA) is not Claim.DRA:
         raise listed.wrong('goes with "claim: DRA" only; remove it or change claim')
     return draws
@@ -151,7 +149,7 @@ def _count(device: Field) -> int:
 def _attribute(field: Field) -> Attribute:
     kinds = [kind for kind in AttributeKind if field.at(kind).is_set]
     if len(kinds) != 1:
-        raise field.wrong(f"needs exactly one of {', '.join(AttributeKind)}, has {len(kinds)}")
+        raise field.wrong(f"must have exactly one of {', '.join(AttributeKind)}, not {len(kinds)}")
     (kind,) = kinds
     value = field.at(kind)
     if kind is AttributeKind.BOOL:

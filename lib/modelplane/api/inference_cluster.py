@@ -1,7 +1,7 @@
 """InferenceCluster, decoded for placement and rendering, and its ledger encoded into status.
 
-Shape: the whole resource as plain JSON. The devices of a pool are those of its class and stand in no status: a fleet
-of a thousand clusters has to stay a small request.
+Shape: the whole resource as plain JSON. The devices of a pool are those of its class and are in no status, so that a
+fleet of a thousand clusters stays a small request.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _UNPUBLISHED = Field(None)
 _ALLOCATIONS = Answers[str, Allocation](
     ALLOCATIONS_MAX, longest=ALLOCATION_CHARACTERS_MAX, name=f"{__name__}.allocations"
 )
-"""Entries of status.pools[].allocations by all that they say."""
+"""A cache of decoded entries of status.pools[].allocations by their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class ProviderConfigRef:
     name: str
 
     def encode(self) -> dict[str, Json]:
-        """Return it as an object reference."""
+        """Return the object reference."""
         return {"kind": self.kind, "name": self.name}
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayAddress:
-    """Where a cluster's gateway is reached; `address` is an IP address or a host name."""
+    """The address of a cluster's gateway. `address` is an IP address or a host name."""
 
     address: str
     port: int
@@ -71,7 +71,7 @@ class GatewayAddress:
 
 
 def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cluster:
-    """Return the cluster as its spec and its published status say, with the `classes` that are known.
+    """Return the cluster from its spec and its published status, with the known `classes`.
 
     Raises: InvalidInput with the path from the document's root.
     """
@@ -98,7 +98,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
 
 
 def illegible(resource: Mapping[str, Json], why: InvalidInput) -> Cluster:
-    """Return what stands for a cluster that `decode` refuses: nothing new goes there, and what is there stays."""
+    """Return the placeholder for a cluster that `decode` refuses: it takes no new replica and keeps those it has."""
     admitted = Field(resource).at("status").value
     told = admitted.get("admitted") if isinstance(admitted, Mapping) else None
     return Cluster(
@@ -111,25 +111,25 @@ def illegible(resource: Mapping[str, Json], why: InvalidInput) -> Cluster:
 
 
 def decode_accounting(root: Field) -> Accounting:
-    """Return what a pod is charged for on this cluster."""
+    """Return the accounting of this cluster."""
     return root.at("spec", "accounting").choice(Accounting, Accounting.DEVICE)
 
 
 def decode_scheduler(root: Field) -> str:
-    """Return the name of what places pods on this cluster; "None" is kube-scheduler alone."""
+    """Return the name of the cluster scheduler; "None" is kube-scheduler alone."""
     return root.at("spec", "scheduler").text_at("type", DEFAULT_SCHEDULER)
 
 
 def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: Mapping[str, Field]) -> tuple[Pool, ...]:
     """Return the pools in the order of the spec, each with the allocations published for it.
 
-    Raises: InvalidInput, also for one name that is listed twice: nobody could say whose devices are meant.
+    Raises: InvalidInput, also for a name that is listed twice, because its devices would be ambiguous.
     """
     pools: dict[str, Pool] = {}
     for entry in declared.items():
         name = entry.text_at("name")
         if name in pools:
-            raise entry.at("name").wrong(f'pool "{name}" is listed twice; every pool needs a name of its own')
+            raise entry.at("name").wrong(f'pool "{name}" is listed twice; pool names must be unique')
         status = published.get(name, _UNPUBLISHED)
         class_name = entry.text_at("className")
         pools[name] = Pool(
@@ -143,7 +143,7 @@ def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: M
 
 
 def decode_gateway(status: Field) -> GatewayAddress | None:
-    """Return the published address, None while there is none."""
+    """Return the published address of the gateway, None while there is none."""
     address = status.text_at("address", "")
     if not address:
         return None
@@ -164,7 +164,7 @@ def encode_gateway(gateway: GatewayAddress) -> dict[str, Json]:
 
 
 def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
-    """Return what a renderer may know of the cluster."""
+    """Return the facts of the cluster that renderers may read."""
     root = Field(resource)
     gateway = root.at("spec", "gateway")
     selectors: dict[str, dict[str, str]] = {}
@@ -188,7 +188,7 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
 
 
 def decode_provider_config(status: Field) -> ProviderConfigRef | None:
-    """Return the configuration that the cluster's function published, None before it did."""
+    """Return the configuration that the cluster's function published, None if it has not published one yet."""
     reference = status.at("providerConfigRef")
     name = reference.text_at("name", "") or None
     return None if name is None else ProviderConfigRef(reference.text_at("kind", "ClusterProviderConfig"), name)
@@ -220,12 +220,12 @@ def encode_pool(pool: Pool, account: PoolAccount) -> dict[str, Json]:
 
 
 def accelerator(node_class: NodeClass) -> str | None:
-    """Return the name of the class's accelerator: its first device that can be claimed, None when it has none."""
+    """Return the name of the first device of the class that can be claimed, None if there is none."""
     return next((device.name for device in node_class.devices if device.claim is not Claim.SYNTHETIC), None)
 
 
 def encode_summary(pools: Iterable[tuple[Pool, PoolAccount]], replicas: int) -> dict[str, Json]:
-    """Return the totals for people: pools, accelerators on nodes present now, those free, and replicas admitted."""
+    """Return the totals for people: pools, devices on present nodes, free devices, and admitted replicas."""
     count = devices = free = 0
     for pool, account in pools:
         count += 1
@@ -259,7 +259,7 @@ def _kept(entry: Field) -> Allocation:
 
 
 def decode_allocation(entry: Field) -> Allocation:
-    """Return one entry of status.pools[].allocations, read anew."""
+    """Return one decoded entry of status.pools[].allocations, without the cache."""
     devices = entry.at("devices")
     return Allocation(
         shape=PodShape(

@@ -1,4 +1,4 @@
-"""Where the author of a ModelDeployment wants its replicas, decoded for placement.
+"""Intent of a ModelDeployment, decoded for placement: number of replicas, selectors and limits.
 
 Shape: `spec` of ModelDeployment as plain JSON.
 """
@@ -25,7 +25,7 @@ from modelplane.placement.snapshot import (
 Json: TypeAlias = Any
 
 REPLICAS_MAX = 1000
-"""Replicas of one deployment, as the definition bounds them."""
+"""The limit of the definition for replicas of one deployment."""
 
 
 def decode(
@@ -36,9 +36,10 @@ def decode(
     backends: tuple[str, ...],
     schedulers: Mapping[str, str],
 ) -> Intent:
-    """Return the intent; `backends` are those that can serve the workload, `schedulers` those that are offered, each
-    with why it cannot place its pods.
+    """Return the intent.
 
+    `backends` are those that can serve the workload. `schedulers` are those that are offered, each with the reason why
+    it cannot place the pods.
     Raises: InvalidInput with the path from the document's root (the author's fault).
     """
     root = Field(spec, ("spec",))
@@ -62,7 +63,7 @@ def decode(
 
 
 def decode_tolerations(field: Field) -> tuple[Toleration, ...]:
-    """Return the tolerations of a deployment; none when absent."""
+    """Return the tolerations of a deployment, none if absent."""
     return tuple(_toleration(entry) for entry in field.items())
 
 
@@ -76,7 +77,7 @@ def decode_selector(field: Field) -> LabelSelector:
 
 
 def decode_taint(entry: Field) -> Taint:
-    """Return one taint of a cluster or of a pool's nodes."""
+    """Return a taint of a cluster or of the nodes of a pool."""
     return Taint(entry.text_at("key"), entry.at("effect").choice(Effect), entry.text_at("value", ""))
 
 

@@ -1,7 +1,7 @@
-"""The kinds of this API, each described once: what the server, the tree and the checks have to know of a kind.
+"""Kinds of this API, each described once for the server, the tree and the checks.
 
-A kind is added by its definition under apis/, a module here for its wire form, a composer, and one entry of `KINDS`.
-What may never happen here: a fact about one kind that another module repeats.
+To add a kind, add its definition under apis/, a module here for its wire form, a composer, and an entry of `KINDS`. No
+other module may repeat a fact about a kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Steps: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field that names another object of this API by its kind."""
+    """A field that names another object of this API."""
 
     path: Steps
     kind: str
@@ -30,7 +30,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class SecretUse:
-    """A field that refers to a Secret, and the purpose of that Secret in words."""
+    """A field that refers to a Secret, and the purpose of the Secret in words."""
 
     path: Steps
     purpose: str
@@ -40,9 +40,9 @@ class SecretUse:
 class Kind:
     """A kind of this API.
 
-    `condition` tells its author that something must be changed. `describe` gives one line about an object for a person,
-    `parts` lines of their own below it. `cluster_of` is the cluster on which the objects stand that it composes, None
-    for kinds that compose nothing there.
+    `condition` is the condition that tells the author about a required change. `describe` returns one line about an
+    object, `parts` the lines below it. `cluster_of` is the cluster of the objects that it composes, None for kinds that
+    compose nothing on a cluster.
     """
 
     name: str
@@ -118,13 +118,13 @@ _ALL = (
 )
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
-"""Every kind by name, in the order in which a reader asks for them."""
+"""The kinds by name, in the order of the documentation."""
 
 
 def values_at(
     value: Json, steps: Steps, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Yield each value that `steps` lead to, with its path; nothing where a step leads nowhere."""
+    """Yield each value at the path `steps`, with its exact path; nothing if a step does not exist."""
     if not steps:
         yield path, value
     elif steps[0] == "*":

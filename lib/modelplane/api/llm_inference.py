@@ -1,6 +1,6 @@
-"""LLMInference: wire to domain, and the ModelDeployment and ModelService it stands for.
+"""LLMInference, decoded, and the ModelDeployment and ModelService that it composes.
 
-Everything derived is written out in the composed ModelDeployment, so that a reader sees it and may copy it as a start.
+The composed ModelDeployment contains every derived value, so that a reader can see it and copy it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NVIDIA, _AMD = "gpu.nvidia.com", "gpu.amd.com"
 
 @dataclass(frozen=True, slots=True)
 class LLMInference:
-    """The four fields, decoded. `cluster_selector` is None where any cluster will do."""
+    """The decoded fields of an LLMInference. `cluster_selector` is None if any cluster is allowed."""
 
     namespace: str
     name: str
@@ -45,26 +45,26 @@ class LLMInference:
 
     @property
     def uri(self) -> str:
-        """Return where the weights are; a bare name is a Hugging Face repository."""
+        """Return the URI of the weights; a bare name is a Hugging Face repository."""
         return self.model if _SCHEME in self.model else f"hf://{self.model}"
 
     @property
     def engine(self) -> EngineType:
-        """Return the engine of the image; one that is not recognised is taken for vLLM, which this kind is about."""
+        """Return the engine of the image; an unknown image is assumed to run vLLM."""
         seen = engines.seen_in(self.image)
         return EngineType.VLLM if seen is EngineType.CUSTOM else seen
 
     @property
     def device_driver(self) -> str:
-        """Return the DRA driver whose GPUs the image is built for: AMD's for a ROCm build, else NVIDIA's.
+        """Return the DRA driver of the devices that the image is built for: AMD for a ROCm build, else NVIDIA.
 
-        An image runs on one vendor's GPUs only, so "any GPU" would place replicas that can never start.
+        An image runs only on the devices of one vendor, so "any GPU" would place replicas that never start.
         """
         return _AMD if "rocm" in self.image.lower() else _NVIDIA
 
 
 def decode(document: Mapping[str, Json]) -> LLMInference:
-    """Return what an LLMInference asks for.
+    """Return the decoded LLMInference.
 
     Raises: InvalidInput with the field's full path (the author's fault).
     """
@@ -123,7 +123,7 @@ def encode_deployment(wanted: LLMInference) -> dict[str, Json]:
 
 
 def encode_service(wanted: LLMInference) -> dict[str, Json]:
-    """Return the ModelService in front of the deployment's endpoints."""
+    """Return the ModelService for the endpoints of the deployment."""
     spec: dict[str, Json] = {"endpoints": [{"selector": {"matchLabels": {names.LABEL_DEPLOYMENT: wanted.name}}}]}
     if wanted.host:
         spec["host"] = wanted.host

@@ -1,7 +1,7 @@
-"""What a replica's pods were rendered as: the memory, in its status, by which an edit of a composed object is told.
+"""Record of the rendered objects of a replica, kept in its status, which reveals edits of composed objects.
 
-What runs is kept although it would be rendered otherwise today, so that what is desired cannot be computed anew; it is
-what was rendered then, and this says whether an observed object still is that.
+Running objects are kept even if they would be rendered differently today, so their desired state cannot be computed
+again. The record tells whether an observed object still is what was rendered.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """`source` is a digest of the replica that was rendered, empty where nothing is known; `objects` are digests of the
-    bare objects by their keys.
+    """The record of rendered objects.
+
+    `source` is a digest of the rendered replica, empty if it is unknown. `objects` are digests of the bare objects by
+    their keys.
     """
 
     source: str = ""
     objects: Mapping[str, str] = field(default_factory=dict)
 
     def edited(self, objects: Mapping[str, Json]) -> tuple[str, ...]:
-        """Return the keys of the observed `objects` that are not what was rendered; one that is gone is no edit."""
+        """Return the keys of the observed `objects` that differ from the rendered ones. A missing object is no edit."""
         known = self.objects
         return tuple(key for key in sorted(objects) if key in known and known[key] != _digest(objects[key]))
 
@@ -37,19 +39,19 @@ NOTHING_RENDERED = Rendered()
 
 
 def of(source: str, objects: Mapping[str, Json]) -> Rendered:
-    """Return the memory of objects that were rendered from `source`."""
+    """Return the record of objects that were rendered from `source`."""
     return Rendered(source, {key: _digest(manifest) for key, manifest in sorted(objects.items())})
 
 
 def encode(rendered: Rendered) -> dict[str, Json]:
-    """Return the part of the status; empty where nothing was rendered."""
+    """Return the part of the status, empty if nothing was rendered."""
     if not rendered.source:
         return {}
     return {"rendered": {"from": rendered.source, "objects": dict(rendered.objects)}}
 
 
 def decode(status: Mapping[str, Json]) -> Rendered:
-    """Return what a status remembers, nothing where it cannot be read."""
+    """Return the record of a status, an empty one if it is invalid."""
     try:
         told = Field(status).at("rendered")
         objects = told.at("objects")

@@ -1,8 +1,8 @@
-"""ModelReplica, both ways: `decode(encode(replica)) == replica` for every replica.
+"""ModelReplica, encoded and decoded: `decode(encode(replica)) == replica` for every replica.
 
-The decode role stands at the top of `spec`, the prefill role under `prefill`, each with `pool`, `nodeSelector`,
-`devices`, `constraints` and `workers`. `nodeSelector` is what the author asked; `devices` is what it was resolved
-to on the pool's class.
+The decode role is at the top of `spec`, the prefill role under `prefill`, each with `pool`, `nodeSelector`, `devices`,
+`constraints` and `workers`. `nodeSelector` is the request of the author; `devices` are the devices of the pool's class
+that it was resolved to.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DIGITS = 16
 
 
 def encode(replica: Replica, labels: Mapping[str, str] | None = None) -> dict[str, Json]:
-    """Return the ModelReplica object; `labels` are added below our own."""
+    """Return the ModelReplica object. `labels` are added; the labels of Modelplane take precedence."""
     return {
         "apiVersion": names.API_VERSION,
         "kind": KIND,
@@ -66,16 +66,16 @@ def encode_spec(replica: Replica) -> dict[str, Json]:
 
 
 def fingerprint(replica: Replica) -> str:
-    """Return a digest of everything in the replica that its objects are made of; its priority is not.
+    """Return a digest of all fields of the replica that affect its objects, so without its priority.
 
-    A cluster writes down what it admitted as this, and a workload what it was rendered from.
+    A cluster records it for an admitted replica, and a workload for the replica that it was rendered from.
     """
     spec = {key: value for key, value in encode_spec(replica).items() if key != "priority"}
     return names.digest(json.dumps(spec, sort_keys=True), digits=_DIGITS)
 
 
 def labels_of(namespace: str, deployment: str, cluster: str) -> dict[str, str]:
-    """Return the labels by which a ModelReplica is found; its deployment puts them back when one is taken off."""
+    """Return the labels that select a ModelReplica; its deployment restores them when one is removed."""
     return {
         names.LABEL_DEPLOYMENT: deployment,
         names.LABEL_CLUSTER: cluster,
@@ -84,7 +84,7 @@ def labels_of(namespace: str, deployment: str, cluster: str) -> dict[str, str]:
 
 
 def decode(resource: Mapping[str, Json]) -> Replica:
-    """Return the replica that the object describes.
+    """Return the replica of a ModelReplica.
 
     Raises: InvalidInput with the path from the document's root; a composed ModelReplica never causes it.
     """
@@ -106,7 +106,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
 
 
 def check(resource: Mapping[str, Json]) -> None:
-    """Return when the replica may be rendered anew: its templates reach nothing of others.
+    """Check that the replica may be rendered again: its templates reach nothing of other owners.
 
     Raises: as `decode`.
     """
@@ -233,4 +233,4 @@ def _decode_claim(field: Field) -> Claim:
     try:
         return Claim(name)
     except ValueError:
-        raise field.wrong(f'unknown claim "{name}"; known are {", ".join(Claim)}') from None
+        raise field.wrong(f'unknown claim "{name}"; must be one of {", ".join(Claim)}') from None

@@ -1,6 +1,6 @@
-"""The ModelEndpoint of a replica that serves.
+"""ModelEndpoint of a serving replica.
 
-The replica is addressed by its internal host at its cluster's gateway; the URL is that gateway's.
+The URL is that of its cluster's gateway. The gateway finds the replica by its internal host name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def encode(replica: Mapping[str, Json], model: Model | None) -> dict[str, Json] | None:
-    """Return the endpoint of an observed ModelReplica, None while the replica has no address that can be read."""
+    """Return the endpoint of an observed ModelReplica, None while the replica has no valid address."""
     root = Field(replica)
     address = root.at("status", "address")
     gateway = address.at("address").optional()

@@ -1,4 +1,4 @@
-"""The status of a ModelReplica: written in full each time, and what of the last one still stands."""
+"""Status of a ModelReplica, written completely each time, and the parts of the last one that still apply."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOUND_PHASES = frozenset({"Starting", "Running", "Degraded", "Failed"})
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What was reported last: a phase (empty at first), ready workers, and an address, which may blink."""
+    """The last reported phase (empty at first), ready workers, and address."""
 
     phase: str
     workers: Mapping[Role, int]
@@ -28,14 +28,14 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Why a cluster does not admit a replica, or not yet."""
+    """The answer of a cluster that does not admit a replica, or not yet."""
 
     reason: str
     message: str
 
 
 def decode(status: Mapping[str, Json]) -> Before:
-    """Return what still matters of the last status; a part of it that cannot be read says nothing."""
+    """Return the parts of the last status that still apply; an invalid part is ignored."""
     phase, told, address = status.get("phase"), status.get("workers"), status.get("address")
     roles = {role: told.get(role) for role in Role} if isinstance(told, Mapping) else {}
     counts = {role: entry.get("ready") for role, entry in roles.items() if isinstance(entry, Mapping)}
@@ -49,7 +49,7 @@ def decode(status: Mapping[str, Json]) -> Before:
 def encode(
     replica: Replica, phase: str, workers: Mapping[Role, int], address: Mapping[str, Json] | None
 ) -> dict[str, Json]:
-    """Return the status, all but the generation it speaks of."""
+    """Return the status without observedGeneration."""
     status: dict[str, Json] = {
         "phase": str(phase),
         "cluster": replica.cluster,
@@ -64,9 +64,9 @@ def encode(
 
 
 def encode_generation(resource: Mapping[str, Json], *, is_rendered: bool) -> dict[str, Json]:
-    """Return the part of the status that says which spec it speaks of; empty where the server counts none.
+    """Return the part of the status with observedGeneration, empty if the object has no generation.
 
-    `is_rendered` False: what runs is an earlier spec, of which the last status spoke.
+    If `is_rendered` is False an earlier spec runs, and its generation is kept.
     """
     generation = Field(resource).at("metadata", "generation")
     if not generation.is_set:
@@ -78,7 +78,7 @@ def encode_generation(resource: Mapping[str, Json], *, is_rendered: bool) -> dic
 
 
 def answer(told: Field, key: str) -> Answer | None:
-    """Return what a cluster tells of one replica in status.refused or status.pending, None where it tells nothing."""
+    """Return the answer about one replica in status.refused or status.pending of a cluster, None if there is none."""
     found = None
     for entry in told.items():
         if entry.at("replica").optional() == key:
@@ -92,14 +92,14 @@ def is_bound(resource: Mapping[str, Json]) -> bool:
 
 
 def is_current(resource: Mapping[str, Json]) -> bool:
-    """Return whether the status speaks of the spec as it is now, not of one that was just rewritten."""
+    """Return whether the status refers to the current spec."""
     generation = Field(resource).at("metadata", "generation")
     seen = Field(resource).at("status", "observedGeneration")
     return not generation.is_set or not seen.is_set or seen.integer() >= generation.integer()
 
 
 def address(replica: Replica, gateway: GatewayAddress | None, before: Before) -> Mapping[str, Json] | None:
-    """Return how the replica is reached: at its cluster's gateway now, else where it was reached last."""
+    """Return the address of the replica at its cluster's gateway, else its last one."""
     if gateway is None:
         return before.address
     return {

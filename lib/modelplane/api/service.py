@@ -1,4 +1,4 @@
-"""ModelService: wire to domain."""
+"""ModelService, decoded for routing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNITS = ("Second", "Minute", "Hour")
 
 
 def decode(document: Mapping[str, Json]) -> Service:
-    """Return the service that a ModelService describes.
+    """Return the service of a ModelService.
 
     Raises: InvalidInput with the field's full path (the author's fault).
     """
@@ -33,7 +33,7 @@ def decode(document: Mapping[str, Json]) -> Service:
     groups = tuple(_group(item) for item in spec.at("endpoints").items())
     if not groups:
         raise spec.at("endpoints").wrong(
-            "needs at least one group; write a selector, for example on modelplane.ai/deployment"
+            "must have at least one group; add a selector, for example on modelplane.ai/deployment"
         )
     namespace = root.at("metadata", "namespace").text()
     return Service(
@@ -50,7 +50,7 @@ def decode(document: Mapping[str, Json]) -> Service:
 
 
 def check_egress(service: Service, rules: Rules) -> None:
-    """Return when the gateway's rules let it read the keys of the service's token issuer.
+    """Check that the rules of the gateway let it read the keys of the service's token issuer.
 
     Raises: InvalidInput with the field's full path (the author's fault).
     """
@@ -105,9 +105,8 @@ def _retries(field: Field) -> Retries:
             codes.add(int(cause))
         else:
             raise item.wrong(
-                f"{cause!r} is not offered: it could run a generation twice; use {', '.join(_SAFE_TRIGGERS)} or a "
-                "status code from "
-                '400 to 599 such as "503"'
+                f"{cause!r} is not offered, because a retry could run a generation twice; use "
+                f'{", ".join(_SAFE_TRIGGERS)} or a status code from 400 to 599, for example "503"'
             )
     return Retries(attempts, tuple(sorted(triggers)), tuple(sorted(codes)))
 

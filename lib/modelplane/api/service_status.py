@@ -1,4 +1,4 @@
-"""Status of a ModelService: domain to wire."""
+"""Status of a ModelService, encoded from a plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def encode(
     decided: Plan,
     before: Mapping[str, Json],
 ) -> dict[str, Json]:
-    """Return the status in full; an address that was known `before` stays while the gateway does not show one."""
+    """Return the complete status; an address that was known `before` stays while the gateway has none."""
     gateway = state.gateway
     address = state.address or str(before.get("address") or "")
     status: dict[str, Json] = {

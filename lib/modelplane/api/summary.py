@@ -1,6 +1,6 @@
-"""One line about an object of this API, for a person: what it is, how far it is, where it is reached.
+"""Summary lines about objects of this API: kind, progress and address.
 
-Shape: plain JSON documents, also of a bad dump, so that every field may be missing.
+Shape: plain JSON documents, possibly from an incomplete dump, so that every field may be missing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Resource: TypeAlias = Mapping[str, Json]
 
 
 class Part(NamedTuple):
-    """A line of its own below an object: what it is about, and what is to say of it."""
+    """A line below an object, with a label and a detail."""
 
     label: str
     detail: str
@@ -27,7 +27,7 @@ def no_parts(resource: Resource) -> Iterator[Part]:
 
 
 def model_deployment(resource: Resource) -> str:
-    """Return how many of the replicas wanted are placed and ready."""
+    """Return the numbers of wanted, placed and ready replicas."""
     status, spec = resource.get("status") or {}, resource.get("spec") or {}
     wanted = spec.get("replicas", 1)
     counts = f"{status.get('replicas', 0)} of {wanted} placed, {status.get('readyReplicas', 0)} ready"
@@ -65,7 +65,7 @@ def model_endpoint(resource: Resource) -> str:
 
 
 def model_service(resource: Resource) -> str:
-    """Return the URL and how many endpoints answer."""
+    """Return the URL and the numbers of matched and ready endpoints."""
     status = resource.get("status") or {}
     counts = status.get("endpoints") or {}
     answering = f"{counts.get('ready', 0)} of {counts.get('matched', 0)} endpoints ready"
@@ -73,14 +73,14 @@ def model_service(resource: Resource) -> str:
 
 
 def inference_gateway(resource: Resource) -> str:
-    """Return where the gateway is reached."""
+    """Return the URL of the gateway."""
     status = resource.get("status") or {}
     where = status.get("hostname") or status.get("address") or ""
     return f"{status.get('scheme', 'http')}://{where}" if where else ""
 
 
 def inference_cluster(resource: Resource) -> str:
-    """Return how many replicas stand on the cluster, and its gateway."""
+    """Return the number of admitted replicas of the cluster, and its gateway."""
     status = resource.get("status") or {}
     admitted = len(status.get("admitted") or [])
     gateway = (status.get("gateway") or {}).get("address")
@@ -107,7 +107,7 @@ def llm_inference(resource: Resource) -> str:
 
 
 def pools(resource: Resource) -> Iterator[Part]:
-    """Yield a line per pool of a cluster, from the ledger it publishes."""
+    """Yield a line per pool of a cluster, from its published ledger."""
     for pool in (resource.get("status") or {}).get("pools") or []:
         used: dict[str, int] = {}
         for allocation in pool.get("allocations") or []:

@@ -1,8 +1,8 @@
-"""The pod template of a role as its author wrote it, checked for what a tenant may not ask for.
+"""Pod template of a role, checked for fields that a tenant may not use.
 
-Whatever stands in a template is created on a workload cluster by a provider that is an administrator there, so a
-template must never give its author more than a pod of the Kubernetes "baseline" Pod Security Standard has. The API
-server refuses most of this already; offline documents and older definitions pass only through here.
+A provider with administrator rights creates the pods on the workload cluster, so a template must never give its author
+more than a pod of the Kubernetes "baseline" Pod Security Standard has. The API server already refuses most of this, but
+offline documents and older definitions are checked only here.
 
 Source: Kubernetes Pod Security Standards, level baseline (IPC_LOCK is added because RDMA needs locked
 memory, SYS_NICE because engines pin threads; both act inside the container).
@@ -80,7 +80,7 @@ _ACCELERATORS = ("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.
 def decode(template: Field) -> Mapping[str, Json]:
     """Return the template as plain JSON, unchanged.
 
-    Raises: InvalidInput where no pod could be made of it, or where a tenant asks for more than it may have.
+    Raises: InvalidInput if no pod can be made of it, or if it has a field that a tenant may not use.
     """
     _reserved(template.at("metadata", "labels"), f"{names.GROUP}/", "labels")
     _reserved(template.at("metadata", "annotations"), f"{names.GROUP}/", "annotations")
@@ -104,7 +104,7 @@ def engine_image(template: Mapping[str, Json]) -> str:
 def _check_fields(field: Field, known: frozenset[str]) -> None:
     for key in sorted(field.members()):
         if key not in known:
-            raise field.at(key).wrong(f"is not offered in a template; its fields are {', '.join(sorted(known))}")
+            raise field.at(key).wrong(f"is not offered in a template; allowed are {', '.join(sorted(known))}")
 
 
 def _check_names(field: Field, containers: tuple[Field, ...]) -> None:
@@ -112,7 +112,7 @@ def _check_names(field: Field, containers: tuple[Field, ...]) -> None:
     for container in containers:
         name = container.at("name").text()
         if name in seen:
-            raise container.at("name").wrong(f'"{name}" is used twice: every container needs its own name')
+            raise container.at("name").wrong(f'"{name}" is used twice; container names must be unique')
         seen.add(name)
     if ENGINE not in seen:
         found = ", ".join(sorted(seen)) or "none"
@@ -130,11 +130,13 @@ def _check_container(container: Field) -> None:
             )
     for port in container.at("ports").items():
         if port.at("hostPort").is_set:
-            raise port.at("hostPort").wrong("is not offered: replicas are reached through their cluster's gateway")
+            raise port.at("hostPort").wrong("is not offered; clients reach replicas through their cluster's gateway")
     for kind in ("requests", "limits"):
         for resource in sorted(container.at("resources", kind).members()):
             if resource.startswith(_ACCELERATORS):
-                raise container.at("resources", kind, resource).wrong("is asked for in nodeSelector; leave it out here")
+                raise container.at("resources", kind, resource).wrong(
+                    "must be requested in nodeSelector; remove it here"
+                )
     _check_security(container.at("securityContext"))
 
 
@@ -154,7 +156,7 @@ def _check_volume(volume: Field) -> None:
         allowed = ", ".join(sorted(_VOLUME_SOURCES))
         raise volume.at(refused[0]).wrong(f'is not offered as the source of volume "{name}"; allowed are {allowed}')
     if len(sources) != 1:
-        raise volume.wrong(f'volume "{name}" needs exactly one source, has {len(sources)}')
+        raise volume.wrong(f'volume "{name}" must have exactly one source, not {len(sources)}')
 
 
 def _reserved(entries: Field, prefix: str, what: str) -> None:

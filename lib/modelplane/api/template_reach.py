@@ -1,12 +1,11 @@
-"""What a template may reach beyond its own containers: keys that others read, and devices that others count.
+"""Reach of a template beyond its own containers: keys that controllers read, and devices that the ledger counts.
 
-A label or an annotation is data to its author and an instruction to whoever looks for it: a scheduler's queue, a mesh
-that adds a container, a network that adds an interface, a runtime that lifts a limit. So keys are taken where they can
-only be the author's: plain words, and domains that no such controller owns. A resource beyond the node's own would be
-allocated behind the ledger's back. A key with "{{" would be run by KServe, whose templates cannot be told that it is
-none; in values it is escaped.
+A label or an annotation is data to its author and an instruction to a controller that reads it: a queue of a scheduler,
+a mesh that adds a container, a network that adds an interface, a runtime that lifts a limit. So only keys are allowed
+that belong to the author: plain words, and domains that no such controller owns. A resource that is not part of every
+node would be allocated without the ledger. KServe would run a key with "{{" as a template, and a key cannot be escaped.
 
-`check` is asked of what is written anew. What runs is read without it, so that it can be counted and held.
+`check` applies to new templates. Running templates are read without it, so that they can be counted and held.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ _TEMPLATE_ACTION = "{{"
 
 
 def check(template: Field) -> None:
-    """Return when the template holds nothing but what its definition has, and reaches nothing of others.
+    """Check that the template has only fields of its definition and reaches nothing of other owners.
 
-    Raises: InvalidInput with the field's path, and what to write instead (the author's fault).
+    Raises: InvalidInput with the field's path and a correction (the author's fault).
     """
     _check_known(template, _schema())
     for keys in (template.at("metadata", "labels"), template.at("metadata", "annotations")):
@@ -84,7 +83,7 @@ def check(template: Field) -> None:
 
 
 def is_own_key(key: str) -> bool:
-    """Return whether a label or annotation of this key can only be its author's."""
+    """Return whether a label or annotation with this key can only belong to its author."""
     if key in HARMLESS:
         return True
     domain, slash, name = key.rpartition("/")
@@ -113,7 +112,7 @@ def _check_known(field: Field, schema: Schema) -> None:
             below = schema.child(key)
             if below is None:
                 offered = ", ".join(sorted(schema.properties))
-                raise field.at(str(key)).wrong(f"is not offered in a template; offered here are {offered}")
+                raise field.at(str(key)).wrong(f"is not offered in a template; allowed are {offered}")
             _check_known(field.at(key), below)
     elif isinstance(field.value, list) and schema.items is not None:
         for item in field.items():
@@ -131,7 +130,7 @@ def _check_key(field: Field, key: str) -> None:
 def _check_actions(field: Field) -> None:
     for path in _keys_with_actions(field.value):
         raise InvalidInput(
-            f'a key with "{_TEMPLATE_ACTION}" would be run as a template on the cluster; leave it out',
+            f'a key with "{_TEMPLATE_ACTION}" would be run as a template on the cluster; remove it',
             path=(*field.path, *path),
         )
 
@@ -152,9 +151,9 @@ def _check_amounts(amounts: Field, known: re.Pattern[str]) -> None:
         if known.match(resource):
             continue
         if known is _STORAGE:
-            raise amounts.at(resource).wrong("is not offered; a volume claims storage")
+            raise amounts.at(resource).wrong("is not offered; a volume requests only storage")
         raise amounts.at(resource).wrong(
-            "is not offered here, since nobody would count it; containers take cpu, memory, ephemeral-storage and "
-            "hugepages-*, and devices are asked for in nodeSelector.devices (the platform describes those of a device "
-            "plugin in the InferenceClass)"
+            "is not offered here, because the ledger would not count it; containers request cpu, memory, "
+            "ephemeral-storage and hugepages-*; request devices in nodeSelector.devices (the platform team describes "
+            "those of a device plugin in the InferenceClass)"
         )

@@ -1,4 +1,4 @@
-"""The part of a ModelDeployment that says what one replica runs, decoded.
+"""Workload of a ModelDeployment, decoded: the part of the spec that one replica runs.
 
 Shape: `spec` of ModelDeployment as plain JSON. `decode_role` is shared with ModelReplica, whose roles have the same
 fields.
@@ -23,13 +23,13 @@ Json: TypeAlias = Any
 WORKERS_MAX = 256
 DEVICES_MAX = 4096
 TENSOR_MAX, PIPELINE_MAX, DATA_MAX, DATA_LOCAL_MAX = 64, 64, 512, 64
-"""Numbers of one replica, as the definitions bound them."""
+"""The limits of the definitions for the numbers of one replica."""
 ACCELERATOR = "gpu"
-"""Name of the one request that the short form `nodeSelector.cel` stands for."""
+"""The name of the request that the short form `nodeSelector.cel` means."""
 
 
 def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Workload:
-    """Return what one replica of the deployment runs.
+    """Return the workload of one replica of the deployment.
 
     Raises: InvalidInput with the path from the document's root (the author's fault).
     """
@@ -51,7 +51,7 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Work
 
 
 def roles_in(spec: Field) -> Iterator[tuple[Role, Field]]:
-    """Yield each role that the spec of a deployment or a replica has, with the field it stands in."""
+    """Yield each role that the spec of a deployment or a replica has, with its field."""
     yield Role.DECODE, spec
     prefill = spec.at(*Role.PREFILL.path[1:])
     if prefill.is_set:
@@ -59,7 +59,7 @@ def roles_in(spec: Field) -> Iterator[tuple[Role, Field]]:
 
 
 def selectors(spec: Mapping[str, Json]) -> Iterator[Field]:
-    """Yield the fields of a deployment's spec that hold a device selector, as they stand in the document."""
+    """Yield the fields of a deployment's spec that hold a device selector, in the order of the document."""
     root = Field(spec, ("spec",))
     for _, place in roles_in(root):
         field = place.at("nodeSelector")
@@ -70,7 +70,7 @@ def selectors(spec: Mapping[str, Json]) -> Iterator[Field]:
 
 
 def decode_model(field: Field, *, default_name: str) -> Model | None:
-    """Return the model, None where the engine's own arguments say what is served."""
+    """Return the model, None if the arguments of the engine name it."""
     if not field.is_set:
         return None
     uri = field.at("uri").optional()
@@ -80,7 +80,7 @@ def decode_model(field: Field, *, default_name: str) -> Model | None:
 
 
 def decode_role(parent: Field, role: Role) -> RoleSpec:
-    """Return the role whose `nodeSelector` and `workers` stand below `parent`."""
+    """Return the role with the `nodeSelector` and `workers` of `parent`."""
     workers = parent.at("workers")
     topology = _topology(workers.at("topology"))
     requests, constraints = _node_selector(parent.at("nodeSelector"), topology)
@@ -95,7 +95,7 @@ def decode_role(parent: Field, role: Role) -> RoleSpec:
 
 
 def decode_constraints(field: Field, names: tuple[str, ...]) -> tuple[Constraint, ...]:
-    """Return constraints over the requests called `names`."""
+    """Return the constraints over the requests with these `names`."""
     return tuple(_constraint(entry, names) for entry in field.items())
 
 
@@ -118,8 +118,8 @@ def _engine(root: Field, roles: list[RoleSpec]) -> EngineType:
     if len(set(seen.values())) > 1:
         found = ", ".join(f"{role} {engine}" for role, engine in seen.items())
         raise root.at("engine", "type").wrong(
-            f"the roles' images carry different engines ({found}); both roles must speak one KV-transfer protocol, "
-            "so name the engine here or use images of one engine"
+            f"the images of the roles have different engines ({found}), but both roles need one KV-transfer protocol; "
+            "set the engine here or use images of one engine"
         )
     return seen[Role.DECODE]
 
@@ -162,7 +162,7 @@ def _node_selector(field: Field, topology: Topology) -> tuple[tuple[Request, ...
     names = tuple(request.name for request in requests)
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise listed[index].at("name").wrong(f'"{name}" is used twice: every request needs its own name')
+            raise listed[index].at("name").wrong(f'"{name}" is used twice; request names must be unique')
     return requests, decode_constraints(field.at("constraints"), names)
 
 
@@ -179,7 +179,8 @@ def _constraint(entry: Field, names: tuple[str, ...]) -> Constraint:
     for index, name in enumerate(requests):
         if name not in names:
             raise InvalidInput(
-                f'no request is called "{name}"; there are {", ".join(names)}', path=(*entry.path, "requests", index)
+                f'no request is named "{name}"; the requests are {", ".join(names)}',
+                path=(*entry.path, "requests", index),
             )
     return Constraint(entry.at("matchAttribute").text(), requests)
 
@@ -193,8 +194,8 @@ def _check_enough_devices(role: RoleSpec) -> None:
     needed = role.topology.devices_per_node
     if request.count < needed:
         raise InvalidShape(
-            f'request "{request.name}" asks {request.count} devices per pod and the topology runs {needed} '
+            f'request "{request.name}" asks for {request.count} devices per pod, but the topology needs {needed} '
             f"(tensor {role.topology.tensor} x dataLocal {role.topology.data_local}); "
-            f"leave count out or set it to {needed}",
+            f"remove count or set it to {needed}",
             path=(*role.role.path, "nodeSelector", "devices", 0, "count"),
         )

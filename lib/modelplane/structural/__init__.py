@@ -1,6 +1,6 @@
-"""Structural validation as the API server does it: one kind of a definition, its stored form, its problems.
+"""Structural validation as in the API server: a kind of a definition, its stored form and its problems.
 
-What may never happen here: a document taken that the API server refuses, or the other way round.
+The package must accept a document if and only if the API server accepts it.
 """
 
 from modelplane.structural.kind import Kind, kind_of

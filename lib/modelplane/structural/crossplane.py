@@ -1,8 +1,8 @@
-"""The CustomResourceDefinition that Crossplane derives from a CompositeResourceDefinition.
+"""CustomResourceDefinition that Crossplane derives from a CompositeResourceDefinition.
 
-Source: crossplane-runtime v2.4 pkg/xcrd. Only parts of the schema survive: at spec and status level defaults, anyOf,
-allOf, not and bounds are dropped, of metadata only the longest name is kept, and Crossplane's own fields are added.
-The conformance suite compares the result with Crossplane's.
+Source: crossplane-runtime v2.4 pkg/xcrd. Crossplane keeps only parts of the schema. At the level of spec and status it
+drops defaults, anyOf, allOf, not and bounds; of metadata it keeps only the maximum length of the name. It adds its own
+fields. The conformance suite compares the result with that of Crossplane.
 """
 
 from __future__ import annotations

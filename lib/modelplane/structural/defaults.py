@@ -1,7 +1,7 @@
-"""Documents as the API server stores them: unknown fields out, needless nulls out, defaults in.
+"""Pruning and defaulting of documents: unknown fields and nulls are removed, and defaults are added.
 
-Source: pruning and defaulting of apiextensions-apiserver v0.36, in the order of its decoder. The document given is
-never changed; parts that stay as they are, are shared with the result.
+Source: apiextensions-apiserver v0.36, in the order of its decoder. The given document is never changed; the result
+shares its unchanged parts.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _OPEN = Schema(preserve_unknown=True)
 
 
 class Pruning:
-    """One pass over a document; collects the unknown fields and leaves them out."""
+    """A pass over a document that removes and collects the unknown fields."""
 
     def __init__(self) -> None:
         self.unknown: list[Problem] = []
 
     def root(self, document: Mapping[str, Json], schema: Schema) -> dict[str, Json]:
-        """Return the document without unknown fields and needless nulls; type and metadata stay as they are."""
+        """Return the document without unknown fields and nulls; type and metadata are unchanged."""
         return self._object(document, schema, (), is_resource=True)
 
     def _value(self, value: Json, schema: Schema | None, path: Path) -> Json:
@@ -67,10 +67,10 @@ class Pruning:
 
 
 def suggestion(key: str, known: Mapping[str, Schema]) -> str:
-    """Return "; did you mean ..." for a key that looks like a known one, else nothing."""
+    """Return "; did you mean ..." for a key that is similar to a known one, else an empty text."""
     for word in _YAML_TRUTH.get(key.lower(), ()):
         if word in known:
-            return f'; YAML reads the unquoted key {word} as a truth value: write "{word}" in quotes'
+            return f'; YAML reads the unquoted key {word} as a boolean: write "{word}" in quotes'
     if len(key) > _LONGEST_SUGGESTION:
         return ""
     by_lower = {name.lower(): name for name in known}
@@ -79,9 +79,7 @@ def suggestion(key: str, known: Mapping[str, Schema]) -> str:
 
 
 def defaulted(value: Json, schema: Schema | None) -> Json:
-    """Return `value` with the defaults of `schema` filled in. Defaults of parents come first, so that theirs apply
-    inside.
-    """
+    """Return `value` with the defaults of `schema`. Defaults of a parent come first, so that those inside it apply."""
     if schema is None:
         return value
     if isinstance(value, Mapping):
@@ -93,7 +91,7 @@ def defaulted(value: Json, schema: Schema | None) -> Json:
 
 
 def defaulted_object(value: Mapping[str, Json], schema: Schema) -> dict[str, Json]:
-    """Return an object with the defaults of `schema` filled in."""
+    """Return an object with the defaults of `schema`."""
     result = dict(value)
     for key, below in schema.properties.items():
         if below.default is not None and (key not in result or (result[key] is None and not below.nullable)):

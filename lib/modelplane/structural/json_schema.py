@@ -1,10 +1,10 @@
-"""The JSON Schema (draft-07) of a kind, for editors and for checks without an API server.
+"""JSON Schema (draft-07) of a kind, for editors and for checks without an API server.
 
-What may never happen here: a schema that refuses what the API server takes. The reverse is the price of the language:
-rules in CEL become sentences of the description, and that keys of a list are unique is not said.
+The schema must never refuse a document that the API server accepts. It accepts some that the server refuses, because
+JSON Schema cannot express CEL rules, which become sentences of the description, or unique keys of a list.
 
-Source: apiextensions.k8s.io/v1 JSONSchemaProps of Kubernetes 1.36. The server drops nulls of members and sets defaults
-before it checks anything, so a member that need not be written may be null.
+Source: apiextensions.k8s.io/v1 JSONSchemaProps of Kubernetes 1.36. The server removes nulls of members and sets
+defaults before it validates, so an optional member may be null.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NO_NAMESPACE = {"enum": [None, ""], "description": "None: the object belongs to
 
 
 def of_kind(definition: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the schema of the kind of a CustomResourceDefinition, in the version that is stored."""
+    """Return the schema of the kind of a CustomResourceDefinition, in the storage version."""
     spec = definition["spec"]
     version = next(one for one in spec["versions"] if one["storage"])
     root = version["schema"]["openAPIV3Schema"]
@@ -61,7 +61,7 @@ def of_kind(definition: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def of_kinds(definitions: Iterable[Mapping[str, Json]]) -> dict[str, Json]:
-    """Return one schema that judges a document by the one of its kind; objects of other groups are all right."""
+    """Return one schema that applies the schema of each document's kind; it accepts objects of other groups."""
     known = {one["spec"]["names"]["kind"]: (one["spec"]["group"], of_kind(one)) for one in definitions}
     branches: list[Json] = []
     for group in sorted({group for group, _ in known.values()}):

@@ -1,9 +1,9 @@
-"""What the API server makes of a document: the stored form, and every reason to refuse it.
+"""Kind of a CustomResourceDefinition: the stored form of its documents, and every reason to refuse one.
 
-The check is offline and complete: unknown fields, types, bounds, enums, patterns, required fields, list types, CEL
-rules and metadata, for any structural schema. Nothing here reads files or YAML; paths are tuples of keys and indexes,
-so that a caller can point at a line. Cost: linear in the document. Source: apiextensions-apiserver v0.36; the
-conformance suite compares both on the same documents.
+The check is offline and complete for any structural schema: unknown fields, types, bounds, enums, patterns, required
+fields, list types, CEL rules and metadata. It reads no files and no YAML. Paths are tuples of keys and indexes, so that
+a caller can find the line. Cost: linear in the document. Source: apiextensions-apiserver v0.36; the conformance suite
+compares both on the same documents.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Cause", "Kind", "Path", "Problem", "Severity", "kind_of"]
 
 Json: TypeAlias = Any
 
-_RULES_SKIPPED = "rules were not checked, because they count on what is wrong above; correct it to see the rest"
+_RULES_SKIPPED = "rules were not checked because of the errors above; correct them to see the rest"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One served version of one kind, as a CustomResourceDefinition describes it."""
+    """A version of a kind, from a CustomResourceDefinition."""
 
     api_version: str
     kind: str
@@ -33,18 +33,18 @@ class Kind:
     schema: Schema
 
     def stored(self, document: Mapping[str, Json]) -> dict[str, Json]:
-        """Return the document as the server stores it: unknown fields left out, defaults filled in."""
+        """Return the document in the form that the server stores: without unknown fields, with defaults."""
         pruned = defaults.Pruning().root(document, self.schema)
         return defaults.defaulted_object(pruned, self.schema)
 
     def problems(self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None) -> tuple[Problem, ...]:
-        """Return what is wrong with a new document, or with replacing `old` by it; defaults need not be filled in."""
+        """Return the problems of a new document, or of an update of `old` to it; defaults need not be set."""
         return self.judged(document, old)[1]
 
     def judged(
         self, document: Mapping[str, Json], old: Mapping[str, Json] | None = None
     ) -> tuple[dict[str, Json], tuple[Problem, ...]]:
-        """Return the document as it would be `stored`, and its `problems`, in one go."""
+        """Return the document as `stored` does, together with its `problems`."""
         pruning = defaults.Pruning()
         stored = defaults.defaulted_object(pruning.root(document, self.schema), self.schema)
         before = None if old is None else self.stored(old)
@@ -52,7 +52,7 @@ class Kind:
 
 
 def kind_of(definition: Mapping[str, Json], version: str = "") -> Kind:
-    """Return a kind of a CustomResourceDefinition: `version`, or the one that is stored."""
+    """Return the kind of a CustomResourceDefinition in `version`, or in the storage version."""
     spec = definition["spec"]
     found = next(entry for entry in spec["versions"] if (entry["name"] == version if version else entry.get("storage")))
     return Kind(

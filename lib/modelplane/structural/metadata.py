@@ -1,4 +1,4 @@
-"""Problems of type and metadata, which no schema describes.
+"""Problems of metadata, which no schema describes.
 
 Source: ObjectMeta validation of apimachinery v0.36 (names are DNS subdomains, label keys qualified names).
 """
@@ -44,7 +44,7 @@ _KNOWN = {name: Schema() for name in _FIELDS}
 
 
 def problems(document: Mapping[str, Json], *, namespaced: bool) -> Iterator[Problem]:
-    """Yield what is wrong with the metadata of a document."""
+    """Yield the problems of the metadata of a document."""
     metadata = document.get("metadata")
     if not isinstance(metadata, Mapping):
         yield Problem(("metadata",), "is required and must be an object with a name", cause=Cause.REQUIRED)
@@ -113,7 +113,9 @@ def _annotations(annotations: Json, path: Path) -> Iterator[Problem]:
         else:
             size += len(str(key).encode()) + len(value.encode())
     if size > _ANNOTATIONS_MAX_BYTES:
-        yield Problem(path, f"must be at most {_ANNOTATIONS_MAX_BYTES} bytes in all, not {size}", cause=Cause.TOO_LONG)
+        yield Problem(
+            path, f"must be at most {_ANNOTATIONS_MAX_BYTES} bytes in total, not {size}", cause=Cause.TOO_LONG
+        )
     yield from _not_an_object(annotations, path)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a document, where, and what to write instead."""
+"""Problem of a document, with its path and a correction."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Severity(StrEnum):
-    """Whether the API server would refuse the document."""
+    """The severity of a problem. The API server refuses a document with an ERROR."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Cause(StrEnum):
-    """Why a value is refused; the API server's own classes of field errors, and the two it reports elsewhere."""
+    """The cause of a refused value: the types of field errors of the API server, and two that it reports otherwise."""
 
     UNKNOWN = "UnknownField"
     TYPE = "FieldValueTypeInvalid"
@@ -37,7 +37,7 @@ BLOCKING = frozenset({Cause.TYPE, Cause.REQUIRED, Cause.NOT_SUPPORTED, Cause.TOO
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding; `path` leads from the root of the document to the field, by keys and list indexes."""
+    """A problem of a field. `path` has the keys and list indexes from the root of the document."""
 
     path: Path
     message: str

@@ -1,8 +1,7 @@
 """Problems found by the CEL rules of a schema (x-kubernetes-validations).
 
-Source: the CEL validation of apiextensions-apiserver v0.36: rules run on every value that is there, those that
-mention oldSelf only where an earlier value can be told to be the same thing. Rules with optionalOldSelf are treated
-as if they did not have it.
+Source: the CEL validation of apiextensions-apiserver v0.36. Rules run on every value that is present. Rules that
+mention oldSelf run only where the old value can be correlated. optionalOldSelf is ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Json: TypeAlias = Any
 
 
 def problems(value: Json, schema: Schema, path: Path, old: Json = None) -> Iterator[Problem]:
-    """Yield a problem for each rule that does not hold, outermost first."""
+    """Yield a problem for each rule that fails, the outermost first."""
     if value is None or not schema.has_rules:
         return
     for rule in schema.rules:

@@ -1,4 +1,4 @@
-"""A structural OpenAPI schema, read once into typed nodes.
+"""Structural OpenAPI schema, read once into typed nodes.
 
 Source: apiextensions.k8s.io/v1 JSONSchemaProps of Kubernetes 1.36. Keywords that structural schemas may not have
 ($ref, uniqueItems, patternProperties, dependencies) are not read.
@@ -15,7 +15,7 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One entry of x-kubernetes-validations."""
+    """An entry of x-kubernetes-validations."""
 
     expression: str
     message: str
@@ -26,7 +26,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Value limits of one node; None is no limit."""
+    """The limits of the values of one node; None means no limit."""
 
     minimum: float | None = None
     maximum: float | None = None
@@ -44,7 +44,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One node of a schema."""
+    """A node of a schema."""
 
     type: str = ""
     format: str = ""
@@ -73,7 +73,7 @@ class Schema:
     has_rules: bool = False
 
     def child(self, key: str) -> Schema | None:
-        """Return the schema of the member `key` of an object, None where nothing is said about it."""
+        """Return the schema of the member `key` of an object, None if it has none."""
         known = self.properties.get(key)
         if known is not None:
             return known
@@ -81,7 +81,7 @@ class Schema:
 
 
 def read(openapi: Mapping[str, Json]) -> Schema:
-    """Return the typed form of `openapi`. Cost: linear in the schema."""
+    """Return the typed schema of `openapi`. Cost: linear in the schema."""
     properties = {name: read(value) for name, value in openapi.get("properties", {}).items()}
     additional = openapi.get("additionalProperties")
     below = read(additional) if isinstance(additional, Mapping) else additional

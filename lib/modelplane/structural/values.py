@@ -1,6 +1,6 @@
-"""Problems of values against a schema: types, bounds, enums, patterns, required fields, list types.
+"""Problems of values against a schema: types, bounds, enums, patterns, required fields and list types.
 
-Source: kube-openapi's validation and the list-type checks of apiextensions-apiserver v0.36; messages are our own.
+Source: the validation of kube-openapi and the list-type checks of apiextensions-apiserver v0.36. The messages differ.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TYPE_WORDS = {
     "object": "an object",
     "array": "a list",
     "string": "a string",
-    "integer": "a whole number",
+    "integer": "an integer",
     "number": "a number",
     "boolean": "true or false",
 }
@@ -36,7 +36,7 @@ _SHOWN = 60
 
 
 def problems(value: Json, schema: Schema, path: Path) -> Iterator[Problem]:
-    """Yield what is wrong with `value`, in the order of the document. Cost: linear in the value."""
+    """Yield the problems of `value`, in the order of the document. Cost: linear in the value."""
     if value is None and schema.nullable:
         return
     if not _has_type(value, schema):
@@ -57,7 +57,7 @@ def problems(value: Json, schema: Schema, path: Path) -> Iterator[Problem]:
 
 
 def shown(value: Json) -> str:
-    """Return a value as it may appear in a message, cut where it is long."""
+    """Return a value as text for a message; a long one is truncated."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
@@ -87,14 +87,14 @@ _CHECKS: dict[str, Callable[[Json], bool]] = {
 
 
 def _type_words(schema: Schema) -> str:
-    return "a whole number or a string" if schema.int_or_string else _TYPE_WORDS.get(schema.type, schema.type)
+    return "an integer or a string" if schema.int_or_string else _TYPE_WORDS.get(schema.type, schema.type)
 
 
 def _kind_of(value: Json) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
-        return f"the truth value {json.dumps(value)}" + "; put it in quotes if a string is meant"
+        return f"the boolean {json.dumps(value)}" + "; put it in quotes if a string is meant"
     if isinstance(value, (int, float)):
         return f"the number {value}"
     if isinstance(value, str):
@@ -142,7 +142,7 @@ def _number(value: float, schema: Schema, path: Path) -> Iterator[Problem]:
         yield Problem(path, f"must be a multiple of {bounds.multiple_of}, not {value}")
     bits = _INTEGER_FORMATS.get(schema.format)
     if bits is not None and not -(2**bits) <= value < 2**bits:
-        yield Problem(path, f"{value} is too large for a whole number of {bits + 1} bits")
+        yield Problem(path, f"{value} is too large for an integer of {bits + 1} bits")
 
 
 def _list(value: list[Json], schema: Schema, path: Path) -> Iterator[Problem]:

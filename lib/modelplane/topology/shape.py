@@ -1,7 +1,7 @@
-"""Parallelism turned into pods, nodes and devices.
+"""Topology of a worker: the pods, nodes and devices that its parallelism needs.
 
-One worker of a role runs `tensor * data * pipeline` devices. Ranks that share a node are `tensor * dataLocal`; a
-pipeline stage or a further group of data-parallel ranks takes a node of its own.
+One worker of a role uses `tensor * data * pipeline` devices. A node runs `tensor * dataLocal` ranks. Each pipeline
+stage and each further group of data-parallel ranks takes another node.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from modelplane.errors import InvalidShape
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Parallelism of one worker; every size is at least 1.
+    """The parallelism of one worker; every size is at least 1.
 
     Raises: InvalidShape when `data` is not a multiple of `data_local` (the author's fault).
     """
@@ -32,30 +32,30 @@ class Topology:
             ("dataLocal", self.data_local),
         ):
             if size < 1:
-                raise InvalidShape(f"must be at least 1, is {size}", path=("topology", field))
+                raise InvalidShape(f"must be at least 1, not {size}", path=("topology", field))
         if self.data % self.data_local:
             raise InvalidShape(
-                f"data {self.data} must be a multiple of dataLocal {self.data_local}: "
-                f"each node runs dataLocal of the data-parallel ranks",
+                f"data {self.data} must be a multiple of dataLocal {self.data_local}, "
+                f"because each node runs dataLocal of the data-parallel ranks",
                 path=("topology", "data"),
             )
 
     @property
     def nodes(self) -> int:
-        """Return the nodes of one worker, which is also its pods: a pod never spans nodes."""
+        """Return the number of nodes of one worker, which is also that of its pods: a pod never spans nodes."""
         return self.pipeline * (self.data // self.data_local)
 
     @property
     def devices_per_node(self) -> int:
-        """Return the accelerators each pod of the worker needs on its node."""
+        """Return the number of devices that each pod of the worker needs."""
         return self.tensor * self.data_local
 
     @property
     def devices(self) -> int:
-        """Return the accelerators of the whole worker."""
+        """Return the number of devices of the whole worker."""
         return self.tensor * self.data * self.pipeline
 
     @property
     def is_gang(self) -> bool:
-        """Return whether one worker spans several nodes, so that its pods live and die together."""
+        """Return whether the worker spans several nodes, so that its pods start and stop together."""
         return self.nodes > 1

@@ -1,7 +1,7 @@
-"""Which engine a container image carries, seen from the image's name alone.
+"""Engine of a container image, recognized by the name of the image.
 
-Only repositories whose content is published and known are recognised; everything else is `custom`, so that nothing
-is ever added to a command line we do not understand.
+Only repositories with published, known content are recognized. All others are `custom`, so that Modelplane never adds
+arguments to an unknown command line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TAILS: tuple[tuple[tuple[str, ...], EngineType], ...] = (
 
 
 def seen_in(image: str) -> EngineType:
-    """Return the engine that `image` carries, `custom` where its name does not say."""
+    """Return the engine of `image`, `custom` if its name does not tell."""
     path = _repository(image)
     for tail, engine in _TAILS:
         if path[-len(tail) :] == tail:
@@ -37,7 +37,7 @@ def seen_in(image: str) -> EngineType:
 
 
 def allows_non_root(image: str) -> bool:
-    """Return whether the image is known to run as a user other than root; of most images this cannot be known."""
+    """Return whether the image is known to run as a non-root user; for most images this is unknown."""
     return _repository(image)[-1].startswith("llm-d")
 
 

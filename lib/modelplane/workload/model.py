@@ -1,8 +1,7 @@
-"""What one replica runs: roles, workers, engine and template, before and after a placement.
+"""Workload of one replica: roles, workers, engine and template, before and after a placement.
 
-A `Workload` is what the author asked for; a `Replica` is the same bound to a cluster and, per role, to a pool with
-its device requests resolved to the devices of that pool's class. Nothing here knows a fleet or a serving
-technology.
+A `Workload` is the request of the author. A `Replica` is a workload bound to a cluster and, per role, to a pool, with
+its requests resolved to devices of the pool's class. The module knows neither a fleet nor a serving technology.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Json: TypeAlias = Any
 
 
 class Role(StrEnum):
-    """`decode` is also the only role of a unified deployment."""
+    """The role of a worker. `decode` is also the only role of a unified deployment."""
 
     DECODE = "decode"
     PREFILL = "prefill"
@@ -31,7 +30,7 @@ class Role(StrEnum):
 
 
 class EngineType(StrEnum):
-    """Engines whose flags we know; `custom` is opaque."""
+    """The engines whose flags Modelplane knows; `custom` is opaque."""
 
     VLLM = "vllm"
     SGLANG = "sglang"
@@ -42,7 +41,7 @@ class EngineType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The served model name and, when given, where its weights come from (hf:// s3:// gs:// oci:// pvc://)."""
+    """The name of the served model and the optional URI of its weights (hf:// s3:// gs:// oci:// pvc://)."""
 
     name: str
     uri: str | None = None
@@ -50,9 +49,9 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class RoleSpec:
-    """One role as the author wrote it: `workers` instances of `topology`, each pod from `template`.
+    """A role as the author wrote it, with a number of `workers` of one `topology`.
 
-    `requests` are what ONE pod asks of devices, the accelerator request first. `template` is the PodTemplateSpec
+    `requests` are the device requests of one pod, that of the engine's devices first. `template` is the PodTemplateSpec
     subset of the API as plain JSON; exactly one of its containers is named `engine`.
     """
 
@@ -65,13 +64,13 @@ class RoleSpec:
 
     @property
     def pods(self) -> int:
-        """Return the pods of this role in one replica."""
+        """Return the number of pods of this role in one replica."""
         return self.workers * self.topology.nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Everything one replica runs. `model` None: the engine's own arguments say what is served."""
+    """The workload of one replica. `model` is None if the arguments of the engine name the model."""
 
     namespace: str
     deployment: str
@@ -83,10 +82,9 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRequest:
-    """One device request bound to a device of the pool's class.
+    """A device request, bound to a device of the pool's class.
 
-    `memory_bytes` is the device's published memory, None where it publishes none; rendering sizes shared memory
-    with it.
+    `memory_bytes` is the published memory of the device, None if it publishes none.
     """
 
     name: str
@@ -102,7 +100,7 @@ class ResolvedRequest:
 
 @dataclass(frozen=True, slots=True)
 class BoundRole:
-    """One role on its pool."""
+    """A role, bound to its pool."""
 
     spec: RoleSpec
     pool: str
@@ -111,7 +109,7 @@ class BoundRole:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """One complete serving instance on one cluster."""
+    """A replica: all workers of all roles, on one cluster."""
 
     namespace: str
     name: str
@@ -125,10 +123,10 @@ class Replica:
     model_cache: str | None = None
 
     def role(self, role: Role) -> BoundRole | None:
-        """Return the bound role, None where the replica does not have it."""
+        """Return the bound role, None if the replica does not have it."""
         return next((bound for bound in self.roles if bound.spec.role is role), None)
 
     @property
     def is_disaggregated(self) -> bool:
-        """Return whether prefill runs apart from decode."""
+        """Return whether the replica has a prefill role."""
         return self.role(Role.PREFILL) is not None

@@ -1,4 +1,4 @@
-"""Which Secrets a pod template refers to; they are never read, and must exist where the pods run."""
+"""Secrets that a pod template refers to. They are never read, and must exist where the pods run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Json: TypeAlias = Any
 
 
 def required(template: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the names of the Secrets without which the pods do not start, sorted; optional ones are left out."""
+    """Return the sorted names of the Secrets that the pods need to start, without optional ones."""
     pod = template.get("spec") or {}
     found = {str(entry["name"]) for entry in pod.get("imagePullSecrets") or ()}
     for container in pod.get("containers") or ():

@@ -1,4 +1,4 @@
-"""The cluster a replica runs on, as far as rendering may know it."""
+"""Cluster of a replica, as far as rendering may read it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What a renderer may know of the cluster it renders for.
+    """The facts of a cluster that a renderer may read.
 
-    `gateway_*` name the cluster's own Gateway (its listener empty: the first). `pool_node_selector` and `pool_taints`
-    are by pool name; taints are (key, value, effect) of the pool's nodes. `scheduler` and `queue` are what places pods
-    there and the queue it admits them through (empty: none).
+    `gateway_*` name the Gateway of the cluster; an empty listener means the first one. `pool_node_selector` and
+    `pool_taints` are by pool name; taints are (key, value, effect) of the pool's nodes. `scheduler` is the cluster
+    scheduler, and `queue` is its queue, empty if there is none.
     """
 
     name: str

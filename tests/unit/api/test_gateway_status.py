@@ -28,7 +28,7 @@ GOOD = (condition("Accepted"), condition("ResolvedRefs"))
     [
         pytest.param(None, None, "does not exist yet", id="no-route"),
         pytest.param({"metadata": {}}, None, "has not reported", id="no-status"),
-        pytest.param(route(*GOOD), True, "carries the route", id="good"),
+        pytest.param(route(*GOOD), True, "has accepted the route", id="good"),
         pytest.param(route(condition("Accepted")), None, "ResolvedRefs", id="accepted-alone"),
         pytest.param(
             route(condition("Accepted"), condition("ResolvedRefs", is_true=False, message="path modifier")),
@@ -46,10 +46,13 @@ GOOD = (condition("Accepted"), condition("ResolvedRefs"))
         pytest.param(route(*GOOD, condition("PartiallyInvalid", message="half")), False, "half", id="partial"),
         pytest.param(route(*GOOD, parent={**PARENT, "name": "other"}), None, "has not reported", id="other-gateway"),
         pytest.param(
-            route(*({**each, "observedGeneration": 1} for each in GOOD), generation=2), None, "changed", id="stale"
+            route(*({**each, "observedGeneration": 1} for each in GOOD), generation=2),
+            None,
+            "has not processed",
+            id="stale",
         ),
         pytest.param(
-            route(*({**each, "observedGeneration": 2} for each in GOOD), generation=2), True, "carries", id="fresh"
+            route(*({**each, "observedGeneration": 2} for each in GOOD), generation=2), True, "accepted", id="fresh"
         ),
     ],
 )

@@ -105,7 +105,7 @@ def _engine(**fields: Any) -> dict[str, Any]:
                 }
             },
             "spec.nodeSelector.constraints[0].requests[0]",
-            'no request is called "b"',
+            'no request is named "b"',
             id="constraint over an unknown request",
         ),
         pytest.param(
@@ -200,7 +200,7 @@ def test_a_pod_that_asks_for_less_than_its_topology_is_refused() -> None:
             workers={"topology": {"tensor": 8}, "template": build.template()},
         )
     assert dotted(caught.value.path) == "spec.nodeSelector.devices[0].count"
-    assert "leave count out or set it to 8" in caught.value.message
+    assert "remove count or set it to 8" in caught.value.message
 
 
 def test_a_custom_engine_may_ask_for_what_it_likes() -> None:

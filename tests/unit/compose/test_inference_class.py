@@ -222,7 +222,7 @@ def test_parts_of_one_physical_device_are_claimable_as_often_as_they_fit() -> No
             [SET],
             [{"counterSet": "gpus"}],
             {},
-            'consumesCounters[0].counterSet: there is no counter set "gpus" in spec.sharedCounters; there is gpu',
+            'consumesCounters[0].counterSet: counter set "gpus" is not in spec.sharedCounters, which has gpu',
             id="unknown-set",
         ),
         pytest.param(
@@ -243,7 +243,7 @@ def test_parts_of_one_physical_device_are_claimable_as_often_as_they_fit() -> No
             [SET],
             [{"counterSet": "gpu", "counters": {"memory": {"value": "81Gi"}}}],
             {},
-            "counters.memory: takes 81Gi, and counter set gpu has 80Gi of it: no device could ever be allocated",
+            "counters.memory: must be at most 80Gi, the amount of counter set gpu, not 81Gi; no device would fit",
             id="more-than-there-is",
         ),
         pytest.param(
@@ -253,23 +253,23 @@ def test_parts_of_one_physical_device_are_claimable_as_often_as_they_fit() -> No
             "consumesCounters[0].counters.memory.value",
             id="unknown-unit",
         ),
-        pytest.param([SET], [{"counterSet": "gpu"}] * 2, {}, "names a counter set twice", id="set-twice"),
+        pytest.param([SET], [{"counterSet": "gpu"}] * 2, {}, "has two entries for one counter set", id="set-twice"),
         pytest.param(
             [SET, {**SET, "name": "nic", "count": 4}],
             [{"counterSet": "gpu"}, {"counterSet": "nic"}],
             {},
-            "draws from counter sets of different count (gpu 2, nic 4)",
+            "consumes counters of sets with different counts (gpu 2, nic 4)",
             id="sets-of-different-count",
         ),
         pytest.param(
             [SET], [{"counterSet": "gpu"}], {"claim": "Synthetic"}, 'goes with "claim: DRA" only', id="not-claimed"
         ),
-        pytest.param([{**SET, "count": 0}], [{"counterSet": "gpu"}], {}, "must be at least 1, is 0", id="no-device"),
+        pytest.param([{**SET, "count": 0}], [{"counterSet": "gpu"}], {}, "must be at least 1, not 0", id="no-device"),
         pytest.param(
             [{"name": "gpu", "counters": {f"c{i}": {"value": "1"} for i in range(32)}}],
             [{"counterSet": "gpu", "placements": [[f"c{i}"] for i in range(32)]}],
             {},
-            "spec.sharedCounters: can be shared out in too many ways to be counted; list fewer devices or",
+            "spec.sharedCounters: has too many possible partitions to be counted; list fewer devices or",
             id="too-many-ways",
         ),
     ],

@@ -186,7 +186,7 @@ def test_a_deployment_that_fits_nowhere_says_why_and_what_would_help() -> None:
     scheduled = next(c for c in outcome.conditions if c.type == "ReplicasScheduled")
     assert scheduled.status is Truth.FALSE
     assert scheduled.reason == "PartialInsufficientCapacity"
-    assert "2 of 3 replicas placed" in scheduled.message
+    assert "2 of 3 replicas are placed" in scheduled.message
     assert outcome.status["unscheduledReplicas"] == 1
     assert outcome.status["unschedulable"]["closest"]["wouldFitIf"]
     assert outcome.ready is Ready.FALSE

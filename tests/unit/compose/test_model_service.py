@@ -203,7 +203,7 @@ def test_an_endpoint_that_cannot_be_read_or_is_silent_stays_in_the_route(
     if "status" in endpoint and endpoint["spec"] != kept["spec"]:
         notes = next(each.message for each in outcome.conditions if each.type == "EndpointsReady")
         assert "llama-1: spec." in notes
-        assert "what runs is kept" in notes
+        assert "the existing configuration is kept" in notes
     endpoint.update(copy.deepcopy(kept))
     running.settle()
     assert (running.route, again.fatal) == (before, None)

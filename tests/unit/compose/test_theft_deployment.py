@@ -122,7 +122,7 @@ def test_labels_are_put_back(label: str) -> None:
 def test_fewer_replicas_than_none_are_refused() -> None:
     running = Recorded()
     running.deployment["spec"]["replicas"] = -1
-    with pytest.raises(InvalidInput, match=r"spec\.replicas: must be at least 0, is -1"):
+    with pytest.raises(InvalidInput, match=r"spec\.replicas: must be at least 0, not -1"):
         running.compose()
 
 

@@ -143,8 +143,8 @@ def test_value(schema: Json, value: Json, cause: Cause | None) -> None:
 @pytest.mark.parametrize(
     ("schema", "value", "words"),
     [
-        pytest.param({"type": "integer"}, "3", 'must be a whole number, not the string "3"', id="type"),
-        pytest.param({"type": "string"}, True, "not the truth value true; put it in quotes", id="truth-value"),
+        pytest.param({"type": "integer"}, "3", 'must be an integer, not the string "3"', id="type"),
+        pytest.param({"type": "string"}, True, "not the boolean true; put it in quotes", id="truth-value"),
         pytest.param({"type": "string", "enum": ["a", "b"]}, "c", 'must be one of "a", "b", not "c"', id="enum"),
         pytest.param({"type": "integer", "minimum": 1}, 0, "must be at least 1, not 0", id="bound"),
         pytest.param({"type": "string", "maxLength": 1}, "ab", "must be at most 1 characters long, not 2", id="length"),
@@ -335,7 +335,9 @@ def test_rules_wait_until_the_values_are_right() -> None:
         pytest.param({"labels": {"/a": "b"}}, ("metadata", "labels"), "the key", id="label-key"),
         pytest.param({"labels": []}, ("metadata", "labels"), "must be an object", id="labels-as-list"),
         pytest.param({"annotations": {"a": 1}}, ("metadata", "annotations", "a"), "put it in quotes", id="annotation"),
-        pytest.param({"annotations": {"a": "x" * 270000}}, ("metadata", "annotations"), "bytes in all", id="too-large"),
+        pytest.param(
+            {"annotations": {"a": "x" * 270000}}, ("metadata", "annotations"), "bytes in total", id="too-large"
+        ),
     ],
 )
 def test_metadata(metadata: Json, path: Json, words: str) -> None:
