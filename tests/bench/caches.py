@@ -1,0 +1,262 @@
+"""Prints what each cache of the process saves: without one, the same work must take longer.
+
+Each row is a cache in the work that uses it most: how often it answers there, what a hit and a miss cost (median), the
+memory of as many answers as it may hold (what those of the work take, scaled up), and the processor time of the work
+without the cache over that with it. The work is done twice from empty caches, as a server sees a fleet first and again.
+Times are the least of some interleaved rounds, so run it on a quiet machine; a ratio below 1.02 is noise there.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import pkgutil
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import kubecel
+import modelplane
+import modelplane_functions
+from kubecel.caches import CACHES, Answers
+from kubecel.errors import KubecelError
+from modelplane import placement
+from modelplane.devices import selector
+from modelplane.devices.hints import advice
+from modelplane.devices.partitions import Undecided
+from modelplane.errors import ModelplaneError
+from modelplane.placement.snapshot import Current, Intent
+from modelplane_functions.compose import model_deployment
+from tests.bench import arguments, documents, fleets
+from tests.support import exchange, rendering
+
+Json = Any
+Work = Callable[[], object]
+SAMPLES = 64
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Print the table, called with `given` or as it is; return 0."""
+    made = arguments.parser("caches", __doc__, example="--rounds 5 matching")
+    made.add_argument("only", nargs="*", metavar="WORD", help="only caches with one of the words in their name")
+    made.add_argument("--rounds", type=arguments.positive, default=3, help="(%(default)s)")
+    options = made.parse_args(given)
+    everything()
+    _row("cache", "work", "hits", "misses", "hit us", "miss us", "MB at max", "ratio")
+    counts: dict[str, tuple[int, int, str, Work]] = {}
+    for label, work in works().items():
+        for name, (hits, misses) in _used(work).items():
+            if name not in counts or hits > counts[name][0]:
+                counts[name] = (hits, misses, label, work)
+    for name in sorted(CACHES):
+        if options.only and not any(word in name for word in options.only):
+            continue
+        if name not in counts:
+            _row(name, "not used")
+            continue
+        hits, misses, label, work = counts[name]
+        _row(name, label, hits, misses, *_costs(name, work), f"{_ratio(name, work, options.rounds):.2f}")
+    return 0
+
+
+def everything() -> None:
+    """Import all modules, so that every cache is known."""
+    for package in (kubecel, modelplane, modelplane_functions):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                importlib.import_module(found.name)
+
+
+def works() -> dict[str, Work]:
+    """Return what is done with the library: each by its name."""
+    mixed, demand, intent = fleets.mixed(12), fleets.demand(), Intent("bench", "bench", 4)
+    texts = [*fleets.SELECTORS, f'device.capacity["{fleets.GPU}"].memory.compareTo(quantity("75Gi")) >= 0']
+    misspelt = [text.replace("memory", "memroy") for text in texts] + ['device.attributes["x"].a.matches("^a[0-9]+$")']
+    devices = [device for one in fleets.classes(6) for device in one.devices]
+    store, target = documents.of(fleets.mixed(8)), documents.deployment(3)
+
+    def selectors() -> list[object]:
+        return [
+            (selector.compile(text).evaluate(device), advice.of_names((text,), device), advice.told((text,), (device,)))
+            for text in [*texts, *misspelt]
+            for device in devices
+        ]
+
+    def example() -> list[object]:
+        stores = [rendering.world(rendering.example(name)).store for name in ("mig", "simple")]
+        return [store.get(key) for store in stores for key in store]
+
+    return {
+        "selectors": selectors,
+        "placement": lambda: placement.explain(mixed, demand, intent, Current()),
+        "deployment": lambda: exchange.settle(model_deployment.compose, target, store=store),
+        "examples": example,
+    }
+
+
+def clear() -> None:
+    """Empty every cache."""
+    for cache in CACHES.values():
+        _clear(cache)
+
+
+def _clear(cache: Any) -> None:
+    cache.clear() if isinstance(cache, Answers) else cache.cache_clear()
+
+
+def _used(work: Work) -> dict[str, tuple[int, int]]:
+    """Return the hits and misses of the caches that answer something in the work."""
+    clear()
+    with _counted() as counted:
+        work()
+        work()
+        tables = counted()
+    found = {name: (cache.cache_info().hits, cache.cache_info().misses) for name, cache in _functions().items()}
+    return {name: both for name, both in {**found, **tables}.items() if any(both)}
+
+
+def _functions() -> dict[str, Any]:
+    return {name: cache for name, cache in CACHES.items() if not isinstance(cache, Answers)}
+
+
+@contextmanager
+def _counted() -> Iterator[Callable[[], dict[str, tuple[int, int]]]]:
+    """Count what is asked of tables: those that were put in were missed."""
+    tables = {name: cache for name, cache in CACHES.items() if isinstance(cache, Answers)}
+    asked: dict[str, int] = dict.fromkeys(tables, 0)
+
+    class Counting(Answers[Any, Any]):
+        name = ""
+
+        def get(self, key: Any, default: Any = None) -> Any:
+            asked[self.name] += 1
+            return super().get(key, default)
+
+    places = {name: _place_of(table) for name, table in tables.items()}
+    for name, (module, attribute) in places.items():
+        counting = Counting(tables[name].entries, longest=tables[name].longest)
+        counting.name = name
+        setattr(module, attribute, counting)
+    yield lambda: {
+        name: (asked[name] - len(getattr(module, attribute)), len(getattr(module, attribute)))
+        for name, (module, attribute) in places.items()
+    }
+    for name, (module, attribute) in places.items():
+        setattr(module, attribute, tables[name])
+
+
+def _place_of(cache: Any) -> tuple[Any, str]:
+    """Return the module and the name under which a cache is looked up."""
+    name = next(name for name, one in CACHES.items() if one is cache)
+    parts = name.split(".")
+    return next(
+        (sys.modules[found], attribute)
+        for end in range(len(parts) - 1, 0, -1)
+        if (found := ".".join(parts[:end])) in sys.modules
+        for attribute, value in vars(sys.modules[found]).items()
+        if value is cache
+    )
+
+
+@contextmanager
+def without(*names: str) -> Iterator[None]:
+    """Do without some caches for a while."""
+    with ExitStack() as stack:
+        for name in names:
+            stack.enter_context(_without(name))
+        yield
+
+
+@contextmanager
+def _without(name: str) -> Iterator[None]:
+    cache = CACHES[name]
+    if isinstance(cache, Answers):
+        before, cache.entries = cache.entries, 0
+        cache.clear()
+        yield
+        cache.entries = before
+        return
+    module, attribute = _place_of(cache)
+    setattr(module, attribute, cache.__wrapped__)
+    yield
+    setattr(module, attribute, cache)
+
+
+def _ratio(name: str, work: Work, rounds: int) -> float:
+    """Return the time of the work without the cache over that with it."""
+    having, lacking = [], []
+    for _ in range(rounds):
+        having.append(_seconds(work))
+        with without(name):
+            lacking.append(_seconds(work))
+    return min(lacking) / min(having)
+
+
+def _seconds(work: Work) -> float:
+    clear()
+    gc.collect()
+    start = time.process_time()
+    work()
+    work()
+    return time.process_time() - start
+
+
+def _costs(name: str, work: Work) -> tuple[str, str, str]:
+    """Return the microseconds of a hit and of a miss, and the megabytes of as many answers as it may hold."""
+    cache = CACHES[name]
+    if isinstance(cache, Answers):
+        return "", "", ""
+    questions = list(_questions(name, work))[:SAMPLES]
+    for question in questions:
+        _answered(cache, question)
+    hit = statistics.median(_microseconds(cache, question) for question in questions)
+    miss = statistics.median(_microseconds(cache.__wrapped__, question) for question in questions)
+    cache.cache_clear()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for question in questions:
+        _answered(cache, question)
+    taken = (tracemalloc.get_traced_memory()[0] - before) / max(1, cache.cache_info().currsize)
+    tracemalloc.stop()
+    return f"{hit:.1f}", f"{miss:.1f}", f"{taken * cache.cache_info().maxsize / 1e6:.1f}"
+
+
+def _questions(name: str, work: Work) -> Iterator[tuple[Any, ...]]:
+    """Yield the different arguments that the work calls the function with."""
+    cache = CACHES[name]
+    seen: dict[tuple[Any, ...], None] = {}
+    module, attribute = _place_of(cache)
+
+    def noted(*given: Any) -> Any:
+        seen.setdefault(given, None)
+        return cache(*given)
+
+    setattr(module, attribute, noted)
+    clear()
+    work()
+    setattr(module, attribute, cache)
+    yield from seen
+
+
+def _answered(function: Any, question: tuple[Any, ...]) -> None:
+    with suppress(ModelplaneError, KubecelError, Undecided):  # a refusal is an answer, and is not cached
+        function(*question)
+
+
+def _microseconds(function: Any, question: tuple[Any, ...]) -> float:
+    start = time.perf_counter()
+    _answered(function, question)
+    return (time.perf_counter() - start) * 1e6
+
+
+def _row(*cells: object) -> None:
+    name, work, *numbers = cells
+    print(f"{name!s:<58} {work!s:<11}" + "".join(f"{number!s:>10}" for number in numbers), flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
