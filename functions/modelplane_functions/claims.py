@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
-from modelplane import names, placement
+from modelplane import names, placement, seen
 from modelplane.api import admissions, intent, replica
 from modelplane.api import workload as workloads
 from modelplane.api.admissions import Record
@@ -129,8 +129,9 @@ def _deployment_of(resource: Resource) -> str | None:
 
 
 def admitted_before(observed: Observed) -> frozenset[str]:
-    """Return the replicas in the cluster's published list of admitted replicas."""
-    return frozenset(entry.text() for entry in Field(observed.status).at("admitted").items())
+    """Return the replicas in the cluster's published list of admitted replicas; an unreadable entry names nobody."""
+    told = observed.status.get("admitted")
+    return frozenset(key for key in told if seen.text(key)) if isinstance(told, list) else frozenset()
 
 
 def _before(observed: Observed) -> dict[str, Record | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.render import seen
+from modelplane import seen
 from modelplane_functions.exchange import Child, Ready, Resource
 
 Json: TypeAlias = Any

@@ -1,75 +1,242 @@
-"""Prints the memory of one function server while it answers calls whose inputs change, and how long short calls take.
+"""Prints how one function server fares over very many calls that all differ: `python -m tests.bench.soak`.
 
-Every call is about a deployment of another name, every hundredth about other selectors and every tenth sees a cluster
-that changed; a quarter of the calls are cancelled under way. Then a tenant has its long calls computed without end, and
-short calls of another are timed beside it. A million calls take some hours: `python -m tests.bench.soak 1000000`.
+Every call shows objects that were never shown before (each carries the number of the call, and in one of fifty calls
+of a deployment so does a selector), so every memory of the server is filled and turned over. One call of twenty is
+cancelled under way, 500 are sent at once after each tenth of the run, and connections that send half a greeting and
+then nothing stay open all the time. At the end a tenant has its dearest calls computed without end, and short calls
+of another are timed beside them. Ends early, with its tables, on Ctrl-C or after `--minutes`.
 """
 
 from __future__ import annotations
 
-import copy
+import contextlib
+import itertools
+import socket
 import statistics
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
 from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
+from modelplane_functions import servicer
 from tests.bench import arguments
-from tests.support import functionserver, hostile, requests
+from tests.support import functionserver, hostile, rendering, requests
 
 Json = Any
+COMPOSITION_KEY = "crossplane.io/composition-resource-name"
+METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
+# So often each kind is asked about in one round: most of what a fleet has is endpoints.
+ROUND = {
+    "ModelEndpoint": 11,
+    "ModelService": 3,
+    "InferenceClass": 2,
+    "InferenceGateway": 1,
+    "ModelReplica": 1,
+    "InferenceCluster": 1,
+    "ModelDeployment": 1,
+}
 ROWS = 10
-AT_ONCE = 16
+AT_ONCE = 4
+BURST = 500
+CANCELLED_OF = 20
+SELECTORS_OF = 50
+SILENT_CONNECTIONS = 20
 SHORT_CALLS = 200
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 120
+# Of one width, so that one number takes the place of another in a message that is written already.
+_CALL, _SELECTOR = b"call-000000000000", b"text-000000000000"
+
+
+@dataclass
+class Tally:
+    """What the calls of one row came to: seconds of each that was answered, and how many were not."""
+
+    seconds: list[float] = field(default_factory=list)
+    cancelled: int = 0
+    failed: list[str] = field(default_factory=list)
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Print the tables; return 0, since a slow machine is no failure."""
-    made = arguments.parser("soak", __doc__, example="10000")
-    made.add_argument("calls", metavar="CALLS", nargs="?", type=arguments.positive, default=50_000, help="50,000")
-    calls = made.parse_args(given).calls
+    """Print the tables; return 1 when a call failed that nobody cancelled. A slow machine is no failure."""
+    made = arguments.parser("soak", __doc__, example="--calls 10000")
+    made.add_argument("--calls", type=arguments.positive, default=50_000, help="50,000")
+    made.add_argument("--minutes", type=float, default=float("inf"), help="end after the row in which they are over")
+    options = made.parse_args(given)
+    failed: list[str] = []
     with functionserver.running(["--insecure"]) as server, grpc.insecure_channel(server.target) as channel:
-        print(f"{'calls':>9} {'resident MB':>12} {'CPU ms per call':>16} {'calls per s':>12}")
-        messages = _messages()
-        done, cpu, clock = 0, server.cpu_seconds(), time.perf_counter()
-        for row in range(1, ROWS + 1):
-            more = calls * row // ROWS - done
-            _send(channel, messages, more)
-            done += more
-            now, passed = server.cpu_seconds(), time.perf_counter()
-            each, rate = (now - cpu) * 1000 / more, more / (passed - clock)
-            print(f"{done:>9} {server.resident_mb():>12.0f} {each:>16.2f} {rate:>12.0f}", flush=True)
-            cpu, clock = now, passed
-        print()
-        print(f"{'a short call of one tenant, median ms':<64} {_short_ms(channel):>8.1f}")
-        calls_ = [_begin(channel, message) for message in _dear()]
-        print(f"{f'the same beside {len(calls_)} of the dearest calls of another':<64} {_short_ms(channel):>8.1f}")
-        for call in calls_:
-            call.cancel()
-    return 0
+        with _silent_connections(server.port), contextlib.suppress(KeyboardInterrupt):
+            failed = _soak(server, channel, options.calls, options.minutes)
+        _beside_the_dearest(channel)
+    for line in failed[:10]:
+        print(line)
+    return 1 if failed else 0
 
 
-def _messages() -> Iterator[Json]:
+# --- many calls -------------------------------------------------------------------------------------------------------
+
+
+def _soak(server: functionserver.Server, channel: grpc.Channel, calls: int, minutes: float) -> list[str]:
+    """Print a row for each tenth of the calls and return what failed."""
+    end = time.monotonic() + minutes * 60
+    messages = _messages(_templates())
+    print(
+        f"{'calls':>9} {'calls/s':>8} {'p50 ms':>8} {'p99 ms':>8} {'CPU ms/call':>12} {'resident MB':>12}", flush=True
+    )
+    _row(0, Tally(), seconds=1, cpu=0, resident=server.resident_mb())
+    done, resident, medians, failed = 0, [server.resident_mb()], [], []
+    for row in range(1, ROWS + 1):
+        more = calls * row // ROWS - done
+        cpu, clock = server.cpu_seconds(), time.monotonic()
+        tally = _send(channel, messages, more)
+        cpu, passed = server.cpu_seconds() - cpu, time.monotonic() - clock
+        failed += [*tally.failed, *_burst(channel, messages)]
+        done += more
+        resident.append(server.resident_mb())
+        medians.append(statistics.median(tally.seconds))
+        _row(done, tally, seconds=passed, cpu=cpu, resident=resident[-1])
+        if time.monotonic() > end:
+            break
+    _sums(done, resident, medians, failed)
+    return failed
+
+
+def _row(done: int, tally: Tally, *, seconds: float, cpu: float, resident: float) -> None:
+    taken = sorted(tally.seconds) or [0.0]
+    count = len(tally.seconds) + tally.cancelled
+    middle, high = taken[len(taken) // 2] * 1000, taken[len(taken) * 99 // 100] * 1000
+    each = cpu * 1000 / max(1, count)
+    print(f"{done:>9} {count / seconds:>8.0f} {middle:>8.1f} {high:>8.1f} {each:>12.2f} {resident:>12.1f}", flush=True)
+
+
+def _sums(done: int, resident: list[float], medians: list[float], failed: list[str]) -> None:
+    halfway = resident[len(resident) // 2]
+    print()
+    print(f"{'resident MB at the start, after the first row, halfway, at the end':<68}", end="")
+    print(" ".join(f"{one:>8.1f}" for one in (resident[0], resident[1], halfway, resident[-1])))
+    print(f"{'the highest median of a row by the lowest':<68}{max(medians) / min(medians):>8.2f}")
+    bursts = len(resident) - 1
+    print(
+        f"{f'calls in rows, in {bursts} bursts of {BURST}, failed':<68}{done:>8} {bursts * BURST:>8} {len(failed):>8}"
+    )
+
+
+def _templates() -> dict[str, list[bytes]]:
+    """Return the settled requests of the quickstart by kind, written, with a number on every object they show."""
+    store = rendering.world(rendering.example("quickstart")).store
+    objects = [dict(found) for key in store if (found := store.get(key)) is not None]
+    return {
+        kind: [_settled(one, objects) for one in objects if one["kind"] == kind and "spec" in one] for kind in ROUND
+    }
+
+
+def _settled(composite: Json, objects: list[Json]) -> bytes:
+    children = {
+        one["metadata"]["annotations"][COMPOSITION_KEY]: one
+        for one in objects
+        if any(owner["uid"] == composite["metadata"]["uid"] for owner in one["metadata"].get("ownerReferences", ()))
+    }
+    sent: list[Json] = []
+
+    def run(message: Json) -> Json:
+        sent.append(message)
+        return servicer.answer(message)
+
+    requests.settle(run, requests.request(composite, children=children), objects)
+    message = sent[-1]
+    _numbered(message.observed.composite.resource, has_selector=composite["kind"] == "ModelDeployment")
+    for child in message.observed.resources.values():
+        _numbered(child.resource)
+    for found in message.required_resources.values():
+        for item in found.items:
+            _numbered(item.resource)
+    written: bytes = message.SerializeToString()
+    return written
+
+
+def _numbered(resource: Json, *, has_selector: bool = False) -> None:
+    annotations = resource.fields["metadata"].struct_value.fields["annotations"].struct_value
+    annotations.fields["bench/call"].string_value = _CALL.decode()
+    if has_selector:
+        cel = resource.fields["spec"].struct_value.fields["nodeSelector"].struct_value.fields["cel"]
+        cel.string_value = f'({cel.string_value}) && "{_SELECTOR.decode()}" != ""'
+
+
+def _messages(templates: dict[str, list[bytes]]) -> Iterator[bytes]:
     """Yield requests without end, no two alike."""
-    settled = hostile.last_request(hostile.world(), "ModelDeployment")
-    number = 0
-    while True:
-        number += 1
-        message = copy.deepcopy(settled)
-        composite = message.observed.composite.resource
-        composite.fields["metadata"].struct_value.fields["name"].string_value = f"m{number}"
-        composite.fields["metadata"].struct_value.fields["namespace"].string_value = f"t{number % 20}"
-        if number % 100 == 0:
-            selector = composite.fields["spec"].struct_value.fields["nodeSelector"].struct_value
-            selector.fields["cel"].string_value = f'device.driver == "{hostile.GPU}" && {number} > 0'
-        if number % 10 == 0:
-            (cluster,) = message.required_resources["clusters"].items
-            labels = cluster.resource.fields["metadata"].struct_value.fields["labels"].struct_value
-            labels.fields["turn"].string_value = str(number)
-        yield message
+    shapes = [
+        shape for kind, count in ROUND.items() for shape in itertools.islice(itertools.cycle(templates[kind]), count)
+    ]
+    for number in itertools.count(1):
+        text = shapes[number % len(shapes)].replace(_CALL, b"call-%012d" % number)
+        yield text.replace(_SELECTOR, b"text-%012d" % (number // len(shapes) // SELECTORS_OF))
+
+
+def _send(channel: grpc.Channel, messages: Iterator[bytes], count: int) -> Tally:
+    """Send so many calls, a few at once, and wait for all of them."""
+    tally, places = Tally(), threading.Semaphore(AT_ONCE)
+    for number in range(count):
+        places.acquire()
+        call = _raw(channel, next(messages))
+        call.add_done_callback(_told(tally, places, time.perf_counter()))
+        if number % CANCELLED_OF == CANCELLED_OF - 1:
+            call.cancel()
+    for _ in range(AT_ONCE):
+        places.acquire()
+    return tally
+
+
+def _told(tally: Tally, places: threading.Semaphore, began: float) -> Any:
+    def done(call: Any) -> None:
+        if call.cancelled():
+            tally.cancelled += 1
+        elif call.code() is not grpc.StatusCode.OK:
+            tally.failed.append(f"{call.code()}: {call.details()}")
+        else:
+            tally.seconds.append(time.perf_counter() - began)
+        places.release()
+
+    return done
+
+
+def _burst(channel: grpc.Channel, messages: Iterator[bytes]) -> list[str]:
+    """Send many calls at once and return what failed."""
+    calls = [_raw(channel, next(messages)) for _ in range(BURST)]
+    return [f"{call.code()}: {call.details()}" for call in calls if call.code() is not grpc.StatusCode.OK]
+
+
+def _raw(channel: grpc.Channel, message: bytes) -> Any:
+    return channel.unary_unary(METHOD, _as_it_is, _as_it_is).future(message, timeout=TIMEOUT_SECONDS)
+
+
+def _as_it_is(message: bytes) -> bytes:
+    return message
+
+
+@contextlib.contextmanager
+def _silent_connections(port: int) -> Iterator[None]:
+    """Hold connections that have sent half of what opens HTTP/2."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(SILENT_CONNECTIONS):
+            connection = stack.enter_context(socket.create_connection(("localhost", port)))
+            connection.sendall(b"PRI * HTTP/2.0\r\n")
+        yield
+
+
+# --- short calls beside long ones -------------------------------------------------------------------------------------
+
+
+def _beside_the_dearest(channel: grpc.Channel) -> None:
+    print()
+    print(f"{'a short call of one tenant, median ms':<68}{_short_ms(channel):>8.1f}")
+    stub = grpcv1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
+    dear = [stub.RunFunction.future(message, timeout=TIMEOUT_SECONDS) for message in _dear()]
+    print(f"{f'the same beside {len(dear)} of the dearest calls of another':<68}{_short_ms(channel):>8.1f}")
+    for call in dear:
+        call.cancel()
 
 
 def _dear() -> Iterator[Json]:
@@ -81,22 +248,6 @@ def _dear() -> Iterator[Json]:
         composite["metadata"]["namespace"] = "greedy"
         composite["spec"].update({"nodeSelector": selector})
         yield message
-
-
-def _send(channel: grpc.Channel, messages: Iterator[Json], count: int) -> None:
-    """Send so many calls, some at once, and wait for all that are not cancelled."""
-    for first in range(0, count, AT_ONCE):
-        under_way = [_begin(channel, next(messages)) for _ in range(min(AT_ONCE, count - first))]
-        for number, call in enumerate(under_way):
-            if number % 4 == 3:
-                call.cancel()
-            else:
-                call.result()
-
-
-def _begin(channel: grpc.Channel, message: Json) -> Json:
-    stub = grpcv1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
-    return stub.RunFunction.future(message, timeout=TIMEOUT_SECONDS)
 
 
 def _short_ms(channel: grpc.Channel) -> float:

@@ -2,13 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from tests.property import mutations
+from tests.support import losses, situations
+from tests.support.mutations import Mutation, paths
+from tests.support.situations import Situation
 
+Json = Any
 SEED = 7
+_NO_STATUS = (-1, {"text": "text"}, ["text"])
+"""Values of which no field of a status has two types."""
 
 
 @pytest.mark.parametrize("kind", mutations.kinds())
 def test_one_wrong_field_takes_nothing_away(kind: str) -> None:
-    assert list(mutations.ask(kind, 120, SEED)) == []
+    assert list(mutations.ask(kind, range(120), SEED)) == []
+
+
+@pytest.mark.parametrize("kind", mutations.kinds())
+def test_no_status_that_cannot_be_read_refuses_a_composite(kind: str) -> None:
+    start = next(one for one in situations.running() if one.kind == kind)
+    refused = [
+        f"{about}: {mutation}"
+        for about, mutation, situation in _with_wrong_statuses(start)
+        if situations.decided(situation) is None
+    ]
+    assert refused == []
+
+
+def test_a_status_leads_no_running_route_to_another_gateway() -> None:
+    start = next(one for one in situations.running() if one.kind == "ModelService")
+    gateway = next(one for one in start.store if one["kind"] == "InferenceGateway")
+    moved = Mutation(("status", "gatewayRef", "namespace"), "is foreign", "intruder").applied(gateway)
+    seen = replace(start, store=tuple(moved if one is gateway else one for one in start.store))
+    outcome = situations.decided(seen)
+    assert outcome is not None
+    assert outcome.children["route"].resource["spec"]["parentRefs"] == start.children["route"]["spec"]["parentRefs"]
+    assert list(losses.of(start, seen, outcome, is_authors=False)) == []
+
+
+def test_an_endpoint_that_cannot_be_read_refuses_no_service() -> None:
+    start = next(one for one in situations.running() if one.kind == "ModelService")
+    endpoint = next(one for one in start.store if one["kind"] == "ModelEndpoint")
+    for gone in (Mutation(("spec",), "is a list", []), Mutation(("spec",), "is null", None)):
+        store = tuple(gone.applied(one) if one is endpoint else one for one in start.store)
+        outcome = situations.decided(replace(start, store=store))
+        assert outcome is not None
+        assert outcome.children["route"].resource["spec"] == start.children["route"]["spec"]
+
+
+def _with_wrong_statuses(start: Situation) -> list[tuple[str, Mutation, Situation]]:
+    found = []
+    for mutation in _wrong(start.composite):
+        found.append(("itself", mutation, replace(start, composite=mutation.applied(start.composite))))
+    for key, child in sorted(start.children.items()):
+        for mutation in _wrong(child):
+            children = {**start.children, key: mutation.applied(child)}
+            found.append((key, mutation, replace(start, children=children)))
+    return found
+
+
+def _wrong(document: Json) -> list[Mutation]:
+    below = [path for path in paths(document) if path[0] == "status"]
+    return [Mutation(path, f"is {value}", value) for path in below for value in _NO_STATUS]

@@ -32,11 +32,10 @@ class Mutation:
     value: Json
 
     def applied(self, document: Json) -> Json:
-        """Return the document with the mutation, the original untouched."""
-        made = copy.deepcopy(document)
-        holder = made
+        """Return the document with the mutation, the original untouched; what is beside the path is shared."""
+        made = holder = copy.copy(document)
         for step in self.path[:-1]:
-            holder = holder[step]
+            holder[step] = holder = copy.copy(holder[step])
         if self.value is GONE:
             del holder[self.path[-1]]
         else:
@@ -49,8 +48,10 @@ class Mutation:
 
 
 def paths(value: Json, path: Path = ()) -> Iterator[Path]:
-    """Yield the path of every field and item below `value`."""
-    entries = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    """Yield the path of every field and item below `value`, in an order that depends on nothing else."""
+    entries = (
+        sorted(value.items()) if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    )
     for key, inside in entries:
         own = (*path, key)
         yield own

@@ -17,6 +17,7 @@ from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
 from modelplane_functions import registry, servicer
 from modelplane_functions.exchange import Outcome
+from modelplane_functions.memory.resources import Remembered
 from tests.support import exchange, rendered
 
 Json = Any
@@ -43,9 +44,14 @@ class Situation:
         return f"{self.example}/{self.kind}/{self.composite['metadata']['name']}"
 
 
+def received(document: Json) -> Json:
+    """Return a document as the server hands it to a composer: what is read out of it is kept with it."""
+    return document if isinstance(document, Remembered) else Remembered(document)
+
+
 def decided(situation: Situation) -> Outcome | None:
     """Return what its composer decides; None for a refusal, which Crossplane takes as: nothing changes."""
-    composite = situation.composite
+    composite = received(situation.composite)
     compose = functools.partial(servicer.composed, registry.composers()[situation.kind])
     try:
         outcome = exchange.settle(compose, composite, children=situation.children, store=situation.store)
@@ -91,6 +97,8 @@ def _situation(folder: str, world: World, key: Any) -> Situation:
         resource = world.store.get(child) or {}
         name = (resource.get("metadata", {}).get("annotations") or {}).get(ANNOTATION_KEY)
         if name:
-            children[name] = copy.deepcopy(resource)
-    others = tuple(copy.deepcopy(one) for one in world.objects() if one["apiVersion"].startswith("modelplane.ai/"))
-    return Situation(folder, copy.deepcopy(composite), children, others)
+            children[name] = received(copy.deepcopy(resource))
+    others = tuple(
+        received(copy.deepcopy(one)) for one in world.objects() if one["apiVersion"].startswith("modelplane.ai/")
+    )
+    return Situation(folder, received(copy.deepcopy(composite)), children, others)

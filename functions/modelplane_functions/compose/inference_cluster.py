@@ -14,12 +14,12 @@ in `status.admissions`. It stays admitted whatever happens to the pool later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from modelplane import names, placement
+from modelplane import names, placement, seen
 from modelplane.api import admissions, inference_class, inference_cluster
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
@@ -48,6 +48,7 @@ from modelplane_functions.exchange import (
 from modelplane_functions.memory.resources import recall
 
 Json: TypeAlias = Any
+T = TypeVar("T")
 
 GATEWAY = "gateway"
 _CLASS = "class/"
@@ -178,24 +179,35 @@ def _ledger(observed: Observed) -> _Ledger:
 def _gateway(observed: Observed) -> GatewayAddress | None:
     """Return the observed address of the cluster's gateway, or the last known one: an address may be briefly absent."""
     manifest = objects.observed(observed.children.get(GATEWAY))
-    seen = None if manifest is None else _seen_gateway(Field(manifest), _gateway_spec(observed).at("listener").text(""))
-    return seen or inference_cluster.decode_gateway(Field(observed.status).at("gateway"))
+    now = None if manifest is None else _seen_gateway(manifest, _gateway_spec(observed).at("listener").text(""))
+    return now or _published_before(lambda: inference_cluster.decode_gateway(Field(observed.status).at("gateway")))
 
 
-def _seen_gateway(gateway: Field, listener_name: str) -> GatewayAddress | None:
-    address = next((entry.at("value").optional() for entry in gateway.at("status", "addresses").items()), None)
-    listeners = list(gateway.at("spec", "listeners").items())
+def _published_before(read: Callable[[], T]) -> T | None:
+    """Return what the cluster's own status says, None where it cannot be read: this answer writes it anew."""
+    try:
+        return read()
+    except InvalidInput:
+        return None
+
+
+def _seen_gateway(gateway: Mapping[str, Json], listener_name: str) -> GatewayAddress | None:
+    address = next((seen.text(one.get("value")) for one in seen.objects(seen.at(gateway, "status", "addresses"))), "")
+    listeners = seen.objects(seen.at(gateway, "spec", "listeners"))
     if listener_name:
-        listeners = [listener for listener in listeners if listener.at("name").text("") == listener_name]
-    if address is None or not listeners:
+        listeners = tuple(listener for listener in listeners if listener.get("name") == listener_name)
+    if not address or not listeners:
         return None
     listener = listeners[0]
-    secure = listener.at("protocol").text("HTTP") in {"HTTPS", "TLS"}
+    secure, port = listener.get("protocol") in ("HTTPS", "TLS"), listener.get("port")
+    known = (443 if secure else 80) if port is None else seen.count(port)
+    if known is None:
+        return None
     return GatewayAddress(
         address=address,
-        port=listener.at("port").integer(443 if secure else 80),
+        port=known,
         scheme="https" if secure else "http",
-        hostname=listener.at("hostname").text(""),
+        hostname=seen.text(listener.get("hostname")),
     )
 
 
@@ -234,8 +246,8 @@ def _gateway_child(observed: Observed, provider: ProviderConfigRef) -> Child:
     wrapped = objects.wrap(
         gateway, provider_config=provider.encode(), namespace=names.SYSTEM_NAMESPACE, owner=observed.name
     )
-    seen = objects.observed(observed.children.get(GATEWAY)) is not None
-    return Child(wrapped, Ready.TRUE if seen else Ready.FALSE)
+    is_seen = objects.observed(observed.children.get(GATEWAY)) is not None
+    return Child(wrapped, Ready.TRUE if is_seen else Ready.FALSE)
 
 
 def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
@@ -244,7 +256,7 @@ def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
     A replica that is deleted in the background is gone before its Objects, which still need the credentials. An adopted
     provider config outlives the InferenceCluster, and only admitted workloads are known then.
     """
-    users = Field(observed.children.get(PROVIDER_CONFIG_KEY, {})).at("status", "users").integer(0)
+    users = _users(observed.children.get(PROVIDER_CONFIG_KEY, {}))
     ours = 1 if GATEWAY in observed.children else 0
     manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, len(standing.leaving)))
     if manifest is None:
@@ -252,6 +264,14 @@ def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
     # Without Crossplane's webhooks nothing reports on it, and a missing protection does not keep models from serving.
     exists = manifest.key in observed.children
     return {manifest.key: Child(manifest.resource, Ready.TRUE if exists else Ready.FALSE)}
+
+
+def _users(provider_config: Mapping[str, Json]) -> int:
+    """Return how many objects say that they use the configuration; one where that cannot be read, so that it stays."""
+    told = seen.at(provider_config, "status", "users")
+    is_silent = told is None and isinstance(provider_config.get("status"), Mapping | None)
+    count = seen.count(told)
+    return 0 if is_silent else 1 if count is None else count
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------
@@ -278,7 +298,7 @@ def _published(observed: Observed, access: Access, provider: ProviderConfigRef) 
 
     A configuration of another owner under the same name leads to another cluster.
     """
-    before = inference_cluster.decode_provider_config(Field(observed.status))
+    before = _published_before(lambda: inference_cluster.decode_provider_config(Field(observed.status)))
     is_ours = not access.manifests or PROVIDER_CONFIG_KEY in observed.children or before == provider
     return {"providerConfigRef": provider.encode()} if is_ours else {}
 
@@ -286,9 +306,9 @@ def _published(observed: Observed, access: Access, provider: ProviderConfigRef) 
 def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bool) -> Json:
     """Return the status entry of a pool. The published entry is kept while the pool's devices or users are unknown."""
     if pool.node_class is None or is_frozen:
-        for entry in Field(observed.status).at("pools").items():
-            if entry.at("name").optional() == pool.name:
-                return entry.value
+        for entry in seen.objects(observed.status.get("pools")):
+            if entry.get("name") == pool.name:
+                return entry
     return inference_cluster.encode_pool(pool, account)
 
 
@@ -369,9 +389,8 @@ def _capacity_known(ledger: _Ledger) -> Condition:
 
 def _events(observed: Observed, ledger: _Ledger) -> Iterator[Event]:
     """Yield one event for each replica whose admission differs from the published one."""
-    status = Field(observed.status)
     admitted = claims.admitted_before(observed)
-    refused = {entry.at("replica").text() for entry in status.at("refused").items()}
+    refused = {entry.get("replica") for entry in seen.objects(observed.status.get("refused"))}
     for key in ledger.admitted:
         if key not in admitted:
             yield Event(Severity.NORMAL, "ReplicaAdmitted", f"admitted ModelReplica {key}")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from modelplane import seen
 from modelplane.api import llm_inference
-from modelplane.api.fields import Field
 from modelplane.api.llm_inference import LLMInference
 from modelplane_functions import hold
 from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Resource, Truth
@@ -61,11 +61,13 @@ def _child(observed: Observed, key: str, resource: Resource) -> Child:
 
 def _status(wanted: LLMInference, observed: Observed) -> dict[str, Json]:
     status: dict[str, Json] = {"deployment": wanted.name, "service": wanted.name}
-    deployment = Field(observed.children.get(DEPLOYMENT_KEY)).at("status")
     for key in ("replicas", "readyReplicas"):
-        if deployment.at(key).is_set:
-            status[key] = deployment.at(key).integer()
-    url = Field(observed.children.get(SERVICE_KEY)).at("status", "url").optional() or observed.status.get("url")
+        count = seen.count(seen.at(observed.children.get(DEPLOYMENT_KEY), "status", key))
+        if count is not None:
+            status[key] = count
+    url = seen.text(seen.at(observed.children.get(SERVICE_KEY), "status", "url")) or seen.text(
+        observed.status.get("url")
+    )
     if url:
         status["url"] = url
     return status
@@ -73,9 +75,9 @@ def _status(wanted: LLMInference, observed: Observed) -> dict[str, Json]:
 
 def _lifted(child: Resource | None, kind: str, condition: str) -> Condition:
     """Return the condition that the child reports, Unknown when it reports none."""
-    for item in Field(child).at("status", "conditions").items():
-        if item.at("type").text("") == condition:
-            status = item.at("status").choice(Truth, Truth.UNKNOWN)
-            return Condition(condition, status, item.at("reason").text("Unknown"), item.at("message").text(""))
+    told = seen.conditions(seen.at(child, "status")).get(condition)
+    if told is not None:
+        status = {True: Truth.TRUE, False: Truth.FALSE, None: Truth.UNKNOWN}[seen.verdict(told)]
+        return Condition(condition, status, seen.text(told.get("reason")) or "Unknown", seen.text(told.get("message")))
     missing = "does not exist yet" if child is None else f"has not reported {condition} yet"
     return Condition(condition, Truth.UNKNOWN, "Waiting", f"the {kind} {missing}")

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from modelplane import names, placement
+from modelplane import names, placement, seen
 from modelplane.api import (
     deployment_status,
     inference_class,
@@ -251,14 +251,14 @@ def _backend(observed: Observed, workload: Workload, clusters: tuple[Cluster, ..
 
 
 def _sticky_backend(observed: Observed) -> str | None:
-    return Field(observed.status).at("backend").optional()
+    return seen.text(observed.status.get("backend")) or None
 
 
 # --- emits ------------------------------------------------------------------------------------------------------------
 
 
 def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[str, Child]]:
-    seen = replicas.observed_of(observed)
+    current = replicas.observed_of(observed)
     chosen = {placed.cluster for placed in plan.composed}
     pools = {
         cluster.name: {p.name: p.node_class for p in cluster.pools}
@@ -266,7 +266,7 @@ def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[st
         if cluster.name in chosen
     }
     for placed in plan.composed:
-        child = seen.get(placed.name)
+        child = current.get(placed.name)
         if child is not None and not placed.rewrite:
             yield replicas.KEY + placed.name, _kept_child(observed, facts, placed.name, child)
         else:
@@ -274,7 +274,7 @@ def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[st
         if child is not None:
             yield from _endpoint(observed, facts, placed.name, child)
     for placed in plan.shed:
-        child = seen.get(placed.name)
+        child = current.get(placed.name)
         if child is not None:
             yield from _leaving(observed, facts, plan, placed.name, child)
 
@@ -301,11 +301,11 @@ def _is_succeeded(observed: Observed, plan: Plan, name: str) -> bool:
     """Return whether every successor of the replica receives requests. True without a successor."""
     successors = [replica.name for replica in plan.composed if replica.replaces == name]
     found = [observed.children.get(_ENDPOINT + successor) for successor in successors]
-    return all(endpoint is not None and Field(endpoint).at("status", "ready").value is True for endpoint in found)
+    return all(endpoint is not None and seen.at(endpoint, "status", "ready") is True for endpoint in found)
 
 
 def _is_drained(endpoint: Resource) -> bool:
-    return endpoints.is_draining(endpoint) and Field(endpoint).at("status", "ready").value is not True
+    return endpoints.is_draining(endpoint) and seen.at(endpoint, "status", "ready") is not True
 
 
 def _kept_child(observed: Observed, facts: Facts, name: str, child: Resource) -> Child:
@@ -363,13 +363,13 @@ def _outdated(facts: Facts) -> frozenset[str]:
 
 def _running(observed: Observed, plan: Plan) -> frozenset[str]:
     """Return the replicas of the plan that serve with all their workers."""
-    seen = replicas.observed_of(observed)
+    found = replicas.observed_of(observed)
     return frozenset(
         placed.name
         for placed in plan.composed
-        if placed.name in seen
-        and replicas.serves(seen[placed.name])
-        and _truth(seen[placed.name], "WorkloadReady") == "True"
+        if placed.name in found
+        and replicas.serves(found[placed.name])
+        and _truth(found[placed.name], "WorkloadReady") == "True"
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from modelplane import names
+from modelplane import seen as remote
 from modelplane.api import admissions, inference_cluster, rendered, replica_status
 from modelplane.api import replica as replicas
 from modelplane.api.fields import Field
@@ -22,7 +23,6 @@ from modelplane.api.inference_cluster import ProviderConfigRef
 from modelplane.api.rendered import NOTHING_RENDERED, Rendered
 from modelplane.errors import InvalidInput
 from modelplane.render import objects, progress
-from modelplane.render import seen as remote
 from modelplane.render.backend import Backend, Observation, Problem
 from modelplane.render.backends import selection
 from modelplane.render.manifest import Lifecycle, Manifest, Purpose

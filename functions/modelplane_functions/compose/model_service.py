@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api import endpoint as endpoints
 from modelplane.api import gateway as gateways
 from modelplane.api import gateway_status, service_status
@@ -25,11 +25,11 @@ from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.api.gateway_status import Verdict
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.render import routing, seen, traffic
+from modelplane.render import routing, traffic
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, hosts, plan
 from modelplane.routing.egress import Rules
-from modelplane.routing.model import Service
+from modelplane.routing.model import Gateway, Service
 from modelplane.routing.plan import Candidate, Plan
 from modelplane_functions import hold
 from modelplane_functions.exchange import (
@@ -169,9 +169,21 @@ def _gateway(service: Service, observed: Observed) -> GatewayState:
     if chosen not in found:
         raise _no_gateway(service, sorted(found))
     try:
-        return gateways.state(found[chosen])
+        state = gateways.state(found[chosen])
+        declared = gateways.decode(found[chosen])
     except (InvalidInput, Unsupported) as error:
         raise Unsupported(f'InferenceGateway "{chosen}" is not usable: {error}', reason="GatewayInvalid") from None
+    return state.at(declared) if _is_attached(observed, declared) else state
+
+
+def _is_attached(observed: Observed, gateway: Gateway) -> bool:
+    """Return whether the route that runs is attached to the Gateway that its author declares.
+
+    No status leads it elsewhere then: a Gateway is never renamed, so one that says so was written by somebody else.
+    """
+    parents = seen.objects(seen.at(observed.children.get(routing.ROUTE_KEY), "spec", "parentRefs"))
+    own = (gateway.gateway_namespace, gateway.gateway_name)
+    return any((parent.get("namespace"), parent.get("name")) == own for parent in parents)
 
 
 def _no_gateway(service: Service, found: list[str]) -> Unsupported:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.routing import headers, hosts, url
@@ -111,7 +111,7 @@ def _check_composed(endpoint: Endpoint, spec: Field) -> None:
 
 def is_draining(document: Mapping[str, Json]) -> bool:
     """Return whether the endpoint must receive no further requests."""
-    return Field(document).at("spec", "drain").value is True
+    return seen.at(document, "spec", "drain") is True
 
 
 def in_force(document: Mapping[str, Json]) -> dict[str, Json]:

@@ -29,6 +29,13 @@ class GatewayState:
     gateway: Gateway
     address: str
 
+    def at(self, declared: Gateway) -> GatewayState:
+        """Return the same, standing where `declared` says, whatever the status says of that."""
+        gateway = replace(
+            self.gateway, gateway_namespace=declared.gateway_namespace, gateway_name=declared.gateway_name
+        )
+        return replace(self, gateway=gateway)
+
 
 def decode(document: Mapping[str, Json]) -> Gateway:
     """Return the gateway of an InferenceGateway.

@@ -1,7 +1,8 @@
 """Verdicts of a gateway's controller on its objects, read from the status of Gateway API and Envoy Gateway kinds.
 
-A verdict is None until the controller has processed the current generation. Source: Gateway API v1.6.1, Envoy Gateway
-v1.9.0. `Accepted` of a route stays True for backends that are refused, so it is never used alone.
+A verdict is None until the controller has processed the current generation, and while its condition cannot be read.
+Source: Gateway API v1.6.1, Envoy Gateway v1.9.0. `Accepted` of a route stays True for backends that are refused, so it
+is never used alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane.api.fields import Field
+from modelplane import seen
 
 Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
@@ -42,42 +43,41 @@ def backend(resource: Resource | None) -> Verdict:
     """Return the verdict of the gateway on a Backend."""
     if resource is None:
         return unseen("Backend")
-    return _judged(resource, _conditions(Field(resource).at("status")), "Accepted", "Backend")
+    return _judged(resource, resource.get("status"), "Accepted", "Backend")
 
 
 def gateway_class(resource: Resource | None) -> Verdict:
     """Return the verdict of the controller on a GatewayClass."""
     if resource is None:
         return unseen("GatewayClass")
-    return _judged(resource, _conditions(Field(resource).at("status")), "Accepted", "GatewayClass")
+    return _judged(resource, resource.get("status"), "Accepted", "GatewayClass")
 
 
 def policy(resource: Resource | None, kind: str) -> Verdict:
     """Return the worst verdict of the ancestors of a policy."""
     if resource is None:
         return unseen(kind)
-    ancestors = list(Field(resource).at("status", "ancestors").items())
-    return _worst((_judged(resource, _conditions(each), "Accepted", kind) for each in ancestors), kind)
+    ancestors = seen.objects(seen.at(resource, "status", "ancestors"))
+    return _worst((_judged(resource, each, "Accepted", kind) for each in ancestors), kind)
 
 
 def gateway(resource: Resource | None) -> GatewayAddress:
     """Return the verdict on a Gateway, good if it is programmed, and its first address."""
     if resource is None:
         return GatewayAddress(unseen("Gateway"), "")
-    status = Field(resource).at("status")
-    found = [item.at("value").text("") for item in status.at("addresses").items()]
+    found = [seen.text(each.get("value")) for each in seen.objects(seen.at(resource, "status", "addresses"))]
     address = next((value for value in found if value), "")
-    return GatewayAddress(_judged(resource, _conditions(status), "Programmed", "Gateway"), address)
+    return GatewayAddress(_judged(resource, resource.get("status"), "Programmed", "Gateway"), address)
 
 
 def route(resource: Resource | None, *, gateway_namespace: str, gateway_name: str) -> Verdict:
     """Return the verdict on a route at that gateway: accepted, references resolved, and backends available."""
     if resource is None:
         return unseen("HTTPRoute")
-    for parent in Field(resource).at("status", "parents").items():
-        ref = parent.at("parentRef")
-        if (ref.at("namespace").text(""), ref.at("name").text("")) == (gateway_namespace, gateway_name):
-            return _route(resource, _conditions(parent))
+    for parent in seen.objects(seen.at(resource, "status", "parents")):
+        ref = parent.get("parentRef")
+        if (seen.at(ref, "namespace"), seen.at(ref, "name")) == (gateway_namespace, gateway_name):
+            return _route(resource, parent)
     return Verdict(None, "Waiting", f"Gateway {gateway_namespace}/{gateway_name} has not reported on the HTTPRoute yet")
 
 
@@ -85,39 +85,39 @@ def ready(resource: Resource | None, kind: str) -> Verdict:
     """Return the verdict on an object that Crossplane manages, good if it is ready."""
     if resource is None:
         return unseen(kind)
-    return _judged(resource, _conditions(Field(resource).at("status")), "Ready", kind)
+    return _judged(resource, resource.get("status"), "Ready", kind)
 
 
-def _route(resource: Resource, conditions: Mapping[str, Field]) -> Verdict:
+def _route(resource: Resource, parent: Resource) -> Verdict:
     for needed in ("Accepted", "ResolvedRefs"):
-        verdict = _judged(resource, conditions, needed, "HTTPRoute")
+        verdict = _judged(resource, parent, needed, "HTTPRoute")
         if verdict.is_good is not True:
             return verdict
-    for optional, good in (
-        ("BackendsAvailable", "True"),
-        ("PartiallyInvalid", "False"),
-        ("RouteRulesOverlap", "False"),
-    ):
+    conditions = seen.conditions(parent)
+    for optional, is_well in (("BackendsAvailable", True), ("PartiallyInvalid", False), ("RouteRulesOverlap", False)):
         condition = conditions.get(optional)
-        if condition is not None and condition.at("status").text("") not in {good, "Unknown"}:
-            return Verdict(
-                is_good=False, reason=condition.at("reason").text(optional), message=condition.at("message").text("")
-            )
+        if seen.verdict(condition) is (not is_well):
+            return Verdict(is_good=False, reason=_reason(condition, optional), message=_message(condition))
     return Verdict(is_good=True, reason="Accepted", message="the gateway has accepted the route")
 
 
-def _judged(resource: Resource, conditions: Mapping[str, Field], kind: str, of: str) -> Verdict:
-    condition = conditions.get(kind)
+def _judged(resource: Resource, holder: Json, kind: str, of: str) -> Verdict:
+    condition = seen.conditions(holder).get(kind)
     if condition is None:
         return Verdict(None, "Waiting", f"the {of} has no condition {kind} yet; check its controller")
-    generation = Field(resource).at("metadata", "generation").integer(0)
-    seen = condition.at("observedGeneration").integer(generation)
-    if seen < generation:
+    generation = seen.count(seen.at(resource, "metadata", "generation")) or 0
+    processed = seen.count(condition.get("observedGeneration"))
+    if processed is not None and processed < generation:
         return Verdict(None, "Waiting", f"the controller has not processed the current generation of the {of} yet")
-    text = condition.at("message").text("")
-    status = condition.at("status").text("Unknown")
-    is_good = {"True": True, "False": False}.get(status)
-    return Verdict(is_good, condition.at("reason").text(kind), text)
+    return Verdict(seen.verdict(condition), _reason(condition, kind), _message(condition))
+
+
+def _reason(condition: Json, kind: str) -> str:
+    return seen.text(seen.at(condition, "reason")) or kind
+
+
+def _message(condition: Json) -> str:
+    return seen.text(seen.at(condition, "message"))
 
 
 def _worst(verdicts: Iterable[Verdict], kind: str) -> Verdict:
@@ -127,7 +127,3 @@ def _worst(verdicts: Iterable[Verdict], kind: str) -> Verdict:
         key=lambda verdict: order[verdict.is_good],
         default=Verdict(None, "Waiting", f"no gateway has reported on the {kind} yet"),
     )
-
-
-def _conditions(holder: Field) -> Mapping[str, Field]:
-    return {item.at("type").text(""): item for item in holder.at("conditions").items()}

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from kubecel import caches
 from kubecel.caches import Answers
-from modelplane import units
+from modelplane import seen, units
 from modelplane.api import intent
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, NodeClass
@@ -196,10 +196,8 @@ def decode_provider_config(status: Field) -> ProviderConfigRef | None:
 
 def condition(resource: Mapping[str, Json], kind: str) -> str:
     """Return the status of a condition: True, False or Unknown."""
-    for entry in Field(resource).at("status", "conditions").items():
-        if entry.text_at("type", "") == kind:
-            return entry.text_at("status", "Unknown")
-    return "Unknown"
+    told = seen.conditions(seen.at(resource, "status")).get(kind)
+    return seen.text(seen.at(told, "status")) or "Unknown"
 
 
 def encode_pool(pool: Pool, account: PoolAccount) -> dict[str, Json]:

@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api.fields import Field
 from modelplane.workload.model import Model
 
@@ -22,16 +22,16 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 def encode(replica: Mapping[str, Json], model: Model | None) -> dict[str, Json] | None:
     """Return the endpoint of an observed ModelReplica, None while the replica has no valid address."""
     root = Field(replica)
-    address = root.at("status", "address")
-    gateway = address.at("address").optional()
-    if gateway is None or address.at("scheme").text("http") not in _DEFAULT_PORTS:
+    told = seen.at(replica, "status", "address")
+    gateway, scheme = seen.text(seen.at(told, "address")), seen.text(seen.at(told, "scheme")) or "http"
+    port = seen.count(seen.at(told, "port"))
+    if not gateway or scheme not in _DEFAULT_PORTS or (port is None and seen.at(told, "port") is not None):
         return None
     namespace = root.at("metadata", "namespace").text()
     name = root.at("metadata", "name").text()
-    scheme = address.at("scheme").text("http")
     spec: dict[str, Json] = {
-        "url": _url(scheme, gateway, address.at("port").integer(_DEFAULT_PORTS[scheme])),
-        "host": address.at("host").text(names.internal_host(namespace, name)),
+        "url": _url(scheme, gateway, _DEFAULT_PORTS[scheme] if port is None else port),
+        "host": seen.text(seen.at(told, "host")) or names.internal_host(namespace, name),
         "api": ["OpenAI"],
     }
     if model is not None:

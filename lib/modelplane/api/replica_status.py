@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress
 from modelplane.workload.model import Replica, Role
@@ -74,7 +74,8 @@ def encode_generation(resource: Mapping[str, Json], *, is_rendered: bool) -> dic
     if is_rendered:
         return {"observedGeneration": generation.integer()}
     earlier = generation.integer() - 1
-    return {"observedGeneration": min(earlier, Field(resource).at("status", "observedGeneration").integer(earlier))}
+    told = seen.count(seen.at(resource, "status", "observedGeneration"))
+    return {"observedGeneration": earlier if told is None else min(earlier, told)}
 
 
 def answer(told: Field, key: str) -> Answer | None:
@@ -88,14 +89,16 @@ def answer(told: Field, key: str) -> Answer | None:
 
 def is_bound(resource: Mapping[str, Json]) -> bool:
     """Return whether the replica has been rendered onto its cluster."""
-    return Field(resource).at("status", "phase").text("") in _BOUND_PHASES
+    return seen.text(seen.at(resource, "status", "phase")) in _BOUND_PHASES
 
 
 def is_current(resource: Mapping[str, Json]) -> bool:
     """Return whether the status refers to the current spec."""
-    generation = Field(resource).at("metadata", "generation")
-    seen = Field(resource).at("status", "observedGeneration")
-    return not generation.is_set or not seen.is_set or seen.integer() >= generation.integer()
+    generation, told = seen.at(resource, "metadata", "generation"), seen.at(resource, "status", "observedGeneration")
+    if generation is None or told is None:
+        return True
+    processed = seen.count(told)
+    return processed is not None and processed >= generation
 
 
 def address(replica: Replica, gateway: GatewayAddress | None, before: Before) -> Mapping[str, Json] | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from modelplane import names
-from modelplane.render import pods, seen
+from modelplane import names, seen
+from modelplane.render import pods
 from modelplane.render.backend import Problem
 from modelplane.render.manifest import Manifest, Purpose, Readiness
 from modelplane.workload.model import Replica

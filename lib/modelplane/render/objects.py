@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane import names
-from modelplane.render import seen
+from modelplane import names, seen
 from modelplane.render.manifest import Lifecycle, Manifest, Purpose
 
 Json: TypeAlias = Any

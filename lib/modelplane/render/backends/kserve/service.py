@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane import names
-from modelplane.render import capability, claims, cluster_route, engines, namespaces, pods, seen, weights
+from modelplane import names, seen
+from modelplane.render import capability, claims, cluster_route, engines, namespaces, pods, weights
 from modelplane.render.backend import Shape, shape_of
 from modelplane.render.backends.kserve import launching, templating
 from modelplane.render.engines import Member

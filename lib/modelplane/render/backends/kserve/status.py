@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane.render import cluster_route, seen
+from modelplane import seen
+from modelplane.render import cluster_route
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.kserve import service
 from modelplane.workload.model import BoundRole, Replica, Role

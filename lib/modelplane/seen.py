@@ -1,7 +1,7 @@
-"""Access to what a workload cluster says of an object, which may be anything.
+"""Access to what is observed of an object, which may be anything: a status, and whatever a workload cluster says.
 
-A cluster's kinds are not ours: a status that is absent, half written or of another type says nothing, and is neither
-an error nor a no.
+Its author is another controller, so there is nobody to tell of a mistake in it: what is absent, half written or of
+another type says nothing, and is neither an error nor a no.
 """
 
 from __future__ import annotations
