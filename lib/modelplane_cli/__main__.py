@@ -1,6 +1,6 @@
-"""The `modelplane` command: finds the sub-command and runs it.
+"""The `modelplane` command. It finds the sub-command and runs it.
 
-Nothing but the standard library is imported before a sub-command is known, so that help is instant.
+Only the standard library is imported before the sub-command is known, so that help is instant.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from modelplane_cli import exits
 
 COMMANDS = {
-    "render": "run all composition functions over documents and print everything that would exist",
-    "plan": "say where every replica would be, what pools would hold and cost, and what would change",
-    "explain": "say why a replica is where it is, and why it is nowhere else",
-    "simulate": "say what a drain, a loss, a scaling or an addition would do, step by step",
-    "validate": "say what the API server would refuse in documents",
+    "render": "run all composition functions over documents and print the resulting objects",
+    "plan": "show the placement of every replica, the use and cost of pools, and the changes",
+    "explain": "show why a replica is placed where it is, and why it is not placed elsewhere",
+    "simulate": "show the effects of a drain, a loss, a scaling or an addition, step by step",
+    "validate": "report the documents that the API server or a function would refuse",
     "cel": "evaluate a device selector against devices",
-    "schema": "print the JSON Schema of a kind, or of what a command answers with -o json",
+    "schema": "print the JSON Schema of a kind, or of the JSON answer of a command",
     "serve": "run the gRPC function server",
 }
 
@@ -33,16 +33,16 @@ commands:
 {commands}
 
 examples:
-  modelplane render examples/quickstart                what would exist, as a tree
-  modelplane render examples/quickstart -o yaml        the same as manifests
-  modelplane plan fleet/ --against ../main/fleet/      what a pull request would change
-  modelplane explain fleet/ md/llama -n ml-team        why it is where it is, and what would make one more fit
-  modelplane simulate fleet/ --drain eks-eu            who would move where, in steps
-  modelplane validate clusters/ models/                what the API server would refuse
-  modelplane schema --directory .schemas               what an editor checks and completes documents by
-  modelplane COMMAND --help                            everything a command can do
+  modelplane render examples/quickstart                show the resulting objects as a tree
+  modelplane render examples/quickstart -o yaml        print them as manifests
+  modelplane plan fleet/ --against ../main/fleet/      show the changes of a pull request
+  modelplane explain fleet/ md/llama -n ml-team        explain the placements of a deployment
+  modelplane simulate fleet/ --drain eks-eu            show the moves of a drain, in steps
+  modelplane validate clusters/ models/                check documents without an API server
+  modelplane schema --directory .schemas               write schemas for an editor
+  modelplane COMMAND --help                            show the help of a command
 
-exit codes: 0 fine, 1 the answer is no, 2 bad input, 3 a bug
+exit codes: 0 success, 1 the answer is no, 2 bad input, 3 internal error
 """
 
 
@@ -75,19 +75,19 @@ def _unknown(name: str) -> int:
     import difflib  # noqa: PLC0415 - only where a word was mistyped
 
     close = difflib.get_close_matches(name, COMMANDS, n=1)
-    hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(COMMANDS)}"
-    print(f"modelplane: no command {name!r}{hint}", file=sys.stderr)
+    hint = f"; did you mean {close[0]}?" if close else f"; the commands are {', '.join(COMMANDS)}"
+    print(f"modelplane: unknown command {name!r}{hint}", file=sys.stderr)
     return exits.BAD_INPUT
 
 
 def _run(name: str, arguments: Sequence[str], *, debug: bool) -> int:
-    """Return what the command returns; the last line of defence against a traceback."""
+    """Return the exit code of the command. An unexpected error becomes one line instead of a traceback."""
     try:
         command = importlib.import_module(f"modelplane_cli.commands.{name}")
         code: int = command.main(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes once more on exit; into nothing, so that it does not complain a second time.
+        # Python flushes once more on exit. That goes to the null device, so that it reports nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.BROKEN_PIPE
     except KeyboardInterrupt:
@@ -98,8 +98,8 @@ def _run(name: str, arguments: Sequence[str], *, debug: bool) -> int:
         else:
             frame = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-            print(f"modelplane {name}: a bug: {type(error).__name__}: {error} ({where})", file=sys.stderr)
-            print(f"run modelplane --debug {name} ... for the traceback, and report it", file=sys.stderr)
+            print(f"modelplane {name}: internal error: {type(error).__name__}: {error} ({where})", file=sys.stderr)
+            print(f"run modelplane --debug {name} ... for the traceback, and report the error", file=sys.stderr)
         return exits.BUG
     return code
 

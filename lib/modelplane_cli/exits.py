@@ -1,16 +1,16 @@
-"""Exit codes of the command: what a script may rely on."""
+"""Exit codes of the command, on which scripts may rely."""
 
 from __future__ import annotations
 
 FINE = 0
-"""Asked and answered: everything wanted is there."""
+"""Success: everything desired is placed and ready."""
 NO = 1
-"""The answer is no: something wanted is not placed, not ready, or would be disrupted."""
+"""The answer is no: something desired is not placed or not ready, or it would be disrupted."""
 BAD_INPUT = 2
-"""The author must change something; one line per problem says what."""
+"""Bad input: the author must change something. Each problem is one line."""
 BUG = 3
-"""Ours to fix."""
+"""An internal error."""
 BROKEN_PIPE = 141
-"""The reader of our output left, as `head` does; the shell's code for SIGPIPE."""
+"""The reader of the output has closed the pipe, as `head` does. It is the shell's code for SIGPIPE."""
 INTERRUPTED = 130
-"""Stopped by Ctrl-C; the shell's code for SIGINT."""
+"""The command was stopped by Ctrl-C. It is the shell's code for SIGINT."""

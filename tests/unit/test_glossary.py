@@ -61,9 +61,6 @@ MESSAGE_WORDS = {
 }
 # (module, text around the word): why it may stand there.
 MESSAGES_ALLOWED = {
-    ("lib/modelplane_cli/commands/explain.py", "for a machine"): "who reads JSON, not a node",
-    ("lib/modelplane_cli/commands/plan.py", "for a machine"): "who reads JSON, not a node",
-    ("lib/modelplane_cli/commands/validate.py", "for a machine"): "who reads JSON, not a node",
     (
         "functions/modelplane_functions/runner.py",
         "your own machine",

@@ -1,7 +1,6 @@
-"""What an API server would say to each document, and what all of them together get wrong.
+"""The checks of an API server on each document, and the check for duplicates.
 
-What may never happen here: a document with a mistake that is taken into the world, or a mistake that stops the others
-from being found.
+A document with an error must never enter the world. An error must never hide another.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _NOT_OBJECTS = frozenset({"kustomize.config.k8s.io", "skaffold", "helm.cattle.io
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The objects an API server would hold, by identity, each with the document it came from."""
+    """The objects that an API server would store, by identity, each with its source document."""
 
     objects: Mapping[Key, Mapping[str, Json]]
     sources: Mapping[Key, Document]
@@ -61,7 +60,7 @@ def check(given: Sequence[Document], definitions: Definitions, namespace: str) -
 
 
 def _identity(document: Document) -> Iterable[Problem]:
-    """Yield what keeps the document from being any Kubernetes object."""
+    """Yield the reasons why the document is not a Kubernetes object."""
     data = document.data
     for field, pattern, example in (
         ("apiVersion", reading.API_VERSION, names.API_VERSION),
@@ -82,7 +81,7 @@ def _identity(document: Document) -> Iterable[Problem]:
 def _metadata(document: Document, metadata: Mapping[str, Json]) -> Iterable[Problem]:
     name = metadata.get("name")
     if name is None and metadata.get("generateName"):
-        yield document.problem("is required offline; generateName is filled in by a server only", ("metadata", "name"))
+        yield document.problem("is required offline; only a server resolves generateName", ("metadata", "name"))
     elif name is None:
         yield document.problem("is required", ("metadata", "name"))
     else:
@@ -94,7 +93,7 @@ def _metadata(document: Document, metadata: Mapping[str, Json]) -> Iterable[Prob
         if entries is None:
             continue
         if not isinstance(entries, dict):
-            yield document.problem("must be a map of texts", ("metadata", field))
+            yield document.problem("must be a map of strings", ("metadata", field))
             continue
         for key, value in entries.items():
             if not isinstance(value, str):
@@ -112,7 +111,7 @@ def _path_segment(document: Document, value: Json, field: str) -> Iterable[Probl
 
 
 def _unknown_kind(document: Document, definitions: Definitions) -> Iterable[Problem]:
-    """Yield what looks like one of our kinds and is none."""
+    """Yield the problems of an apiVersion or kind that resembles one of modelplane.ai."""
     api_version, kind = str(document.data["apiVersion"]), str(document.data["kind"])
     group = group_of(api_version)
     ours = {definition.kind: definition for definition in definitions}
@@ -127,7 +126,7 @@ def _unknown_kind(document: Document, definitions: Definitions) -> Iterable[Prob
 
 
 def _admitted(document: Document, definitions: Definitions, namespace: str) -> tuple[dict[str, Json], list[Problem]]:
-    """Return the object as a server would hold it, and what it would refuse."""
+    """Return the object as a server would store it, and the problems that the server would report."""
     key = key_of(document.data)
     definition = definitions.find(key.group, key.kind)
     resource: dict[str, Json] = dict(document.data) if definition else foreign.without_nulls(document.data)
@@ -157,7 +156,7 @@ def _shown(value: Json) -> str:
 
 
 def _in_quotes(value: Json) -> str:
-    """Return what to write instead of a value that YAML did not take for text."""
+    """Return the correction of a value that YAML did not read as text."""
     if isinstance(value, bool):
         return "put it in quotes, because YAML takes an unquoted yes, no, on, off, y or n for true or false"
     return f'write "{value}"' if isinstance(value, int | float) else "write text"

@@ -1,6 +1,6 @@
-"""What is probably not meant, though the API server takes it: selectors that just miss the devices at hand.
+"""Advice about valid documents that are probably mistakes: selectors that narrowly miss the given devices.
 
-Advice is a warning and never a refusal. It is looked at beside the InferenceClasses among the documents.
+Advice is a warning and never a refusal. It is based on the InferenceClasses among the documents.
 """
 
 from __future__ import annotations

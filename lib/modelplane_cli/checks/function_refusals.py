@@ -1,7 +1,7 @@
-"""What only several documents together get wrong, and what a function refuses though every schema takes it.
+"""The problems that need several documents, and the refusals of functions for documents that every schema accepts.
 
-Each composite among the documents is put before its function once, with all the others in sight; nothing is settled.
-A reference to what is not among the documents is a warning, since the control plane may have it.
+Each composite is passed to its function once, together with all other documents. A reference to an object that is not
+among the documents is a warning, because the control plane may have the object.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from modelplane_functions.exchange import Observed, Outcome
 
 
 def check(checked: Checked, definitions: Definitions) -> list[Problem]:
-    """Return what is wrong with documents that are fine each by itself.
+    """Return the problems of documents that are valid by themselves.
 
     Cost: one call of its function per composite.
     """
@@ -54,7 +54,7 @@ def _refused(checked: Checked, definitions: Definitions) -> Iterator[Problem]:
 
 @dataclass(slots=True)
 class _Ear:
-    """Hears what a composer refuses, with the field it is about, before it becomes a line of text."""
+    """A recorder of a composer's refusal with its field, before it becomes text."""
 
     fault: InvalidInput | Unsupported | None = field(default=None)
 
@@ -72,7 +72,7 @@ class _Heard(registry.Composer):
     ear: _Ear
 
     def load(self) -> registry.Compose:
-        """Return the composer, overheard."""
+        """Return the composer with the recorder around it."""
         compose = registry.Composer(self.module, self.condition).load()
 
         def heard(observed: Observed) -> Outcome:
@@ -93,7 +93,7 @@ def _dangling(checked: Checked) -> Iterator[Problem]:
     for key in sorted(checked.objects):
         kind = kinds.KINDS.get(key.kind) if key.group == names.GROUP else None
         for reference in kind.references if kind else ():
-            # With none of its kind at hand, whoever checks one file alone is told nothing.
+            # Without any document of that kind nothing is reported, because one file may be checked alone.
             there = known.get(reference.kind, [])
             for path, name in kinds.values_at(checked.objects[key], reference.path):
                 if there and isinstance(name, str) and name and name not in there:

@@ -1,6 +1,6 @@
-"""References of our kinds that no function can check: Secrets, which are referenced and never read.
+"""References to Secrets, which functions never read and cannot check.
 
-A Secret that is not among the documents may well be on the control plane, so its absence is a note and not a mistake.
+A Secret that is not among the documents may exist on the control plane. Its absence is therefore a note and no error.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Missing:
     exists: bool
 
     def __str__(self) -> str:
-        """Return one line that says what is missing and what it is for."""
+        """Return the message about the missing Secret or key."""
         what = f"has no key {self.key!r}" if self.exists else "is not among the documents"
         key = f" (key {self.key})" if self.key and not self.exists else ""
         return f"{self.secret}{key} {what}; {self.about} needs it on the control plane for {self.purpose}"
 
 
 def missing_secrets(world: World) -> list[Missing]:
-    """Return the Secrets that are referred to and not given, sorted by who refers to them."""
+    """Return the referenced Secrets that are missing, sorted by the referring object."""
     return list(dict.fromkeys(_missing(world)))
 
 

@@ -1,7 +1,7 @@
-"""`modelplane cel`: a device selector against devices, answered as Kubernetes answers it.
+"""`modelplane cel`: the evaluation of a device selector against devices, with the results of Kubernetes.
 
-A selector whose value is not true or false is refused where its type is known, and is an error like any other where
-only the device tells; so no answer is `non_bool`, which the format of answers has room for.
+A selector that returns another type than bool is refused when the type is known at compile time. Otherwise it is a
+run-time error. The result `non_bool` of the answer's format is therefore never used.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _UNBOUNDED = 10**18
 _EPILOG = """\
 examples:
   modelplane cel 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("80Gi")) >= 0' --class examples/classes
-      against every device of every InferenceClass; an "80 GB" card publishes less than 80Gi
+      evaluate it against every device of every InferenceClass; an "80 GB" GPU publishes less than 80Gi
   kubectl get resourceslices -o yaml | modelplane cel 'device.attributes["gpu.nvidia.com"].type == "gpu"' --device -
-      against the devices that drivers really publish
+      evaluate it against the devices that drivers publish
   modelplane cel --batch cases.json -o json
-      many expressions against one device: {"driver": ..., "device": {...}, "cases": [{"id": ..., "expression": ...}]}
+      evaluate expressions on one device: {"driver": ..., "device": {...}, "cases": [{"id": ..., "expression": ...}]}
 
-A run-time error is not "no match": on a cluster it ends the scheduling of the pod. An expression that the API server
-would not admit (its worst case costs too much, for example) is said to be refused even where it matches.
+A run-time error is not "no match": on a cluster it ends the scheduling of the pod. The command also reports that the
+API server would refuse an expression (for example because its worst case is too expensive), even if it matches.
 
-exit codes: 0 a device matches, 1 none does, 2 the expression or the input is wrong
+exit codes: 0 a device matches, 1 no device matches, 2 the expression or the input is invalid
 """
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """One expression on one device; costs are None where there is nothing to count or no bound."""
+    """The answer for one expression and one device. A cost is None when it is unknown or unbounded."""
 
     id: str
     expression: str
@@ -83,13 +83,13 @@ def parser() -> argparse.ArgumentParser:
         "--device", metavar="FILE", help="ResourceSlices, or one device with its driver; - for standard input"
     )
     made.add_argument("--class", metavar="FILE", dest="classes", help="InferenceClasses; a file, a directory or -")
-    made.add_argument("--batch", metavar="FILE", help="many expressions, see above")
+    made.add_argument("--batch", metavar="FILE", help="a JSON file with many expressions, see below")
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument(
         "--kubernetes",
         choices=tuple(selector.PROFILES),
         default="1.36",
-        help="the version whose rules apply (default: 1.36)",
+        help="the Kubernetes version whose rules apply (default: 1.36)",
     )
     return made
 
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _advice(expression: str, devices: Sequence[Device], profile: selector.Profile) -> list[str]:
-    """Return what to write instead, or what is probably not meant, looked at beside each device; each remark once."""
+    """Return corrections and advice for the expression on the devices, without duplicates."""
     try:
         compiled = mistakes.compile(expression, devices[0].driver, profile, admit=False)
     except InvalidSelector as error:
@@ -176,11 +176,11 @@ def _show(answers: Sequence[_Answer], output: str, *, one_by_one: bool) -> None:
         print(f"{label:<{width}}  {words[answer.result]:<8}  {cost}{why}".rstrip())
     refused = {answer.refusal for answer in answers if answer.refusal}
     for refusal in sorted(refused):
-        print(f"the API server refuses it: {refusal}", file=sys.stderr)
+        print(f"the API server would refuse the expression: {refusal}", file=sys.stderr)
 
 
 def _batch(options: argparse.Namespace, profile: selector.Profile) -> int:
-    """Return the exit code of a batch: its answers are data, so none of them is a failure."""
+    """Return the exit code of a batch. Its answers are data, so none of them is a failure."""
     batch = _one_value(options.batch)
     cases = batch.get("cases")
     if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):

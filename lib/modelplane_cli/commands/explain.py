@@ -1,4 +1,4 @@
-"""`modelplane explain`: why a replica is where it is, why it is nowhere else, and what would make one more fit."""
+"""`modelplane explain`: the placement of a replica, its alternatives, and a change that makes one more replica fit."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _KINDS = {
 _EPILOG = """\
 examples:
   modelplane explain examples/quickstart md/qwen3-8b -n ml-team
-      where each replica is and why, and what every cluster says to one more
+      show where each replica is placed and why, and the verdict of every cluster over one more
   modelplane explain examples/quickstart mr/qwen3-8b-0 -n ml-team
-      the same about one replica: who else would take it, and why the others would not
+      show the same for one replica: where else it fits, and why not on the other clusters
   kubectl get modelplane,objects -A -o yaml | modelplane explain - md/llama-405b -n ml-team
-      why it is pending on a live control plane, and what would change that
+      show why it is pending on a live control plane, and what would change that
   modelplane explain fleet/ md/llama-405b -n ml-team -o json
-      the same for a machine
+      print the explanation as JSON
 
 The closest miss is not a guess: the change is made, and the matcher is asked again. Where moving other replicas would
 make room, the smallest set of moves is named first, made on a copy one after the other; `modelplane simulate
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = argparse.ArgumentParser(
         prog="modelplane explain",
-        description="Say why a replica is where it is, why it is nowhere else, and what would make one more fit.",
+        description="Show why a replica is placed where it is, why not elsewhere, and what would make one more fit.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

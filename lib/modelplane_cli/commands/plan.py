@@ -1,4 +1,4 @@
-"""`modelplane plan`: where every replica would be, what pools would hold and cost, and what would change."""
+"""`modelplane plan`: the placement of every replica, the use and cost of pools, and the changes."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from modelplane_cli.simulator.store import Key, controller_of
 _EPILOG = """\
 examples:
   modelplane plan examples/quickstart
-      placements, what every pool would hold, and the price of the nodes in use
+      show the placements, the use of every pool, and the price of the nodes in use
   git worktree add ../main main && modelplane plan fleet/ --against ../main/fleet/
-      what a pull request changes: created, moved, rewritten, removed, and why. PATH is all there will be: what only
-      --against has is deleted. To put something on top of what there is, use `modelplane simulate --add`
+      show the changes of a pull request: created, moved, rewritten, removed, and the reasons. PATH is the whole new
+      state: what only --against has is deleted. To add documents to a state, use `modelplane simulate --add`
   kubectl get modelplane,objects -A -o yaml > live.yaml && modelplane plan live.yaml
-      what the functions would do next on a live control plane; objects with a status are taken as observed
+      show the next actions of the functions on a live control plane; objects with a status are taken as observed
   modelplane plan fleet/ --against live.yaml -o json
-      the same for a machine
+      print the plan as JSON
 
-The functions run for real, and what they compose is assumed to come up. Before, in the table of pools, is what the
-documents (or --against) hold already.
+The command runs the real functions and assumes that composed workloads come up. The column BEFORE in the table of
+pools shows what the documents (or --against) hold already.
 
-exit codes: 0 all is placed and nobody is interrupted, 1 something is not placed or would be interrupted, 2 bad input,
-3 a bug
+exit codes: 0 all replicas are placed and none is interrupted, 1 a replica is not placed or would be interrupted,
+2 bad input, 3 internal error
 """
 
 
@@ -42,14 +42,16 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = argparse.ArgumentParser(
         prog="modelplane plan",
-        description="Say where every replica would be, what pools would hold and cost, and what would change.",
+        description="Show the placement of every replica, the use and cost of pools, and the changes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     sources.add(made)
-    made.add_argument("--against", metavar="PATH", nargs="+", help="what there is now: the plan is the way from there")
+    made.add_argument("--against", metavar="PATH", nargs="+", help="the current state, with which PATH is compared")
     made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
-    made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
+    made.add_argument(
+        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
+    )
     return made
 
 
@@ -82,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _replace(rehearsal: Rehearsal, there: Objects, objects: Objects) -> None:
-    """Let `objects` be all that people want: what only was there goes; what is composed follows from the rest."""
+    """Replace what authors wrote by `objects`. The functions derive the composed objects."""
     kept = {key for key in objects if _is_wanted(key, objects)}
     for key in sorted(key for key in there if _is_wanted(key, there) and key not in kept):
         rehearsal.remove(key)
@@ -95,7 +97,7 @@ def _is_wanted(key: Key, objects: Objects) -> bool:
 
 
 def _written(objects: Objects, key: Key) -> dict[str, object]:
-    """Return what an author wrote of an object: a status is what functions write, unless it was only observed."""
+    """Return the part of an object that its author wrote. A status is kept only on an observed object."""
     resource = dict(objects[key])
     if key.group == "modelplane.ai" or not assumption.is_observation(resource):
         resource.pop("status", None)

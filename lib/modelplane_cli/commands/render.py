@@ -1,4 +1,4 @@
-"""`modelplane render`: all composition functions over documents, to a fixed point, and everything that would exist."""
+"""`modelplane render`: the objects that all composition functions produce from documents, at the fixed point."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from modelplane_cli.simulator.pipeline import Function
 _EPILOG = """\
 examples:
   modelplane render examples/quickstart
-      what would exist, as a tree: placements, objects on each cluster, endpoints, the URL
+      show the resulting objects as a tree: placements, objects on each cluster, endpoints, the URL
   modelplane render examples/quickstart -o yaml > world.yaml
-      the same as manifests, with status; the order of documents never matters
+      print them as manifests with status; the order of documents does not matter
   modelplane render world.yaml examples/more
-      a world goes on from there: objects that carry a status are taken as observed
+      continue from an earlier result; objects with a status are taken as observed
   kubectl get modelplane,objects -A -o yaml | modelplane render -
-      what the functions would do to a live control plane, with nothing assumed that is observed
+      show the next actions of the functions on a live control plane; nothing observed is assumed
   modelplane render examples/quickstart --by-cluster out
-      bare manifests: out/<cluster>/<kind>-<namespace>-<name>.yaml and out/control-plane/...
+      write bare manifests to out/<cluster>/<kind>-<namespace>-<name>.yaml and out/control-plane/...
   modelplane render examples/quickstart --assume nothing
-      the moment before anything has come up
+      show the state before any workload has come up
 
-Composed workloads are assumed to come up unless the documents observe them otherwise; assumed addresses end in
-.assumed.invalid. Secrets are never printed. Data goes to standard output, everything else to standard error.
+The command assumes that composed workloads come up, unless the documents contain another observed status. Assumed
+addresses end in .assumed.invalid. Secrets are never printed. Data goes to standard output, and messages go to standard
+error.
 
-exit codes: 0 all that is wanted is there, 1 something is not placed or not ready, 2 bad input, 3 a bug
+exit codes: 0 everything is placed and ready, 1 something is not placed or not ready, 2 bad input, 3 internal error
 """
 
 
@@ -41,14 +42,18 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = argparse.ArgumentParser(
         prog="modelplane render",
-        description="Run all composition functions over documents, as Crossplane does, and print what would exist.",
+        description="Run all composition functions over documents, as Crossplane does, and print the objects.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     sources.add(made)
     made.add_argument("-o", "--output", choices=("tree", "yaml", "json"), default="tree", help="default: tree")
-    made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
-    made.add_argument("--by-cluster", metavar="DIR", type=Path, help="write bare manifests, a folder per cluster")
+    made.add_argument(
+        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
+    )
+    made.add_argument(
+        "--by-cluster", metavar="DIR", type=Path, help="write bare manifests, with a folder for each cluster"
+    )
     made.add_argument(
         "--assume",
         choices=[choice.value for choice in Assume],
@@ -98,7 +103,7 @@ def _show(world: World, options: argparse.Namespace) -> int:
 
 
 def _written(world: World, folder: Path) -> bool:
-    """Return whether the manifests could be written; say where, and which files are of an earlier run."""
+    """Return whether the manifests could be written. Report the folder and the files of earlier runs."""
     try:
         written = by_cluster.write(world, folder)
     except OSError as error:
@@ -106,5 +111,5 @@ def _written(world: World, folder: Path) -> bool:
         return False
     print(f"wrote {len(written.files)} manifests to {folder}", file=sys.stderr)
     for path in written.stale:
-        print(f"stale: {path} is not of this run; remove it if it was of an earlier one", file=sys.stderr)
+        print(f"stale: {path} was not written by this run; delete it if an earlier run wrote it", file=sys.stderr)
     return True

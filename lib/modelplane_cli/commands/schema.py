@@ -1,4 +1,4 @@
-"""`modelplane schema`: the JSON Schema of a kind, for editors, and of a command's answer, for programs."""
+"""`modelplane schema`: the JSON Schema of a kind for editors, and of a command's answer for programs."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ _EVERY = "modelplane.json"
 _EPILOG = """\
 examples:
   modelplane schema ModelDeployment
-      the fields of a kind with their descriptions; md, modeldeployments and ModelDeployment are the same
+      print the fields of a kind with their descriptions; md, modeldeployments and ModelDeployment are the same
   modelplane schema
-      all kinds in one: a document is judged by the schema of its kind, and other objects are left alone
+      print one schema for all kinds; a document is validated by the schema of its kind, other objects are ignored
   modelplane schema --directory .schemas
-      a file for each, and modelplane.json for all. An editor with yaml-language-server then checks and completes a file
-      that begins with the line
+      write a file for each kind, and modelplane.json for all kinds. An editor with yaml-language-server then checks and
+      completes a file that begins with the line
         # yaml-language-server: $schema=.schemas/modelplane.json
       and kubeconform reads them with
         -schema-location '.schemas/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json'
   modelplane schema --output plan
-      what `modelplane plan -o json` answers
+      print the schema of the answer of `modelplane plan -o json`
 
-Rules that only the API server can ask stand in the descriptions; `modelplane validate` asks them.
+JSON Schema cannot express the CEL rules of the API server. The descriptions contain them, and `modelplane validate`
+checks them.
 
-exit codes: 0 fine, 2 there is no such kind or command
+exit codes: 0 success, 2 unknown kind or command
 """
 
 
@@ -48,10 +49,8 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument(
-        "kind", metavar="KIND", nargs="?", help="a kind of modelplane.ai; all of them where it is left out"
-    )
-    made.add_argument("--output", metavar="COMMAND", help="print the schema of what this command answers with -o json")
+    made.add_argument("kind", metavar="KIND", nargs="?", help="a kind of modelplane.ai; all kinds by default")
+    made.add_argument("--output", metavar="COMMAND", help="print the schema of this command's JSON answer")
     made.add_argument("--directory", metavar="DIR", type=Path, help="write the schemas of all kinds to files")
     return made
 

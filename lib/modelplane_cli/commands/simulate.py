@@ -1,4 +1,4 @@
-"""`modelplane simulate`: what a drain, a loss, a scaling or an addition would do, in steps."""
+"""`modelplane simulate`: the effects of a drain, a loss, a scaling or an addition, in steps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ exit codes: 0 all fits and nobody's decision interrupts anything (with --headroo
 
 
 class _Happen(argparse.Action):
-    """Keeps what happens in the order of the command line."""
+    """The events in the order of the command line."""
 
     def __call__(
         self,
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = argparse.ArgumentParser(
         prog="modelplane simulate",
-        description="Say what would happen to a fleet, in steps.",
+        description="Show the effects of events on a fleet, step by step.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
         ("--drain", "CLUSTER", "move all replicas off a cluster"),
         ("--lose", "CLUSTER", "lose a cluster for good"),
         ("--lose-label", "KEY=VALUE", "lose all clusters with a label at once"),
-        ("--scale", "NAMESPACE/NAME=N", "let a ModelDeployment have N replicas"),
+        ("--scale", "NAMESPACE/NAME=N", "scale a ModelDeployment to N replicas"),
         ("--add", "PATH", "apply further documents"),
     ):
         made.add_argument(option, metavar=metavar, action=_Happen, dest="happenings", help=what)
@@ -86,7 +86,9 @@ def parser() -> argparse.ArgumentParser:
         "--defragment", action="store_true", help="find the smallest moves of replicas by which what is missing fits"
     )
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
-    made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
+    made.add_argument(
+        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
+    )
     return made
 
 
@@ -95,7 +97,7 @@ def main(arguments: Sequence[str]) -> int:
     made = parser()
     options = made.parse_args(list(arguments))
     if not options.happenings and not options.headroom and not options.defragment:
-        made.error("say what happens: --drain, --lose, --lose-label, --scale, --add, --headroom or --defragment")
+        made.error("give an event: --drain, --lose, --lose-label, --scale, --add, --headroom or --defragment")
     stage = Stage.empty()
     objects = stage.objects(sources.read(options), options.namespace)
     if objects is None:

@@ -1,4 +1,4 @@
-"""Where the documents of a command come from: files, directories, standard input, a live control plane."""
+"""The sources of a command's documents: files, directories, standard input, a live control plane."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from modelplane_cli.documents.reading import Document, Input, Problem
 
 
 def add(made: argparse.ArgumentParser) -> None:
-    """Add the arguments that name them."""
+    """Add the arguments that name the sources."""
     made.add_argument("paths", metavar="PATH", nargs="*", help="file, directory (recursive) or - for standard input")
     made.add_argument(
-        "--context", metavar="NAME", help="read a live control plane too: a context of your kubeconfig (needs kubectl)"
+        "--context",
+        metavar="NAME",
+        help="also read a live control plane through this kubeconfig context (needs kubectl)",
     )
 
 
@@ -26,7 +28,7 @@ def read(options: argparse.Namespace) -> Input:
 def both(options: argparse.Namespace) -> tuple[Input, Input]:
     """Return the documents with the files applied, and those of the live control plane alone (none without one).
 
-    What cannot be had is a problem among the others.
+    A source that cannot be read is reported as a problem.
     """
     nothing = Input((), ())
     if options.context is None:
@@ -42,7 +44,7 @@ def both(options: argparse.Namespace) -> tuple[Input, Input]:
 
 
 def _applied(files: Input, there: Input) -> Input:
-    """Return what there is once the files are applied: an object that exists keeps its status and its identity."""
+    """Return the documents after the files are applied. An existing object keeps its status and its identity."""
     known = {_identity(one): one for one in there.documents}
     written = {_identity(one) for one in files.documents}
     kept = [one for one in there.documents if _identity(one) not in written]

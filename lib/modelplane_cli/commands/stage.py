@@ -1,4 +1,4 @@
-"""Documents read, checked and put on a stage; their problems told on standard error."""
+"""The preparation of a rehearsal: documents are read and checked, and problems are reported on standard error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LITTER = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The kinds of the API, and who hears how far long work has come."""
+    """The kinds of the API, and the progress line."""
 
     kinds: definitions.Definitions
     told: progress.Progress
@@ -39,7 +39,7 @@ class Stage:
         return cls(definitions.builtin(), progress.Progress())
 
     def objects(self, given: reading.Input, namespace: str) -> Objects | None:
-        """Return what an API server would hold of the documents, None when it would refuse some; it is said why."""
+        """Return the objects that an API server would store, None when it would refuse one. Problems are reported."""
         checked = self.checked(given, namespace)
         return None if checked is None else checked.objects
 
@@ -59,7 +59,7 @@ class Stage:
         return Rehearsal(objects, self.kinds, Handed(servicer.answer), self.told)
 
     def settle(self, rehearsal: Rehearsal) -> Act:
-        """Return what the functions make of it; the line of progress is taken away afterwards."""
+        """Return the settled act. The progress line is removed afterwards."""
         try:
             return rehearsal.settle()
         finally:

@@ -1,4 +1,4 @@
-"""`modelplane validate`: what the API server or a function would refuse, without either."""
+"""`modelplane validate`: the problems that the API server or a function would report, without an API server."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from modelplane_cli.simulator import definitions
 _EPILOG = """\
 examples:
   modelplane validate examples/quickstart
-      one line per problem: file, line, document, field, and what to write instead
+      print one line for each problem: file, line, document, field, and the correction
   modelplane validate clusters/ models/ -o json
-      the same for a machine
+      print the problems as JSON
   helm template my-chart | modelplane validate -
-      what a chart produces
+      check the output of a chart
 
 Kinds of modelplane.ai are checked against their schema and its rules: unknown fields, types, bounds, defaults and every
-x-kubernetes-validations rule. Of other kinds only the identity is read. Documents that are fine each by itself are then
-checked together: what a function would refuse (a selector that does not compile, a flag that contradicts the topology)
-is an error; a name that no document has, a selector that just misses a device of the InferenceClasses at hand, and a
-class with the size in a product's name are warnings with the value that works. Whether everything finds a place is
-answered by `modelplane plan`.
+x-kubernetes-validations rule. For other kinds only the identity is checked. Documents without errors are then checked
+together. A refusal of a function (a selector that does not compile, a flag that contradicts the topology) is an error.
+A name that no document has, a selector that narrowly misses a device of the given InferenceClasses, and a class with
+the nominal memory size of its product are warnings, with the value that works. `modelplane plan` shows whether all
+replicas can be placed.
 
-exit codes: 0 nothing would be refused, 2 something would
+exit codes: 0 no document would be refused, 2 a document would be refused
 """
 
 
@@ -38,13 +38,15 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = argparse.ArgumentParser(
         prog="modelplane validate",
-        description="Say what the API server or a function would refuse in documents.",
+        description="Report the documents that the API server or a function would refuse.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     sources.add(made)
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
-    made.add_argument("-n", "--namespace", default="default", help="of documents that name none (default: default)")
+    made.add_argument(
+        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
+    )
     return made
 
 

@@ -27,7 +27,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     yield from _standings(answer)
     for blocked in plan.blocked:
         if answer.about in ("", blocked.replica):
-            yield f"  ! {blocked.replica} should move ({blocked.cause}): {blocked.message}"
+            yield f"  ! {blocked.replica} must move ({blocked.cause}) but cannot: {blocked.message}"
     yield ""
     yield "this replica, if it were not there:" if answer.about else "one more replica:"
     yield f"  {answer.message}"
@@ -69,7 +69,7 @@ def _standing(standing: Standing) -> Iterator[str]:
     pools = "+".join(dict.fromkeys(role.pool for role in placed.roles))
     said = {
         Admission.ADMITTED: "admitted by the cluster",
-        Admission.PENDING: "the cluster has not said yet whether it admits it",
+        Admission.PENDING: "waiting for admission by the cluster",
         Admission.REFUSED: "refused by the cluster",
     }
     yield f"  {placed.name} is on {placed.cluster}/{pools}, {said[placed.admission]}"

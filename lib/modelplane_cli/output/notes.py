@@ -1,4 +1,4 @@
-"""What goes to standard error beside the answer: problems, failures, deletions and missing Secrets, a line each."""
+"""The messages on standard error: problems, failures, deletions and missing Secrets, one line each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def problems(found: Iterable[Problem]) -> None:
 
 
 def world(settled: World, *, failures_shown_elsewhere: bool) -> None:
-    """Write what the objects alone do not say, or do not say loudly enough."""
+    """Write the failures, deletions, warnings and missing Secrets of a settled world."""
     record = settled.settled.record
     if not failures_shown_elsewhere:
         _lines("not as wanted", (str(failure) for failure in verdict.failures(settled)))
@@ -34,7 +34,7 @@ def world(settled: World, *, failures_shown_elsewhere: bool) -> None:
 
 
 def bugs(settled: World) -> None:
-    """Write what our own functions did and may not do."""
+    """Write the internal errors of the functions."""
     for bug in settled.settled.record.bugs:
         print(f"bug: {bug}", file=sys.stderr)
 

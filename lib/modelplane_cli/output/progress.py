@@ -1,4 +1,4 @@
-"""A line on the terminal that says how far long work has come, and leaves no trace."""
+"""The progress line on the terminal, which is removed at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EVERY_SECONDS = 0.1
 
 
 class Progress:
-    """Shows work on standard error when that is a terminal and the work takes longer than people wait."""
+    """The progress of long work on standard error. It is shown only on a terminal and after a second."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
@@ -20,7 +20,7 @@ class Progress:
         self._width = 0
 
     def __call__(self, words: str) -> None:
-        """Show what is being done now."""
+        """Show the current activity."""
         if not self._is_shown:
             return
         now = time.monotonic()
@@ -32,7 +32,7 @@ class Progress:
         self._width = max(self._width, len(words))
 
     def done(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._width:
             self._stream.write(f"\r{'':<{self._width}}\r")
             self._stream.flush()

@@ -183,7 +183,7 @@ def _notes(found: placement.Plan | None) -> tuple[dict[str, str], tuple[str, ...
     if found is None:
         return {}, ()
     notes = {placed.name: placed.note for placed in found.composed if placed.note}
-    return notes, tuple(f"{one.replica} should move ({one.cause}): {one.message}" for one in found.blocked)
+    return notes, tuple(f"{one.replica} must move ({one.cause}) but cannot: {one.message}" for one in found.blocked)
 
 
 def _unschedulable(

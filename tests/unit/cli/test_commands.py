@@ -339,7 +339,7 @@ def test_a_bug_is_one_line_and_the_traceback_is_asked_for(run: Any, monkeypatch:
     monkeypatch.setattr("modelplane_cli.simulator.offline.build", lambda *_arguments: 1 / 0)
     done = run("render", ".", files=files())
     assert done.code == 3
-    assert "a bug: ZeroDivisionError" in done.err
+    assert "internal error: ZeroDivisionError" in done.err
     assert "Traceback" not in done.err
     assert "Traceback" in run("--debug", "render", ".").err
 

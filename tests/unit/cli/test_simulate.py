@@ -62,7 +62,7 @@ def test_a_drain_without_room_leaves_what_runs_and_says_who(tmp_path: Path) -> N
     (stuck,) = step["unplaced"]
     assert (stuck["namespace"], stuck["name"], stuck["count"]) == ("ml-team", "llama", 1)
     assert places(ran.json["after"])[stuck["replicas"][0]] == "a", "it is kept where it is"
-    assert "should move (cluster a has the taint drain=true:NoExecute)" in stuck["message"]
+    assert "must move (cluster a has the taint drain=true:NoExecute)" in stuck["message"]
 
 
 def test_a_drain_of_those_who_tolerate_it_moves_nobody(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `modelplane cel -o json` answers."""
+"""The answer of `modelplane cel -o json`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ class Evaluation(Part):
     """One expression on one device."""
 
     id: str
-    """Of a batch the id of the case; else empty."""
+    """The id of the case in a batch, otherwise empty."""
     expression: str
     """The selector."""
     device: str
-    """The device it was evaluated on."""
+    """The device that the selector was evaluated on."""
     result: Literal["true", "false", "error", "compile_error", "non_bool"]
     """An error is not "no match": on a cluster it ends the scheduling of the pod. `non_bool` is reserved."""
     error: str | None
-    """What is wrong; null where the result is true or false."""
+    """The error. Null when the result is true or false."""
     estimated_cost: int | None
-    """The worst case by which the API server admits; null where it has no bound or nothing compiles."""
+    """The worst-case cost, by which the API server admits. Null when it is unbounded or nothing compiles."""
     actual_cost: int | None
-    """What the evaluation cost; null where nothing compiles."""
+    """The cost of the evaluation. Null when the selector does not compile."""
     api_server_accepts: bool
-    """The API server would admit the expression."""
+    """True when the API server would admit the expression."""
 
 
 Evaluations: TypeAlias = Evaluation | list[Evaluation]

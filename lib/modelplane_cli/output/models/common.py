@@ -1,4 +1,4 @@
-"""Parts that the answers of several commands share: changes of replicas, and the closest miss."""
+"""Parts of several commands' answers: changes of replicas, and the closest miss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from modelplane_cli.output.models.base import Part, absent
 
 
 class Place(Part):
-    """Where a replica is."""
+    """The placement of a replica."""
 
     cluster: str
     """The InferenceCluster."""
@@ -20,26 +20,26 @@ class Place(Part):
 
 
 class Change(Part):
-    """One replica's change, from the beginning to the end."""
+    """The change of one replica between the beginning and the end."""
 
     change: Literal["created", "moved", "rewritten", "removed", "lost"]
-    """`rewritten` restarts a replica where it is; `removed` was not wanted any more; `lost` is wanted and gone."""
+    """`rewritten` restarts a replica in place. `removed` is no longer desired. `lost` is desired and gone."""
     namespace: str
     """Namespace of the deployment."""
     deployment: str
     """Name of the ModelDeployment."""
     replica: str
-    """Name of the ModelReplica: as it was, or as it is when it is new."""
+    """Name of the ModelReplica, the earlier one if there are two."""
     successor: str | None
-    """The replica that takes its place; null where none does."""
+    """The successor of the replica. Null without one."""
     from_: Place | None = Field(alias="from")
-    """Where it was; null when it is new."""
+    """Earlier placement. Null for a new replica."""
     to: Place | None
-    """Where it, or its successor, is; null when nothing stands in its stead."""
+    """Placement of the replica or its successor. Null when neither exists."""
     interrupted: bool
-    """For a while it served no longer and its successor did not yet serve."""
+    """True when it stopped serving before its successor served."""
     why: str
-    """The cause in words."""
+    """The reason for the change."""
 
 
 class Target(Part):
@@ -48,9 +48,9 @@ class Target(Part):
     kind: str
     """Kind of the object."""
     namespace: str | SkipJsonSchema[None] = absent()
-    """Its namespace; missing for kinds of the whole fleet."""
+    """Namespace of the object. Missing for cluster-scoped kinds."""
     name: str
-    """Its name."""
+    """Name of the object."""
 
 
 class Operation(Part):
@@ -63,24 +63,24 @@ class Operation(Part):
     path: str
     """The field, as a JSON Pointer (RFC 6901)."""
     value: Any = absent()
-    """The value to write; missing where the operation is `remove`."""
+    """The value to write. Missing when the operation is `remove`."""
 
 
 class Closest(Part):
-    """The cluster and pool that miss by least, and what would make the replica fit there."""
+    """The cluster and pool that come closest to a fit, and the change that would make the replica fit there."""
 
     cluster: str
     """The InferenceCluster."""
     pool: str
-    """Its node pool; empty where the cluster as a whole does not fit."""
+    """Node pool of the cluster. Empty when the cluster as a whole does not fit."""
     misses: list[str]
-    """What is missing there."""
+    """The missing capacities or capabilities."""
     would_fit_if: str
-    """A change in words; it was made and judged again."""
+    """Description of the change. It was verified by another run of the matcher."""
     change: list[Operation]
     """The same change as operations on the documents that were given, in order."""
     not_in_documents: list[str]
-    """What has to change beside the documents."""
+    """Changes that no given document can make."""
 
 
 class Move(Part):

@@ -1,4 +1,4 @@
-"""What `modelplane explain -o json` answers."""
+"""The answer of `modelplane explain -o json`."""
 
 from __future__ import annotations
 
@@ -9,89 +9,89 @@ from modelplane_cli.output.models.common import Closest, Move, Place
 
 
 class PoolVerdict(Part):
-    """What one pool says to one role of a replica."""
+    """The verdict of one pool over one role of a replica."""
 
     pool: str
     """Name of the pool."""
     role: RoleName
-    """The role it was asked for."""
+    """The role of the verdict."""
     fits: bool
-    """The pool can take it."""
+    """True when the role fits on the pool."""
     reason: str | None
-    """Stable code of the refusal; null where it fits."""
+    """Stable code of the refusal. Null when the replica fits."""
     detail: str
-    """What is missing; empty where it fits."""
+    """The missing capacity or capability. Empty when the replica fits."""
 
 
 class ClusterVerdict(Part):
-    """What one cluster says to one more replica, or to the one that is asked about."""
+    """The verdict of one cluster over one more replica, or over the replica in question."""
 
     cluster: str
     """The InferenceCluster."""
     fits: bool
-    """The cluster can take it."""
+    """True when the replica fits on the cluster."""
     reason: str | None
-    """Stable code of the refusal; null where it fits."""
+    """Stable code of the refusal. Null when the replica fits."""
     detail: str
-    """What is missing; empty where it fits."""
+    """The missing capacity or capability. Empty when the replica fits."""
     pools: list[PoolVerdict]
-    """Its pools; empty where the cluster as a whole is refused."""
+    """Verdicts of its pools. Empty when the cluster as a whole is refused."""
 
 
 class AlsoFits(Part):
-    """A cluster that would take a replica as well."""
+    """Another cluster on which the replica fits."""
 
     cluster: str
     """The InferenceCluster."""
     preferred: bool
-    """It comes before the one where the replica is, which stays there all the same."""
+    """True when it ranks above the replica's own cluster. The replica stays where it is."""
     why: str
-    """Why it comes before or after that one."""
+    """The reason for its rank."""
 
 
 class DoesNotFit(Part):
-    """A cluster that would not take a replica."""
+    """A cluster on which the replica does not fit."""
 
     cluster: str
     """The InferenceCluster."""
     reason: str
     """Stable code of the refusal."""
     detail: str
-    """What is missing."""
+    """The missing capacity or capability."""
 
 
 class Standing(Part):
-    """Why one replica is where it is."""
+    """The placement of one replica, with its alternatives."""
 
     name: str
     """Name of the ModelReplica."""
     cluster: str
-    """Where it is."""
+    """The InferenceCluster of the replica."""
     pools: dict[RoleName, str]
     """Its pools by role."""
     admission: Literal["Pending", "Admitted", "Refused"]
-    """What the cluster says to it."""
+    """The cluster's admission of the replica."""
     note: str
-    """What the scheduler remarks; often empty."""
+    """A note of the scheduler, often empty."""
     engine_arguments: str
-    """Arguments that the engine gets beside those its author wrote; empty where there are none."""
+    """Engine arguments that were added to the author's. Empty when there are none."""
     fits: bool | None
-    """It would be placed there again today; null where its cluster cannot be asked any more."""
+    """True when the replica would fit there today. Null when its cluster is no longer a candidate."""
     would_also_fit: list[AlsoFits]
-    """Clusters that would take it, the best first."""
+    """Other clusters on which it fits, the best first."""
     would_not_fit: list[DoesNotFit]
-    """Clusters that would not."""
+    """Other clusters on which it does not fit."""
 
 
 class Blocked(Part):
-    """A replica that should move and cannot."""
+    """A replica that must move but cannot."""
 
     replica: str
     """Name of the ModelReplica."""
     cause: str
-    """Why it should move."""
+    """The reason for the move."""
     message: str
-    """Why it cannot."""
+    """The reason why it cannot move."""
 
 
 class Moves(Part):
@@ -108,29 +108,29 @@ class Moves(Part):
 
 
 class Explanation(Part):
-    """Why replicas are where they are, why nowhere else, and what would make one more fit."""
+    """The placements of replicas, their alternatives, and a change that would make one more replica fit."""
 
     kind: Literal["ModelDeployment", "ModelReplica"]
-    """What was asked about."""
+    """Kind of the object in question."""
     namespace: str
-    """Its namespace."""
+    """Namespace of that object."""
     name: str
-    """Its name."""
+    """Name of that object."""
     message: str
     """The answer in one sentence."""
     placed: bool
-    """Everything asked about is placed where it may be."""
+    """True when all replicas in question hold a valid placement."""
     clusters: list[ClusterVerdict]
-    """Every cluster by name."""
+    """The verdicts of all clusters, sorted by name."""
     closest: Closest | None
-    """What would make one more fit; null where one fits already, or nothing is known to help."""
+    """A change that would make one more replica fit. Null when one fits already, or when no change is known."""
     otherwise: Closest | None
     """What else would make one more fit, where `closest` says moves; null where it does not."""
     moves: Moves | None
     """Moves of other replicas that would help; null where nothing is missing, or a replica was asked about."""
     no_change: str | None
-    """Why nothing is said to help; null where something is, or nothing needs to."""
+    """The reason why no change is known. Null when one is known or none is needed."""
     replicas: list[Standing]
     """The replicas that hold a placement."""
     blocked: list[Blocked]
-    """Replicas that should move and cannot."""
+    """Replicas that must move but cannot."""

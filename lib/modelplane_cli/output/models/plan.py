@@ -1,4 +1,4 @@
-"""What `modelplane plan -o json` answers."""
+"""The answer of `modelplane plan -o json`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from modelplane_cli.output.models.common import Change, Closest
 
 
 class Role(Part):
-    """What one role of a replica takes."""
+    """The holdings of one role of a replica."""
 
     role: RoleName
-    """`decode` is also the only role of a unified deployment."""
+    """Name of the role. `decode` is also the only role of a unified deployment."""
     pool: str
     """Node pool of the replica's cluster."""
     nodes: int
-    """Nodes of all its workers."""
+    """Number of nodes of all its workers."""
     pods: int
-    """Pods of all its workers."""
+    """Number of pods of all its workers."""
     devices_per_pod: dict[str, int]
-    """How many devices each pod gets, by the name of the request."""
+    """Number of devices of each pod by name of the request."""
 
 
 class Replica(Part):
@@ -31,75 +31,75 @@ class Replica(Part):
     name: str
     """Name of the ModelReplica."""
     cluster: str
-    """The InferenceCluster it is placed on."""
+    """The InferenceCluster that the replica is placed on."""
     admitted: bool
-    """The cluster has accepted it."""
+    """True when the cluster has admitted the replica."""
     serves: bool
-    """It serves at the end."""
+    """True when the replica serves at the end."""
     state: Literal["retained", "new", "moved"]
-    """Against the beginning."""
+    """State of the placement compared to the beginning."""
     note: str
-    """What the scheduler remarks; often empty."""
+    """A note of the scheduler, often empty."""
     roles: list[Role]
-    """What it takes, by role."""
+    """Holdings of the replica by role."""
 
 
 class Reason(Part):
-    """Why clusters cannot take a replica."""
+    """A reason why clusters refuse a replica."""
 
     reason: str
     """Stable code of the refusal."""
     clusters: int
-    """How many clusters refuse for it."""
+    """Number of clusters that refuse for this reason."""
     examples: list[str]
     """Some of these clusters."""
     detail: str
-    """What is missing."""
+    """The missing capacity or capability."""
 
 
 class Unschedulable(Part):
-    """Replicas that are wanted and have no place."""
+    """Desired replicas without a placement."""
 
     count: int
-    """How many they are. 0 where all are placed and the function cannot write what it decided."""
+    """Number of these replicas. 0 when all are placed but the function cannot write its decision."""
     message: str
     """The refusal in the words of the deployment's status."""
     reasons: list[Reason]
     """The refusals by code."""
     closest: Closest | None
-    """What would make one more fit; null where nothing is known to."""
+    """A change that would make one more replica fit. Null when no change is known."""
 
 
 class Deployment(Part):
     """One ModelDeployment."""
 
     namespace: str
-    """Its namespace."""
+    """Namespace of the deployment."""
     name: str
-    """Its name."""
+    """Name of the deployment."""
     wanted: int
-    """Replicas that are wanted."""
+    """Desired replicas."""
     placed: int
     """Replicas that hold a placement."""
     backend: str | None
-    """Serving technology of its replicas; null while none is selected."""
+    """Backend of the replicas. Null while none is selected."""
     replicas: list[Replica]
     """The replicas that hold a placement."""
     unschedulable: Unschedulable | None
-    """Replicas without a place; null where all have one."""
+    """Replicas without a placement. Null when all have one."""
     blocked: list[str]
-    """A line for each replica that should move and cannot."""
+    """One line for each replica that must move but cannot."""
 
 
 class Devices(Part):
     """Devices of one name in a pool."""
 
     total: int
-    """Devices of the nodes that are there."""
+    """Number of devices of the existing nodes."""
     used: int
-    """Devices that replicas hold; more than `total` where nodes went away."""
+    """Number of devices that replicas hold. It exceeds `total` when nodes were removed."""
     free: int
-    """How many more can be claimed; less than the rest where devices share a physical one."""
+    """Number of devices that can still be claimed. It is less than the difference when devices share a physical one."""
     used_before: int
     """`used` at the beginning."""
 
@@ -112,30 +112,30 @@ class Pool(Part):
     pool: str
     """Name of the pool."""
     class_: str = Field(alias="class")
-    """The InferenceClass of its nodes."""
+    """InferenceClass of its nodes."""
     nodes: int
-    """Nodes that are there."""
+    """Number of existing nodes."""
     nodes_used: int
-    """Nodes that carry something."""
+    """Number of nodes in use."""
     nodes_growable: int
-    """Nodes that an autoscaler may add."""
+    """Number of nodes that an autoscaler may add."""
     devices: dict[str, Devices]
-    """Devices by name; empty where the class is not known."""
+    """Devices by name. Empty when the class is unknown."""
 
 
 class Cost(Part):
     """Cost in one currency, as decimal numbers in text."""
 
     per_hour: str
-    """Nodes that carry something, at the end."""
+    """Cost of the nodes in use at the end."""
     per_hour_before: str
-    """The same at the beginning."""
+    """Cost of the nodes in use at the beginning."""
     per_hour_all_nodes: str
-    """All nodes that are there."""
+    """Cost of all existing nodes."""
 
 
 class Plan(Part):
-    """Where every replica is, what pools hold and cost, and what changed on the way there."""
+    """The placement of every replica, the use and cost of pools, and the changes."""
 
     deployments: list[Deployment]
     """The ModelDeployments by namespace and name."""
@@ -144,4 +144,4 @@ class Plan(Part):
     changes: list[Change]
     """Replicas that differ between the beginning and the end."""
     cost: dict[str, Cost]
-    """By currency; empty where no class names a price."""
+    """Cost by currency. Empty when no class names a price."""

@@ -1,4 +1,4 @@
-"""What `modelplane render -o json` answers: objects of Kubernetes, as `kubectl get -o json` lists them."""
+"""The answer of `modelplane render -o json`: Kubernetes objects in the form of `kubectl get -o json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from modelplane_cli.output.models.base import Part
 
 
 class Metadata(Part):
-    """What every object has; the fields of its kind's own are in its schema."""
+    """The metadata of an object."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -19,7 +19,7 @@ class Metadata(Part):
 
 
 class Resource(Part):
-    """One object; `modelplane schema KIND` prints the schema of ours."""
+    """An object. `modelplane schema KIND` prints the schema of a kind of modelplane.ai."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -28,11 +28,11 @@ class Resource(Part):
     kind: str
     """Kind of the object."""
     metadata: Metadata
-    """Its name, and more."""
+    """Metadata of the object."""
 
 
 class Rendering(Part):
-    """Everything that would exist."""
+    """The list of all resulting objects."""
 
     api_version: Literal["v1"]
     """Of the list."""

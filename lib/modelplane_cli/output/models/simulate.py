@@ -1,4 +1,4 @@
-"""What `modelplane simulate -o json` answers."""
+"""The answer of `modelplane simulate -o json`."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from modelplane_cli.output.models.plan import Plan
 
 
 class Unplaced(Part):
-    """Replicas of one deployment that have no place."""
+    """Replicas of one deployment without a placement."""
 
     namespace: str
     """Namespace of the ModelDeployment."""
     name: str
-    """Its name."""
+    """Name of the ModelDeployment."""
     count: int
-    """How many have no place."""
+    """Number of replicas without a placement."""
     replicas: list[str]
-    """Names of those that had one, or should move and cannot."""
+    """Names of those that had a placement, or that must move but cannot."""
     message: str
-    """Why."""
+    """The reason."""
 
 
 class Step(Part):
-    """One thing that happens, and what follows from it."""
+    """An event and its effects."""
 
     event: str
-    """What happens, in words."""
+    """Description of the event."""
     fits: bool
-    """Everything wanted has a place, and nobody's decision interrupted anything."""
+    """True when all desired replicas have a placement and no decision interrupted one."""
     moved: list[Change]
     """The changes that are moves."""
     lost: list[Change]
     """The changes that interrupt."""
     unplaced: list[Unplaced]
-    """Deployments with replicas that have no place."""
+    """Deployments with replicas without a placement."""
     changes: list[Change]
     """All changes of the step."""
     stages: list[list[str]]
-    """What happens one after the other, a sentence each; within a stage at once."""
+    """The stages of the step, in order. The sentences of one stage describe concurrent changes."""
 
 
 class Loss(Part):
@@ -49,7 +49,7 @@ class Loss(Part):
     clusters: list[str]
     """The InferenceClusters."""
     devices: int
-    """Devices that are lost with them."""
+    """Number of devices that are lost with them."""
 
 
 class SingleLoss(Part):
@@ -58,28 +58,28 @@ class SingleLoss(Part):
     cluster: str
     """The InferenceCluster."""
     devices: int
-    """Devices that are lost with it."""
+    """Number of devices that are lost with it."""
     fits: bool
-    """Everything finds another place."""
+    """True when all replicas find another placement."""
     unplaced: list[Unplaced]
-    """What does not."""
+    """Deployments whose replicas do not."""
 
 
 class Headroom(Part):
     """The largest loss that still fits."""
 
     any_clusters: int
-    """As many clusters can be lost, whichever they are."""
+    """Number of clusters of which any combination can be lost."""
     largest: Loss | None
-    """The largest set that was found; null where no cluster can be lost."""
+    """The largest set that was found. Null when no cluster can be lost."""
     singles: list[SingleLoss]
-    """The loss of each cluster by itself."""
+    """The effect of the loss of each single cluster."""
     tried: int
-    """Losses that were judged."""
+    """Number of losses that were evaluated."""
     rehearsed: int
-    """Those of them that were rehearsed; what the others lead to follows."""
+    """Number of losses that were simulated. The effect of the others follows from these."""
     complete: bool
-    """The search ended by itself; else the largest loss may be larger."""
+    """True when the search was complete. Otherwise a larger loss may fit."""
 
 
 class Round(Part):
@@ -88,7 +88,7 @@ class Round(Part):
     namespace: str
     """Namespace of the ModelDeployment that was short of a place."""
     name: str
-    """Its name."""
+    """Name of the ModelDeployment."""
     moves: list[Move]
     """The moves in order; empty where earlier ones left room."""
     then_fits: list[Place]
@@ -101,7 +101,7 @@ class Remainder(Part):
     namespace: str
     """Namespace of the ModelDeployment."""
     name: str
-    """Its name."""
+    """Name of the ModelDeployment."""
     count: int
     """How many are without a place, or cannot leave theirs."""
     decided: bool
@@ -120,13 +120,13 @@ class Defragmentation(Part):
 
 
 class Simulation(Part):
-    """What would happen, in steps."""
+    """The effects of events on a fleet, in steps."""
 
     steps: list[Step]
-    """The happenings in the order given."""
+    """The events in the given order."""
     after: Plan
     """The plan from the beginning to the end."""
     headroom: Headroom | SkipJsonSchema[None] = absent()
-    """With `--headroom` alone."""
+    """The headroom. Present with `--headroom`."""
     defragment: Defragmentation | SkipJsonSchema[None] = absent()
-    """With `--defragment` alone."""
+    """The moves. Present with `--defragment`."""

@@ -1,4 +1,4 @@
-"""What `modelplane validate -o json` answers."""
+"""The answer of `modelplane validate -o json`."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from modelplane_cli.output.models.base import Part
 
 
 class Problem(Part):
-    """One thing that is wrong with a document."""
+    """A problem of a document."""
 
     file: str
-    """The file as it was named; `-` is standard input."""
+    """The file as it was given. `-` is standard input."""
     line: int
-    """The line of the field; 0 where the file has none."""
+    """The line of the field. 0 when the problem has no line."""
     document: int
-    """The document in the file; the first is 1, and 0 is the file as a whole."""
+    """Position of the document in the file. The first is 1. 0 is the file as a whole."""
     object_: str = Field(alias="object")
-    """Kind and name of the object; empty where they cannot be read."""
+    """Kind and name of the object. Empty when they cannot be read."""
     path: str
-    """The field; empty where the whole document is meant."""
+    """The field. Empty when the problem concerns the whole document."""
     message: str
-    """What is wrong, and what to write instead."""
+    """Description of the problem and of its correction."""
     severity: Literal["error", "warning"]
-    """Only errors make the command fail."""
+    """Severity of the problem. Only errors make the command fail."""
 
 
 class Validation(Part):
-    """What the API server or a function would refuse."""
+    """The problems that the API server or a function would report."""
 
     problems: list[Problem]
-    """By file, line and field."""
+    """The problems, sorted by file, line and field."""
