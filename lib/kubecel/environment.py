@@ -1,11 +1,11 @@
-"""The front door: an environment compiles expressions, a program evaluates one.
+"""The public interface: an environment compiles expressions, and a program evaluates one.
 
     environment = Environment("1.36", variables={"memory": check.QUANTITY})
     program = environment.compile('memory.isGreaterThan(quantity("80Gi"))')
     program.evaluate({"memory": QuantityBox(quantity.parse("81559Mi"))})
 
-Environments and programs are immutable and may be shared; make an environment once and keep it, since the tables it
-reads are made with it.
+Environments and programs are immutable and may be shared. Create an environment once and keep it, because its creation
+builds the tables that it reads.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The types that an expression may have as a whole; `said` names them in a refusal."""
+    """The allowed types of a whole expression. `said` names them in a refusal."""
 
     types: tuple[Type, ...]
     said: str
@@ -49,7 +49,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The cost of one evaluation and its value; `error` says why there is no value, and is None where there is one."""
+    """The cost and the value of one evaluation. `error` is the reason for a missing value, otherwise None."""
 
     cost: int
     value: Value = None
@@ -58,12 +58,12 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class Environment:
-    """The functions and macros of a Kubernetes version, and the variables that are declared beside them.
+    """The functions and macros of a Kubernetes version, and the declared variables.
 
-    `objects` are the fields of object types, by the name of the type (`check.object_type`). `shapes` bound the sizes of
-    variables for the estimate of a cost; the size of others has no bound. `results` restricts the type of the whole
-    expression. `withheld` are functions that a feature gate keeps from expressions. `field_name` returns the name that
-    a field has in the data for the name it has in an expression.
+    `objects` are the fields of object types by the name of the type (`check.object_type`). `shapes` bound the sizes of
+    variables in cost estimates. Other variables have no bound. `results` restricts the type of the whole expression.
+    `withheld` are functions that a feature gate disables. `field_name` converts the name of a field in an expression to
+    its name in the data.
 
     Raises: ValueError for a version that is not one of VERSIONS.
     """
@@ -78,7 +78,7 @@ class Environment:
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
-            raise ValueError(f"Kubernetes {self.version} is not known; the versions are {', '.join(VERSIONS)}")
+            raise ValueError(f"unknown Kubernetes version {self.version}; the known versions are {', '.join(VERSIONS)}")
 
     @functools.cached_property
     def minor(self) -> int:
@@ -91,21 +91,21 @@ class Environment:
         return frozenset(self._declarations.functions)
 
     def compile(self, expression: str) -> Program:
-        """Return the expression, checked and ready to evaluate.
+        """Return the compiled expression.
 
         Raises: InvalidExpression with line, column, the offending text and a caret.
         """
         return self._located(expression, lambda: self._compiled(expression))
 
     def check(self, expression: str) -> None:
-        """Return nothing when the expression compiles.
+        """Return when the expression compiles.
 
         Raises: InvalidExpression, as `compile` does.
         """
         self._located(expression, lambda: self._planned(expression))
 
     def parse(self, expression: str) -> Node:
-        """Return the tree of the expression with its macros expanded; types and names are not checked.
+        """Return the tree of the expression with its macros expanded. Types and names are not checked.
 
         Raises: InvalidExpression with line, column, the offending text and a caret.
         """
@@ -154,7 +154,7 @@ class Environment:
 
 
 class Program:
-    """A compiled expression; `calls` are the names of the functions it calls."""
+    """A compiled expression. `calls` are the names of the functions that it calls."""
 
     __slots__ = ("_checked", "_counted", "_estimate", "_run", "calls", "environment", "expression")
 
@@ -163,16 +163,16 @@ class Program:
         self.expression = expression
         self.calls: Set[str] = checked.functions
         self._run = run
-        # The tree is kept until its cost was estimated, once: thousands of trees kept for the life of the process make
-        # every garbage collection dearer. A program that counts is made again from the text for the same reason.
+        # The tree is kept only until its cost is estimated. Thousands of trees in memory would make every garbage
+        # collection slower. A program that counts its cost is compiled again from the text for the same reason.
         self._checked: checker.Checked | None = checked
         self._estimate: Range | None = None
         self._counted: Run | None = None
 
     def evaluate(self, variables: Mapping[str, Value]) -> Value:
-        """Return the value of the expression; bool, int, float, str, bytes, None, list and dict are Python's own.
+        """Return the value of the expression. bool, int, float, str, bytes, None, list and dict are Python's own.
 
-        Raises: EvaluationError where an error remains that no operator absorbs.
+        Raises: EvaluationError for an error that no operator absorbs.
         """
         try:
             return self.attempt(variables)
@@ -182,8 +182,8 @@ class Program:
     def attempt(self, variables: Mapping[str, Value]) -> Value:
         """Return the value as `evaluate` does, without a second attempt.
 
-        Raises: EvaluationError; RecursionError where the stack is too short (`with_room`). Comparing a quantity may
-        change its form, so variables that hold one are made anew before a second attempt.
+        Raises: EvaluationError; RecursionError when the stack is too short (`with_room`). A comparison may change the
+        form of a quantity, so the caller creates such variables anew before a second attempt.
         """
         try:
             value = self._run(Frame(variables))
@@ -194,7 +194,7 @@ class Program:
         return value
 
     def measure(self, variables: Mapping[str, Value], *, limit: int = COST_LIMIT) -> Measurement:
-        """Return what one evaluation costs, and its value; it ends with an error at the limit.
+        """Return the cost and the value of one evaluation. It ends with an error at the limit.
 
         Raises: RecursionError, as `attempt`.
         """
@@ -211,14 +211,14 @@ class Program:
         return Measurement(tracker.cost, value)
 
     def estimate(self) -> Range:
-        """Return the least and the most that an evaluation may cost, as the API server computes it beforehand."""
+        """Return the minimum and maximum cost of an evaluation, as the API server estimates it."""
         if self._estimate is None:
             checked, self._checked = self._tree(), None
             self._estimate = self.environment._estimated(checked)
         return self._estimate
 
     def fields_of(self, type_: Type) -> Iterator[str]:
-        """Yield the fields of an object type that the expression reads, in the order they are written in."""
+        """Yield the fields of an object type that the expression reads, in the order of the text."""
         checked = self._tree()
         for node in tree.walk(checked.root):
             if isinstance(node, tree.Select) and checked.types[node.operand.id] == type_:

@@ -1,4 +1,4 @@
-"""The errors that kubecel raises on purpose; everything else is a bug.
+"""The errors that kubecel raises deliberately. Any other exception is a bug.
 
 An error inside an evaluation is a value of the language (`values.errors.Err`) until no operator absorbs it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class KubecelError(Exception):
-    """The root of the tree."""
+    """The base class of all errors of kubecel."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -17,8 +17,8 @@ class KubecelError(Exception):
 class InvalidExpression(KubecelError):
     """An expression that does not compile.
 
-    `line` and `column` count from 1 and are None where the fault has no place; `offending` is the text at fault. The
-    message already shows the place with a caret; `diagnosis` is Kubernetes' own sentence in it.
+    `line` and `column` count from 1, and they are None for an error without a position. `offending` is the faulty text.
+    The message shows the position with a caret. `diagnosis` is Kubernetes' own sentence in the message.
     """
 
     def __init__(
@@ -32,8 +32,8 @@ class InvalidExpression(KubecelError):
 
 
 class EvaluationError(KubecelError):
-    """An evaluation that ends without a value, for an error that nothing absorbs or at the limit of its cost."""
+    """An evaluation without a value, because of an error that no operator absorbs, or at the cost limit."""
 
 
 class InvalidQuantity(KubecelError):
-    """Text that is not a Kubernetes quantity or version; the message is Kubernetes' own."""
+    """Text that is not a Kubernetes quantity or version. The message is Kubernetes' own."""

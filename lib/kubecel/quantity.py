@@ -1,11 +1,11 @@
 """Kubernetes quantities, exact.
 
 Source: k8s.io/apimachinery v0.36.2, pkg/api/resource. A quantity there lives in one of two internal forms, a 64-bit
-mantissa with a decimal scale ("small") or an unbounded decimal ("big"). The form is not a detail: `is_integer` and
-`as_integer` answer from it, and comparing with a big quantity turns a small one big. Both forms are modelled
-here; the value itself never changes, callers that need the mutation take `promoted()`.
+mantissa with a decimal scale ("small") or an unbounded decimal ("big"). The form is visible: `is_integer` and
+`as_integer` depend on it, and a comparison with a big quantity turns a small one big. Both forms are modelled here. A
+value never changes; callers that need the mutation use `promoted()`.
 
-Known divergence: an exponent beyond +-2048 is refused; Kubernetes accepts it and may then work for hours on it.
+Known divergence: an exponent beyond +-2048 is refused. Kubernetes accepts it and may compute for hours.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ class Quantity:
 
     @property
     def sign(self) -> int:
-        """-1, 0 or 1."""
+        """The sign of the value: -1, 0 or 1."""
         return (self.unscaled > 0) - (self.unscaled < 0)
 
     @property
     def is_integer(self) -> bool:
-        """Whether `as_integer` has an answer; the big form never has one, whatever its value."""
+        """True when `as_integer` returns a value. The big form never does, whatever its value."""
         return self._small_integer() is not None
 
     def as_integer(self) -> int:
@@ -132,7 +132,7 @@ class Quantity:
         return base if self.exponent == 0 else base * _power_of_ten(self.exponent)
 
     def ceil(self) -> int:
-        """Return the value rounded up to a whole number, exactly and in any form (what a node really hands out)."""
+        """Return the value rounded up to an integer, exactly and in any form, as a node accounts for it."""
         if self.exponent >= 0:
             value: int = self.unscaled * 10**self.exponent
             return value
@@ -140,7 +140,7 @@ class Quantity:
         return -(-self.unscaled // divisor)
 
     def canonical(self) -> str:
-        """Return the text Kubernetes writes for it (a text already canonical enough is kept as it was written)."""
+        """Return the text that Kubernetes writes. A text that Kubernetes would keep is returned as it was written."""
         if self.text:
             return self.text
         if self.unscaled == 0:
@@ -174,7 +174,7 @@ class Quantity:
 def parse(text: str) -> Quantity:
     """Return the quantity written as `text`.
 
-    Raises: InvalidQuantity, the author's fault, with the text of Kubernetes.
+    Raises: InvalidQuantity with the message of Kubernetes (the author's fault).
     """
     if not text:
         raise InvalidQuantity(FORMAT_ERROR)

@@ -1,4 +1,4 @@
-"""Rules over JSON values: those of x-kubernetes-validations, and readiness queries, which are the same but for a name.
+"""Rules over JSON values: those of x-kubernetes-validations, and readiness queries with another name for the subject.
 
 Source: pkg/apiserver/schema/cel of k8s.io/apiextensions-apiserver v0.36.2.
 """
@@ -18,7 +18,7 @@ _ESCAPED_KEYWORDS: Final = frozenset({
 
 
 class Rule:
-    """A compiled rule over `self`, or what else its subject is called, and `oldSelf`."""
+    """A compiled rule over its subject, usually named `self`, and `oldSelf`."""
 
     __slots__ = ("_program", "_subject")
 
@@ -32,22 +32,22 @@ class Rule:
         return self._program.expression
 
     def evaluate(self, value: Any, *, old: Any = None) -> bool:
-        """Return whether the rule holds of a JSON value (and of the one it replaces).
+        """Return whether the rule holds for a JSON value (and for the one it replaces).
 
-        Raises: EvaluationError when the rule cannot be evaluated on it; the API server refuses the object too.
+        Raises: EvaluationError when the evaluation fails. The API server also refuses such an object.
         """
         try:
             result = self._program.evaluate({self._subject: value, "oldSelf": old})
         except EvaluationError as error:
             raise EvaluationError(f"the rule {self.expression!r} cannot be evaluated: {error}") from error
         if not isinstance(result, bool):
-            raise EvaluationError(f"the rule {self.expression!r} does not give true or false")
+            raise EvaluationError(f"the rule {self.expression!r} does not return a bool")
         return result
 
 
 @caches.kept(4096)
 def compile(expression: str, *, subject: str = "self") -> Rule:  # noqa: A001 - the verb of the domain, as for selectors
-    """Return the compiled rule; its subject and `oldSelf` have no static type.
+    """Return the compiled rule. Its subject and `oldSelf` have no static type.
 
     A readiness query of provider-kubernetes is a rule whose `subject` is "object".
 
@@ -58,7 +58,7 @@ def compile(expression: str, *, subject: str = "self") -> Rule:  # noqa: A001 - 
 
 @caches.kept(caches.VERSIONS_MAX)
 def _environment(subject: str) -> Environment:
-    """Return the environment of rules, which have no version of their own: they may use what the newest one knows."""
+    """Return the environment of rules. It is the newest version, because rules have no version of their own."""
     return Environment(
         variables={subject: check.DYN, "oldSelf": check.DYN},
         results=Results((check.BOOL, check.DYN), "bool"),
@@ -67,7 +67,7 @@ def _environment(subject: str) -> Environment:
 
 
 def _unescaped(name: str) -> str:
-    """Return the real name of a field: a rule writes `namespace` as `__namespace__` and `a-b` as `a__dash__b`."""
+    """Return the unescaped name of a field. A rule writes `namespace` as `__namespace__` and `a-b` as `a__dash__b`."""
     inner = name[2:-2]
     if name.startswith("__") and name.endswith("__") and inner in _ESCAPED_KEYWORDS:
         return inner

@@ -22,7 +22,7 @@ _DIGITS: Final = re.compile("[0-9]+")
 @total_ordering
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
-    """A version; equality, order and hash ignore the build metadata."""
+    """A version. Equality, order and hash ignore the build metadata."""
 
     major: int
     minor: int
@@ -31,7 +31,7 @@ class Version:
     build: tuple[str, ...] = ()
 
     def compare(self, other: Version) -> int:
-        """Return -1, 0 or 1; build metadata does not count."""
+        """Return -1, 0 or 1. Build metadata is ignored."""
         left, right = self._key(), other._key()
         return (left > right) - (left < right)
 
@@ -57,7 +57,7 @@ class Version:
 def parse(text: str, *, normalize: bool = False) -> Version:
     """Return the version written as `text`.
 
-    `normalize` strips one leading `v`, fills up to three parts and strips leading zeros first.
+    `normalize` first strips one leading `v`, adds missing parts up to three, and strips leading zeros.
     Raises: InvalidQuantity, the author's fault.
     """
     if not text and not normalize:

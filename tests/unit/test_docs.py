@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 import subprocess
@@ -13,16 +14,18 @@ from typing import NamedTuple
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+ROOMS = ("docs", "examples", "functions", "lib")
 PAGES = sorted(
     path
-    for path in [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("examples/**/*.md")]
+    for path in [*REPOSITORY.glob("*.md"), *(page for room in ROOMS for page in REPOSITORY.glob(f"{room}/**/*.md"))]
     if "reference" not in path.parts
 )
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
-_FENCE = re.compile(r"(?P<before>[^\n]*)\n```(?:bash|console)\n(?P<body>.*?)```", re.DOTALL)
+_FENCE = re.compile(r"(?P<before>[^\n]*)\n```(?:bash|console|sh|shell)\n(?P<body>.*?)```", re.DOTALL)
 _NOT_RUN = re.compile(r"<!-- not run: .{8,} -->$")
 # The checkout's own programs; everything else of a block needs a control plane, an image registry or minutes.
 _RUN = ("modelplane ",)
+_PROGRAMS = (*_RUN, "$ ", "kubectl ", "crossplane ", "hatch ", "python ", "git ")
 
 
 class Block(NamedTuple):
@@ -61,6 +64,21 @@ def test_every_block_of_commands_is_run_or_says_why_not() -> None:
         if not all(command.startswith(_RUN) for command in block.commands) and not _NOT_RUN.search(block.before)
     ]
     assert silent == [], "write <!-- not run: reason --> in the line above the block"
+
+
+def test_the_readme_is_at_most_six_screens() -> None:
+    lines = (REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 6 * 24, "a screen has 24 lines; move the rest to docs/"
+
+
+def test_no_command_hides_in_an_indented_block() -> None:
+    hidden = [
+        f"{page.relative_to(REPOSITORY)}: {line.strip()}"
+        for page in PAGES
+        for before, line in itertools.pairwise(page.read_text(encoding="utf-8").splitlines())
+        if not before.strip() and line.startswith("    ") and line.strip().startswith(_PROGRAMS)
+    ]
+    assert hidden == [], "write a block that begins with ```bash"
 
 
 def _commands() -> list[str]:

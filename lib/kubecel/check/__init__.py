@@ -1,4 +1,4 @@
-"""The types of an expression: the vocabulary to declare variables with, and what fits where."""
+"""The types of expressions, for the declaration of variables."""
 
 from kubecel.check.typesystem import (
     ANY,

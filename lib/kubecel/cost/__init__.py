@@ -1,1 +1,1 @@
-"""The cost of an expression: the worst case before it runs, and the charge as it runs."""
+"""The cost of an expression: the estimate before an evaluation, and the charge during it."""

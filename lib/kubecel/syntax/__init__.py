@@ -1,4 +1,4 @@
-"""The text of an expression as a tree: its nodes, and what makes them of tokens, grammar and macros."""
+"""The syntax tree of an expression, with the lexer, the parser and the macros that build it."""
 
 from kubecel.syntax.tree import Call, Fold, Ident, ListNode, Literal, MapNode, Message, Node, Select, walk
 

@@ -1,4 +1,4 @@
-"""The values that an expression takes and gives, where Python has none of the kind."""
+"""The values of expressions for which Python has no type of its own."""
 
 from kubecel.values.runtime import Domains, Duration, Named, Optional, QuantityBox, Timestamp, Uint, Value, type_name
 

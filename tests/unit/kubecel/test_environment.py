@@ -75,7 +75,7 @@ def test_a_version_brings_its_functions(version: str) -> None:
 
 
 def test_a_version_that_is_not_known_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"Kubernetes 1\.2 is not known; the versions are 1\.33, "):
+    with pytest.raises(ValueError, match=r"unknown Kubernetes version 1\.2; the known versions are 1\.33, "):
         Environment("1.2")
 
 
