@@ -161,7 +161,7 @@ def test_a_drain_with_nowhere_to_go_is_a_no(tmp_path: Path) -> None:
     assert ran.code == 1
     (row,) = ran.json["deployments"]
     (blocked,) = row["blocked"]
-    assert blocked.startswith("llama-0 must move (cluster a has the taint maintenance=true:NoExecute): ")
+    assert blocked.startswith("llama-0 must move (cluster a has the taint maintenance=true:NoExecute) but cannot: ")
 
 
 def test_a_selector_that_does_not_compile_is_told_and_nothing_moves(tmp_path: Path) -> None:

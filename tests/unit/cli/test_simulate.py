@@ -205,7 +205,7 @@ def test_headroom_changes_nothing(tmp_path: Path) -> None:
         pytest.param(("--scale", "llama=-1"), "write NAMESPACE/NAME=N", id="below zero"),
         pytest.param(("--scale", "lama=1"), "did you mean ml-team/llama?", id="unknown deployment"),
         pytest.param(("--add", "nowhere.yaml"), "nowhere.yaml: does not exist", id="no such file"),
-        pytest.param((), "say what happens", id="nothing happens"),
+        pytest.param((), "give an event", id="nothing happens"),
     ],
 )
 def test_what_cannot_be_understood_is_refused(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
