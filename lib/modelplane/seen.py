@@ -1,7 +1,7 @@
-"""Access to what is observed of an object, which may be anything: a status, and whatever a workload cluster says.
+"""Access to observed objects, which may have any content: a status, or an object of a workload cluster.
 
-Its author is another controller, so there is nobody to tell of a mistake in it: what is absent, half written or of
-another type says nothing, and is neither an error nor a no.
+Another controller writes them, so an error cannot be reported to an author. A value that is absent, incomplete or of
+another type is unknown; it is neither an error nor a no.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Object: TypeAlias = Mapping[str, Json]
 
 
 def at(value: Json, *keys: str) -> Json:
-    """Return the value under `keys`, None where a step on the way is missing or no object."""
+    """Return the value at the path `keys`, None if a step is missing or is not an object."""
     for key in keys:
         if not isinstance(value, Mapping):
             return None
@@ -23,19 +23,19 @@ def at(value: Json, *keys: str) -> Json:
 
 
 def objects(value: Json) -> tuple[Object, ...]:
-    """Return the objects of a list; what else it holds is left out, and anything else has none."""
+    """Return the objects of a list, without its other items; none for another type."""
     if not isinstance(value, list | tuple):
         return ()
     return tuple(entry for entry in value if isinstance(entry, Mapping))
 
 
 def text(value: Json) -> str:
-    """Return a string, empty for anything else."""
+    """Return a string, an empty one for another type."""
     return value if isinstance(value, str) else ""
 
 
 def count(value: Json) -> int | None:
-    """Return a number of things, None for anything that is none."""
+    """Return a non-negative integer, None for any other value."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return value if is_number and value >= 0 else None
 
@@ -46,6 +46,6 @@ def conditions(holder: Json) -> dict[str, Object]:
 
 
 def verdict(condition: Object | None) -> bool | None:
-    """Return what a condition says: yes, no, or None where it says neither."""
+    """Return the status of a condition: True, False, or None if it is unknown."""
     status = at(condition, "status")
     return {"True": True, "False": False}.get(status) if isinstance(status, str) else None

@@ -1,7 +1,7 @@
-"""Reading flags in an argument list the way the engines' own parsers do.
+"""Flags of an argument list, parsed as the engines parse them.
 
-Nothing here knows an engine. A flag may be written `--flag value` or `--flag=value`, long names with "_" or "-", and
-the last one wins. A value that is filled in by the kubelet (`$(NAME)`) is not known here and is never judged.
+The module knows no engine. A flag is `--flag value` or `--flag=value`, long names have "_" or "-", and the last one
+wins. A value with a variable that the kubelet expands (`$(NAME)`) is unknown and never checked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _SHELLS = frozenset({"sh", "bash", "ash", "dash", "ksh", "zsh"})
 
 
 class Takes(StrEnum):
-    """What stands behind a flag."""
+    """The values that a flag takes."""
 
     ONE = "one value"
     MANY = "one or more values"
@@ -23,20 +23,20 @@ class Takes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One flag under all its names; the first is the one we write."""
+    """A flag with all its names. Modelplane writes the first."""
 
     names: tuple[str, ...]
     takes: Takes = Takes.ONE
 
     @property
     def name(self) -> str:
-        """Return the name we write."""
+        """Return the name that Modelplane writes."""
         return self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A flag found in an argument list: where, how it was spelt, and its values (none for a switch)."""
+    """A flag found in an argument list, with its index, its spelling, and its values (none for a switch)."""
 
     index: int
     spelt: str
@@ -45,12 +45,12 @@ class Given:
 
     @property
     def is_readable(self) -> bool:
-        """Return whether every value stands there, rather than a reference to a variable."""
+        """Return whether every value is literal, without a reference to a variable."""
         return not any("$(" in value for value in self.values)
 
 
 def find(args: Sequence[str], option: Option) -> Given | None:
-    """Return the last occurrence of the option, None when it was left out."""
+    """Return the last occurrence of the option, None if there is none."""
     known = {canonical(name) for name in option.names}
     for index in range(len(args) - 1, -1, -1):
         spelt, equals, value = args[index].partition("=")
@@ -64,17 +64,17 @@ def find(args: Sequence[str], option: Option) -> Given | None:
 
 
 def is_given_in_parts(args: Sequence[str], option: Option) -> bool:
-    """Return whether the option's value is built from dotted flags (`--flag.key value`), which are not read here."""
+    """Return whether the option is given as dotted flags (`--flag.key value`), which are not parsed here."""
     return any(canonical(word).startswith(f"{option.name}.") for word in args)
 
 
 def canonical(name: str) -> str:
-    """Return a flag's name with "-" for "_" in long names, as argument parsers of the engines understand it."""
+    """Return the name of a flag with "-" for "_" in long names, as the parsers of the engines read it."""
     return name.replace("_", "-") if name.startswith("--") else name
 
 
 def is_shell(command: Sequence[str]) -> bool:
-    """Return whether the command hands its text to a shell, so that it cannot be read without one."""
+    """Return whether the command is a shell, so that its arguments cannot be parsed."""
     return bool(command) and command[0].rsplit("/", 1)[-1] in _SHELLS
 
 

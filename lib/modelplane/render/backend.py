@@ -1,8 +1,8 @@
-"""The seam between a replica and a serving technology: what each says of itself and of what it observes.
+"""Backend: the interface between a replica and a serving technology.
 
-A backend is a package under `render.backends` that offers what `Backend` lists; backends know nothing of each other.
-None of them may read anything but its arguments. It owns the wiring of a gang, its own limits, how its status reads,
-and what is assumed of it where no cluster is asked.
+A backend is a package under `render.backends` with the functions of `Backend`. Backends do not know each other and read
+only their arguments. A backend owns the wiring of a gang, its limits, the meaning of its status, and the status that is
+assumed without a cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Json: TypeAlias = Any
 
 
 class Shape(StrEnum):
-    """How the pods of one worker are put together."""
+    """The shape of one worker: the way in which its pods work together."""
 
     SINGLE_NODE = "single node"
     PIPELINE = "pipeline over nodes"
@@ -30,8 +30,9 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a backend can render; `schemes` are those of model.uri, `disaggregated` and `gangs` the engines it can
-    wire so.
+    """The capabilities of a backend.
+
+    `schemes` are those of model.uri. `disaggregated` and `gangs` are the engines that it can wire that way.
     """
 
     name: str
@@ -43,9 +44,9 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a workload is not ready: a stable reason, and a message that says what would change it.
+    """A problem of a workload that is not ready: a stable reason, and a message with a correction.
 
-    `is_final` says that waiting does not help, `about_route` that pods are not concerned.
+    A problem that `is_final` does not end by waiting. One that is `about_route` does not concern pods.
     """
 
     reason: str
@@ -56,11 +57,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What is seen of a rendered replica.
+    """The observed state of a rendered replica.
 
-    `workers` holds the ready workers of each role that something is seen of. `is_ready`: the technology calls the
-    workload ready as it was last rendered. `is_routed`: the cluster's gateway has taken its route, None where nothing
-    is said of the route as it is.
+    `workers` has the ready workers of each observed role. `is_ready` is True if the serving technology reports the
+    current workload as ready. `is_routed` is True if the cluster's gateway has accepted the current route, None if it
+    has not reported on it.
     """
 
     workers: Mapping[Role, int]
@@ -70,39 +71,39 @@ class Observation:
 
 
 IsThere: TypeAlias = Callable[[str, str, str, str], bool]
-"""(group, kind, namespace, name) -> whether such an object is rendered to the same cluster."""
+"""A function of (group, kind, namespace, name): True if such an object is rendered to the same cluster."""
 
 
 class Backend(Protocol):
-    """The offer of a backend.
+    """The interface of a backend.
 
-    `KINDS` are group and kind of the objects that its own controllers report on. `SHAPES` is, by kind, the OpenAPI
-    schema of the parts of them that `observe` and `assume` read.
+    `KINDS` are the group and kind of the objects that its controllers report on. `SHAPES` has the OpenAPI schema, by
+    kind, of the parts that `observe` and `assume` read.
     """
 
     KINDS: frozenset[tuple[str, str]]
     SHAPES: Mapping[str, Json]
 
     def check(self, workload: Workload) -> None:
-        """Return when the workload can be rendered. Raises: InvalidInput or Unsupported where it never can."""
+        """Check that the workload can be rendered. Raises: InvalidInput or Unsupported if it never can."""
 
     def render(
         self, replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = NOTHING
     ) -> tuple[Manifest, ...]:
         """Return every object of the replica on its cluster.
 
-        `standing` holds the names of those that are there, by key: one that an earlier version gave is kept.
+        `standing` has the names of existing objects, by key. A name that an earlier version gave is kept.
         """
 
     def observe(self, replica: Replica, objects: Mapping[str, Mapping[str, Json] | None]) -> Observation:
-        """Return what the objects, by the keys of `render`, say of the replica; None: not seen."""
+        """Return the observation of the replica from its objects, by the keys of `render`; None is not observed."""
 
     def assume(self, resource: Mapping[str, Json], gateway: str, is_there: IsThere) -> dict[str, Json]:
-        """Return the status of an object of `KINDS` if all goes well; `gateway` is its cluster's address."""
+        """Return the status of a healthy object of `KINDS`; `gateway` is the address of its cluster."""
 
 
 def shape_of(role: RoleSpec) -> Shape:
-    """Return how one worker of the role is put together."""
+    """Return the shape of one worker of the role."""
     topology = role.topology
     if topology.pipeline > 1:
         return Shape.PIPELINE_AND_DATA if topology.data > 1 else Shape.PIPELINE

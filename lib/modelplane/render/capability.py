@@ -1,4 +1,4 @@
-"""Refusals that follow from what a backend says it can, in words that name the backend."""
+"""Refusals that follow from the capabilities of a backend, with messages that name the backend."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _URI = ("spec", "model", "uri")
 
 
 def check_source(can: Capabilities, workload: Workload) -> None:
-    """Raise: InvalidInput where the backend or the engine cannot get the weights from where they are."""
+    """Check that the backend and the engine can load the weights from their source. Raises: InvalidInput."""
     source = weights.source(workload.model)
     if source.scheme and source.scheme not in can.schemes:
         known = ", ".join(f"{scheme}://" for scheme in sorted(can.schemes))
-        raise InvalidInput(f"{can.name} cannot fetch {source.scheme}://; it takes {known}", path=_URI)
+        raise InvalidInput(f"{can.name} cannot fetch {source.scheme}://; it supports {known}", path=_URI)
     if source.revision is not None and not weights.takes_revision(workload.engine):
-        raise InvalidInput(f"{workload.engine} cannot be told a revision; leave out @{source.revision}", path=_URI)
+        raise InvalidInput(f"{workload.engine} does not support a revision; remove @{source.revision}", path=_URI)
 
 
 def check_shape(can: Capabilities, engine: EngineType, role: RoleSpec) -> None:
-    """Raise: InvalidInput where the backend cannot put one worker of the role together."""
+    """Check that the backend supports the shape of one worker of the role. Raises: InvalidInput."""
     path = (*role.role.path, "workers", "topology")
     shape, topology = shape_of(role), role.topology
     if shape not in can.shapes:
@@ -40,14 +40,14 @@ def check_shape(can: Capabilities, engine: EngineType, role: RoleSpec) -> None:
         )
     if engine in (EngineType.TRTLLM, EngineType.LLAMACPP) and topology.data > 1:
         raise InvalidInput(
-            f"{engine} has no data parallelism of its own; use workers.count instead", path=(*path, "data")
+            f"{engine} does not support data parallelism; use workers.count instead", path=(*path, "data")
         )
 
 
 def command_line(launch: Launch, role: RoleSpec) -> CommandLine:
     """Return the command line of the role's engine.
 
-    Raises: InvalidInput, with its path from the document's root, where a flag contradicts model or topology.
+    Raises: InvalidInput, with its path from the document's root, if a flag contradicts the model or the topology.
     """
     index, container = pods.engine_container(role)
     try:

@@ -1,8 +1,7 @@
-"""Devices of a pod: one ResourceClaimTemplate per role, resource limits for device plugins, nothing for what is
-only matched.
+"""Claims of a role: one ResourceClaimTemplate, resource limits for device plugins, and nothing for Synthetic devices.
 
-Source: resource.k8s.io/v1 of Kubernetes v1.36. A claim template's spec is immutable, so its name carries a digest
-of it.
+Source: resource.k8s.io/v1 of Kubernetes v1.36. The spec of a claim template is immutable, so its name has a digest of
+the spec.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ Json: TypeAlias = Any
 _CONTENT_DIGITS, _FORMER_DIGITS = 10, 5
 
 POD_CLAIM = "devices"
-"""Name of the claim inside the pod."""
+"""The name of the claim inside the pod."""
 
 
 @dataclass(frozen=True, slots=True)
 class PodDevices:
-    """What a role's pods need of devices: the claim template (None where no device is claimed) and resource limits."""
+    """The devices of a role's pods: the claim template, None if no device is claimed, and resource limits."""
 
     template: Manifest | None
     limits: Mapping[str, str]
 
     @property
     def pod_claims(self) -> list[Json]:
-        """Return the pod's resourceClaims."""
+        """Return the resourceClaims of the pod."""
         if self.template is None:
             return []
         return [{"name": POD_CLAIM, "resourceClaimTemplateName": self.template.resource["metadata"]["name"]}]
@@ -50,10 +49,10 @@ class PodDevices:
 def of(
     replica: Replica, bound: BoundRole, labels: Mapping[str, str], standing: Mapping[str, str] = NOTHING
 ) -> PodDevices:
-    """Return what the pods of one role need of devices.
+    """Return the devices of the pods of one role.
 
-    `standing`, by key, are the objects that are there: a template of the same content keeps the name that an earlier
-    version gave it, since pods name it and another name would start them anew.
+    `standing` has the names of existing objects, by key. A template with the same content keeps the name that an
+    earlier version gave it, because another name would restart the pods that refer to it.
     """
     limits = {
         device.resource_name: str(device.count)
@@ -89,7 +88,7 @@ def of(
 
 
 def missing(pod_specs: Iterable[Mapping[str, Json]], namespace: str, is_there: IsThere) -> tuple[str, ...]:
-    """Return the claim templates that pods name and that are not rendered to their cluster, sorted."""
+    """Return the sorted claim templates that pods refer to and that are not rendered to their cluster."""
     named = {
         str(claim["resourceClaimTemplateName"])
         for spec in pod_specs

@@ -1,7 +1,7 @@
-"""The seam between an InferenceCluster and what the cluster comes from: made elsewhere, or made by a cloud.
+"""Cloud: the interface between an InferenceCluster and the source of its cluster.
 
-A cloud is a module under `render.clouds` that offers what `Cloud` lists; clouds know nothing of each other. None of
-them may read anything but its arguments, nor a credential: a Secret is referenced and never copied.
+A cloud is a module under `render.clouds` with the functions of `Cloud`. Clouds do not know each other and read only
+their arguments. They never read a credential: a Secret is referenced and never copied.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ Json: TypeAlias = Any
 
 PROVIDER_CONFIG_KIND = "ClusterProviderConfig"
 PROVIDER_CONFIG_KEY = "provider-config"
-"""Key of the provider configuration that is composed for a cluster, whatever its cloud."""
+"""The key of the provider configuration that is composed for a cluster of any cloud."""
 
 
 class Given(Protocol):
-    """A part of the author's document; what is missing in it is refused with its path."""
+    """A part of the author's document. A missing field is refused with its path."""
 
     @property
     def is_set(self) -> bool:
-        """Return whether the document has it."""
+        """Return whether the document has the part."""
 
     def at(self, *keys: str) -> Given:
         """Return the part below."""
 
     def text(self, default: str | None = None) -> str:
-        """Return its text. Raises: InvalidInput where there is none and no default."""
+        """Return the text of the part. Raises: InvalidInput if there is neither a text nor a default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a cluster is reached: kind and name of its provider-kubernetes configuration.
+    """The access to a cluster: kind and name of its provider-kubernetes configuration.
 
-    `manifests` are composed on the control plane for it; an adopted configuration is not among them.
+    `manifests` are composed on the control plane for it, without an adopted configuration.
     """
 
     kind: str
@@ -47,16 +47,16 @@ class Access:
 
 
 class Cloud(Protocol):
-    """The offer of a cloud."""
+    """The interface of a cloud."""
 
     def access(self, cluster: str, given: Given) -> Access:
-        """Return how the cluster is reached; `given` is spec.cluster.
+        """Return the access to the cluster; `given` is spec.cluster.
 
-        Raises: InvalidInput for what its author must change.
+        Raises: InvalidInput for a field that its author must change.
         """
 
     def is_ready(self, observed: Mapping[str, Json]) -> bool:
-        """Return whether an object of `manifests` is ready, as it is observed."""
+        """Return whether an observed object of `manifests` is ready."""
 
 
 def provider_config(cluster: str, *, namespace: str, secret: str, key: str) -> Manifest:

@@ -1,4 +1,4 @@
-"""The route from a cluster's gateway to one replica: how it is written, and what a gateway has said of it.
+"""Route from a cluster's gateway to one replica, and its observed state.
 
 Source: Gateway API v1.5 HTTPRoute.
 """
@@ -28,7 +28,7 @@ _READY = (
 
 
 def of(replica: Replica, facts: ClusterFacts, rules: Sequence[Mapping[str, Json]]) -> Manifest:
-    """Return the route from the cluster's gateway to the replica, found by its internal host name."""
+    """Return the route from the cluster's gateway to the replica, for the internal host name of the replica."""
     parent: dict[str, Json] = {
         "group": "gateway.networking.k8s.io",
         "kind": "Gateway",
@@ -55,7 +55,7 @@ def of(replica: Replica, facts: ClusterFacts, rules: Sequence[Mapping[str, Json]
 
 
 def rule(paths: tuple[str, ...], backend: Mapping[str, Json]) -> dict[str, Json]:
-    """Return one rule without a time limit: a stream ends when the model has said everything."""
+    """Return a rule without a timeout, because a stream ends only when the model has finished."""
     return {
         "matches": [{"path": {"type": "PathPrefix", "value": path}} for path in paths],
         "backendRefs": [dict(backend)],
@@ -64,17 +64,17 @@ def rule(paths: tuple[str, ...], backend: Mapping[str, Json]) -> dict[str, Json]
 
 
 def service(name: str, port: int) -> dict[str, Json]:
-    """Return the reference of a rule to a Service."""
+    """Return the reference to a Service for a rule."""
     return {"group": "", "kind": "Service", "name": name, "port": port}
 
 
 def observe(route: Object | None) -> tuple[bool | None, list[Problem]]:
-    """Return whether a gateway has taken the route, None while none has said so or otherwise of the route as it is."""
+    """Return whether a gateway has accepted the current route, None while none has reported on it."""
     if route is None:
         return None, []
     parents = seen.objects(seen.at(route, "status", "parents"))
     if not parents:
-        message = "no gateway controller of the cluster has looked at the route yet"
+        message = "no gateway controller of the cluster has processed the route yet"
         return None, [Problem("RouteNotProcessed", message, about_route=True)]
     problems: list[Problem] = []
     is_refused = True
@@ -101,8 +101,8 @@ def _current(route: Object, condition: Object | None) -> bool | None:
 
 def _route_problem(condition: Object | None, name: str, *, is_refused: bool) -> Problem:
     if not is_refused:
-        message = f"no gateway controller of the cluster has said yet whether the route is {name}"
+        message = f"no gateway controller of the cluster has reported condition {name} of the route yet"
         return Problem("RouteNotProcessed", message, about_route=True)
     message = seen.text(seen.at(condition, "message")) or "no message"
     reason = seen.text(seen.at(condition, "reason")) or name
-    return Problem(reason, f"route of the cluster's gateway: {message}", about_route=True)
+    return Problem(reason, f"the cluster's gateway refused the route: {message}", about_route=True)

@@ -1,8 +1,8 @@
-"""How each known engine is started and how its flags are spelt: one table per engine.
+"""Dialects of the known engines: launchers and spelling of flags, one table per engine.
 
 Source: vLLM 0.23 (`vllm serve`, engine/arg_utils; --nnodes and --node-rank with the mp backend from 0.12), SGLang 0.5
-(launch_server), TensorRT-LLM 1.x (trtllm-serve), llama.cpp (llama-server). What an engine has no flag for is absent
-here and nothing is added for it.
+(launch_server), TensorRT-LLM 1.x (trtllm-serve), llama.cpp (llama-server). A table has no entry for a flag that its
+engine does not have, and nothing is added for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from modelplane.workload.model import EngineType
 
 
 class Flag(StrEnum):
-    """What a flag says, whatever an engine calls it."""
+    """The meaning of a flag, independent of its name in an engine."""
 
     MODEL = "model"
     REVISION = "revision"
@@ -40,7 +40,7 @@ class Flag(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """The words that start an engine; `takes_model` says whether the model may follow without a flag."""
+    """The words that start an engine. With `takes_model` the model may follow without a flag."""
 
     words: tuple[str, ...]
     takes_model: bool = False
@@ -48,7 +48,10 @@ class Launcher:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One engine: its launchers (the first is ours), its flags, and flags that cannot work where we wire the gang."""
+    """The dialect of an engine: its launchers, its flags, and the flags that are refused in a gang.
+
+    Modelplane uses the first launcher.
+    """
 
     launchers: tuple[Launcher, ...]
     options: Mapping[Flag, Option]

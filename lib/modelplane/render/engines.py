@@ -1,8 +1,8 @@
-"""The command line of an engine container: what follows from model and topology, added to what the author wrote.
+"""Command line of an engine container: the author's arguments and the flags that follow from model and topology.
 
-One truth for parallelism: the topology. A flag the author left out is added; one that says something else is refused
-with both values. Commands that go through a shell or through a program we do not know are opaque: nothing is read and
-nothing is added.
+The topology is the only source of truth for parallelism. A flag that the author omits is added. A flag that contradicts
+the topology is refused with both values. A command that runs a shell or an unknown program is opaque: it is neither
+parsed nor changed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SGLANG_GANG_PORT = 20000
 
 
 class Member(StrEnum):
-    """What a pod is within its worker."""
+    """The part of a pod in its worker."""
 
     ALONE = "alone"
     LEADER = "leader"
@@ -37,11 +37,10 @@ class Member(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What one engine process must be told.
+    """The parameters of one engine process.
 
-    `model_path` is what it loads (a repository or a path), None where the author's own arguments say it;
-    `served_names` are the names clients may ask for, the first being the model's; `port` is where the backend expects
-    the API.
+    `model_path` is the repository or path that it loads, None if the author's arguments name it. `served_names` are the
+    names for clients, the first is that of the model. `port` is the port on which the backend expects the API.
     """
 
     engine: EngineType
@@ -57,7 +56,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """Command and arguments of the container, and what of them was added. Opaque: taken word for word."""
+    """The command and arguments of the container, and those that were added. An opaque one is unchanged."""
 
     command: tuple[str, ...]
     args: tuple[str, ...]
@@ -67,10 +66,9 @@ class CommandLine:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """One flag that follows from model or topology.
+    """A flag that follows from the model or the topology.
 
-    `accepts` are the values the author may give instead of leaving it out (None: any); `because` names the source of
-    our value.
+    `accepts` are the values that the author may give, None for any. `because` names the source of the value.
     """
 
     flag: Flag
@@ -83,7 +81,7 @@ class _Wanted:
 def command_line(launch: Launch, container: Mapping[str, Json]) -> CommandLine:
     """Return the command line of the engine container.
 
-    Raises: InvalidInput where a given flag contradicts model or topology; its path starts inside the container.
+    Raises: InvalidInput if a flag contradicts the model or the topology; its path starts inside the container.
     """
     command, args = _words(container, "command"), _words(container, "args")
     dialect = DIALECTS.get(launch.engine)
@@ -111,12 +109,12 @@ def command_line(launch: Launch, container: Mapping[str, Json]) -> CommandLine:
 
 
 def said_of(line: CommandLine) -> str:
-    """Return what was added to the command line, or that it was taken word for word."""
+    """Return a text with the added arguments, or with the fact that the command line is opaque."""
     return "opaque, taken as written" if line.is_opaque else f"added {' '.join(line.added)}"
 
 
 def served_model(launch: Launch, container: Mapping[str, Json]) -> str | None:
-    """Return what the author's own arguments say is loaded, None where they do not say it or cannot be read."""
+    """Return the model that the author's arguments load, None if it is unknown."""
     dialect = DIALECTS.get(launch.engine)
     found = None if dialect is None else _launcher(dialect, _words(container, "command"), _words(container, "args"))
     if dialect is None or found is None:

@@ -1,4 +1,4 @@
-"""The fleet's own gateway on the control plane: Envoy Gateway, its class, its proxies and its listener.
+"""Gateway of the fleet on the control plane: Envoy Gateway, its class, its proxies and its listener.
 
 Source: Envoy Gateway v1.9.0 (chart gateway-helm, EnvoyProxy), Gateway API v1.6.1, provider-helm v1.4.0 (Release).
 """
@@ -39,16 +39,16 @@ _HELM = "helm.m.crossplane.io/v1beta1"
 
 
 def class_name(gateway: Gateway) -> str:
-    """Return the GatewayClass in use: an adopted one, else our own of the gateway's name."""
+    """Return the name of the GatewayClass: the adopted one, else that of the gateway."""
     return gateway.class_name or gateway.name
 
 
 def installation(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> tuple[Manifest, ...]:
-    """Return what installs Envoy Gateway: provider-helm's way into its own cluster, and the Release.
+    """Return the objects that install Envoy Gateway: a ProviderConfig of provider-helm, and the Release.
 
-    The way is a ProviderConfig of our own namespace: provider-helm is an administrator, and a cluster-wide one would
-    lend that to whoever may create a Release in any namespace. `standing` holds the names of those that are there, by
-    key: they are not renamed, and are referred to as they are.
+    The ProviderConfig is namespaced, because provider-helm has administrator rights, and a cluster-wide one would give
+    these to everybody who may create a Release in any namespace. `standing` has the names of existing objects, by key;
+    they are kept.
     """
     config = standing.get(PROVIDER_CONFIG_KEY) or names.bounded(gateway.name, "control-plane")
     return (
@@ -82,9 +82,7 @@ def installation(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> tup
 
 
 def usage(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> Manifest:
-    """Return what keeps Envoy Gateway installed until the Gateway is gone: without it the proxies would be left
-    behind.
-    """
+    """Return the Usage that keeps Envoy Gateway installed until the Gateway, whose proxies it removes, is deleted."""
     return Manifest(
         USAGE_KEY,
         {
@@ -110,7 +108,7 @@ def usage(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> Manifest:
 
 
 def front_door(gateway: Gateway) -> tuple[Manifest, ...]:
-    """Return the class (unless one is adopted), the proxies' settings and the Gateway."""
+    """Return the class (unless one is adopted), the settings of the proxies and the Gateway."""
     objects = [_proxy(gateway), _gateway(gateway)]
     if not gateway.class_name:
         objects.insert(
@@ -129,10 +127,10 @@ def front_door(gateway: Gateway) -> tuple[Manifest, ...]:
 
 
 def proxy_policy(gateway: Gateway) -> tuple[Manifest, ...]:
-    """Return the policy that keeps the proxies from networks in which no endpoint is, where the platform wants one.
+    """Return the network policy that keeps the proxies from networks without endpoints, if the platform enables it.
 
-    A name resolves to an address only when a request is sent, so this is what holds where a check of text cannot.
-    Cluster DNS and the controller that programs the proxies stay reachable wherever they run.
+    A name resolves to an address only when a request is sent, so a check of the text is not enough. Cluster DNS and the
+    controller that programs the proxies stay reachable.
     """
     if gateway.proxy_policy is None:
         return ()

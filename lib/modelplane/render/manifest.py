@@ -1,6 +1,6 @@
-"""A rendered Kubernetes object and the rule by which its observed state is judged.
+"""Manifest of a rendered Kubernetes object, with its purpose, lifecycle and readiness.
 
-Rendering may never read anything: a renderer is a function of a replica and of facts about its cluster.
+A renderer reads nothing: it is a function of a replica and of facts about its cluster.
 """
 
 from __future__ import annotations
@@ -19,50 +19,50 @@ Json: TypeAlias = Any
 
 
 class Lifecycle(StrEnum):
-    """What may be done to the object on its cluster."""
+    """The lifecycle of the object on its cluster."""
 
     OWN = "Own"
-    """Created, updated and deleted with its owner."""
+    """The object is created, updated and deleted with its owner."""
     KEEP = "Keep"
-    """Created and updated, never deleted: others may live in it (a Namespace)."""
+    """The object is created and updated but never deleted, because others may use it (a Namespace)."""
     OBSERVE = "Observe"
-    """Only read."""
+    """The object is only read."""
 
 
 class Purpose(StrEnum):
-    """The part an object plays for its replica; whoever handles objects asks for this and never for a kind."""
+    """The purpose of an object for its replica. Code that handles objects checks the purpose and never the kind."""
 
     WORKLOAD = "workload"
-    """Runs pods. A change of it restarts them."""
+    """The object runs pods. A change restarts them."""
     POD_INPUT = "pod-input"
-    """Read when pods are made (a claim template, a preset). A change of it restarts or unseats pods."""
+    """The object is read when pods are created (a claim template, a preset). A change restarts pods."""
     ROUTE = "route"
-    """Leads requests to the pods; nothing of it concerns the pods themselves."""
+    """The object routes requests to the pods and does not affect the pods."""
     SUPPORT = "support"
-    """Stands beside the workload and may follow the cluster at any time."""
+    """The object supports the workload and may be updated at any time."""
     SHARED = "shared"
-    """Used by replicas of many deployments; nothing in it speaks of one of them."""
+    """The object is used by replicas of many deployments and refers to none of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """When the object counts as ready: it exists (`cel` empty), or the CEL query over `object` is true."""
+    """The readiness of the object: the CEL query over `object` is true; with an empty `cel` the object exists."""
 
     cel: str = ""
 
 
 EXISTS = Readiness()
 NOTHING: Mapping[str, str] = MappingProxyType({})
-"""The names of what stands, by key, where nothing does."""
+"""The names of existing objects by key, where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One bare object as it shall stand on its cluster.
+    """The desired state of one object on its cluster.
 
-    `key` is the stable composition key, unique within its composite, e.g. "workload" or "claim-decode"; changing it
-    deletes and re-creates the object. `comes_first`: the workload is created once this is there, because its controller
-    looks for it once and not again.
+    `key` is the stable composition key, unique within its composite, for example "workload" or "claim-decode". A new
+    key deletes and re-creates the object. An object that `comes_first` must exist before the workload is created,
+    because the controller of the workload looks for it only once.
     """
 
     key: str

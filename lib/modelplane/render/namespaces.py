@@ -1,4 +1,4 @@
-"""The namespace of a replica on its cluster: the name is that of its own namespace."""
+"""Namespace of a replica on its cluster, with the name of its namespace on the control plane."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KEY = "namespace"
 
 
 def of(replica: Replica) -> Manifest:
-    """Return the remote namespace; all replicas in it share it, so nothing in it may speak of one of them."""
+    """Return the remote namespace. All replicas in it share it, so it refers to none of them."""
     return Manifest(
         key=KEY,
         resource={

@@ -1,4 +1,4 @@
-"""Manifests wrapped into provider-kubernetes Objects, and back.
+"""Objects of provider-kubernetes, which wrap manifests.
 
 Source: provider-kubernetes v1.2, kubernetes.m.crossplane.io/v1alpha1 (namespaced Object).
 """
@@ -23,10 +23,10 @@ _OBSERVE = ("Observe",)
 
 
 def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: str, owner: str) -> dict[str, Json]:
-    """Return the Object that keeps the manifest on its cluster.
+    """Return the Object that applies the manifest to its cluster.
 
-    It stands in `namespace` of the control plane and is named after `owner` and the manifest's key. `provider_config`
-    is {kind, name} of the configuration that reaches the cluster.
+    The Object is in `namespace` of the control plane and has its name from `owner` and the key of the manifest.
+    `provider_config` is {kind, name} of the configuration that reaches the cluster.
     """
     spec: dict[str, Json] = {
         "forProvider": {"manifest": dict(manifest.resource)},
@@ -49,31 +49,31 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
 
 
 def name_of(owner: str, key: str) -> str:
-    """Return the name of the Object that keeps the manifest `key` of `owner`."""
+    """Return the name of the Object for the manifest `key` of `owner`."""
     return names.bounded(owner, key)
 
 
 def unwrap(wrapped: Resource) -> Resource:
-    """Return the bare manifest that an Object, desired or observed, puts on its cluster; empty where it has none."""
+    """Return the bare manifest of a desired or observed Object, empty if it has none."""
     manifest = seen.at(wrapped, "spec", "forProvider", "manifest")
     return manifest if isinstance(manifest, Mapping) else {}
 
 
 def is_object(resource: Resource) -> bool:
-    """Return whether the resource is such an Object."""
+    """Return whether the resource is an Object of provider-kubernetes."""
     return resource.get("kind") == KIND and str(resource.get("apiVersion", "")).startswith(
         "kubernetes.m.crossplane.io/"
     )
 
 
 def purpose(wrapped: Resource) -> Purpose | None:
-    """Return the part that what the Object carries plays for its replica, None where the Object does not say it."""
+    """Return the purpose of the wrapped object, None if the Object does not have it."""
     said = ((wrapped.get("metadata") or {}).get("annotations") or {}).get(names.ANNOTATION_PURPOSE)
     return next((one for one in Purpose if one.value == said), None)
 
 
 def observed(wrapped: Resource | None) -> Resource | None:
-    """Return the remote object as it was last seen, None when it was not seen (yet)."""
+    """Return the last observed remote object, None if it has not been observed."""
     if wrapped is None:
         return None
     manifest = seen.at(wrapped, "status", "atProvider", "manifest")
@@ -81,12 +81,12 @@ def observed(wrapped: Resource | None) -> Resource | None:
 
 
 def condition(wrapped: Resource, kind: str) -> Resource:
-    """Return a condition of the Object, empty when it has none of that type."""
+    """Return the condition of that type of the Object, empty if it has none."""
     return seen.conditions(wrapped.get("status")).get(kind, {})
 
 
 def is_ready(wrapped: Resource) -> bool:
-    """Return whether the provider calls the Object ready, and in step with its spec."""
+    """Return whether the provider reports the Object as ready and synced."""
     synced = condition(wrapped, "Synced").get("status")
     return condition(wrapped, "Ready").get("status") == "True" and synced != "False"
 

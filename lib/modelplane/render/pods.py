@@ -1,6 +1,6 @@
-"""The pod of one role: what every serving technology needs, before it is put where that technology wants it.
+"""Pods of one role: the parts that every serving technology needs.
 
-Everything an author wrote stays; defaults stand below it. User text is data and is copied, never interpreted.
+The author's fields take precedence over defaults. User text is data: it is copied and never interpreted.
 """
 
 from __future__ import annotations
@@ -42,10 +42,9 @@ _DRAIN_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """How a pod learns its place in a gang: text that the kubelet or the gang's controller fills in.
+    """The variables that give a pod its place in a gang, which the kubelet or the gang's controller expands.
 
-    `label` is the key that the gang's controller writes on its pods, with a value that tells one gang of a role from
-    another.
+    `label` is the label that the gang's controller sets on its pods; its value distinguishes the gangs of a role.
     """
 
     leader_address: str
@@ -56,9 +55,9 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class EnginePod:
-    """What distinguishes one pod of a role: its place in the worker, its command line, port and devices.
+    """The parts of one pod of a role that vary: its member, command line, port and devices.
 
-    `container_name` is what the serving technology calls the engine; `gang` None: the worker is one pod.
+    `container_name` is the name of the engine in the serving technology. `gang` is None if the worker is one pod.
     """
 
     member: Member
@@ -76,11 +75,11 @@ LEADER_WORKER_SET = Gang(
     world_size="$(LWS_GROUP_SIZE)",
     label="leaderworkerset.sigs.k8s.io/group-index",
 )
-"""A gang of LeaderWorkerSet (v0.8.0): its webhook puts these variables before all others of every container."""
+"""The gang of LeaderWorkerSet (v0.8.0), whose webhook adds these variables before all others of every container."""
 
 
 def base_labels(replica: Replica) -> dict[str, str]:
-    """Return the labels of everything that belongs to the replica."""
+    """Return the labels of all objects of the replica."""
     return {
         names.LABEL_DEPLOYMENT: replica.deployment,
         names.LABEL_REPLICA: replica.name,
@@ -90,12 +89,12 @@ def base_labels(replica: Replica) -> dict[str, str]:
 
 
 def role_labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
-    """Return the labels of what belongs to one role of the replica."""
+    """Return the labels of all objects of one role of the replica."""
     return {**base_labels(replica), names.LABEL_POOL: bound.pool, names.LABEL_ROLE: str(bound.spec.role)}
 
 
 def pod_labels(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
-    """Return the labels of the role's pods: the author's, those of the cluster's scheduler, and ours above them."""
+    """Return the labels of the role's pods: those of the author, of the cluster scheduler, and of Modelplane."""
     given = (bound.spec.template.get("metadata") or {}).get("labels") or {}
     return {
         **{key: str(value) for key, value in sorted(given.items())},
@@ -105,7 +104,7 @@ def pod_labels(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[
 
 
 def pod_annotations(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
-    """Return the annotations of the role's pods: the author's, and those of the cluster's scheduler above them."""
+    """Return the annotations of the role's pods: those of the author and of the cluster scheduler."""
     given = (bound.spec.template.get("metadata") or {}).get("annotations") or {}
     return {
         **{key: str(value) for key, value in sorted(given.items())},
@@ -114,7 +113,7 @@ def pod_annotations(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> 
 
 
 def engine_container(role: RoleSpec) -> tuple[int, Mapping[str, Json]]:
-    """Return the index and the fields of the engine's container in the template."""
+    """Return the index and the fields of the engine container in the template."""
     containers = role.template["spec"]["containers"]
     return next((i, container) for i, container in enumerate(containers) if container["name"] == ENGINE)
 
@@ -147,9 +146,7 @@ def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: Engin
 
 
 def complete(spec: dict[str, Json], container_name: str, member: Member) -> None:
-    """Add to a pod what it needs where no serving technology lays a pod of its own below it: room for the weights that
-    the engine fetches, no more rights than it has, and time to drain.
-    """
+    """Add the fields that a pod needs without a preset: a volume for weights, restricted rights, and time to drain."""
     engine = next(container for container in spec["containers"] if container["name"] == container_name)
     env = engine.setdefault("env", [])
     if not {"HF_HOME", "HF_HUB_CACHE"} & {variable["name"] for variable in env}:
@@ -166,13 +163,13 @@ def complete(spec: dict[str, Json], container_name: str, member: Member) -> None
 
 
 def accelerators(bound: BoundRole) -> int:
-    """Return the accelerators of one pod: the count of the first request, at least what the topology runs."""
+    """Return the number of engine devices of one pod: the count of the first request, at least that of the topology."""
     first = bound.spec.requests[0].count if bound.spec.requests else 0
     return max(first, bound.spec.topology.devices_per_node)
 
 
 def start_budget_seconds(bound: BoundRole) -> int:
-    """Return the time one pod may take until its engine answers, growing with the memory it has to fill."""
+    """Return the time that one pod may take until its engine answers, which grows with the memory of its devices."""
     first = bound.devices[0].memory_bytes if bound.devices else None
     device_bytes = _UNKNOWN_DEVICE_BYTES if first is None else first
     return _START_BASE_SECONDS + accelerators(bound) * device_bytes // _START_BYTES_PER_SECOND
@@ -310,10 +307,10 @@ def _affinity(bound: BoundRole, gang: Gang | None) -> dict[str, Json]:
 
 
 def members(topology: Topology) -> tuple[Member, ...]:
-    """Return the kinds of pod a worker has."""
+    """Return the kinds of pod in a worker."""
     return (Member.LEADER, Member.WORKER) if topology.is_gang else (Member.ALONE,)
 
 
 def path_to_engine(role: Role, index: int) -> tuple[str | int, ...]:
-    """Return the path of the engine's container, from where `Role.path` starts."""
+    """Return the path of the engine container, from the start of `Role.path`."""
     return (*role.path, "workers", "template", "spec", "containers", index)

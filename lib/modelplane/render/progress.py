@@ -1,6 +1,6 @@
-"""How far a replica has come: phase, workload and serving, judged from what is seen of it.
+"""Progress of a replica: phase, workload and serving, computed from its observed objects.
 
-Three verdicts: yes, no, and not known. What cannot be seen right now is not known, which is neither healthy nor broken.
+A verdict is yes, no or unknown. A state that is not observed is unknown, which is neither healthy nor broken.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from modelplane.workload.model import Replica, Role
 
 
 class Phase(StrEnum):
-    """Where a replica is in its life."""
+    """The phase of a replica."""
 
     PENDING = "Pending"
     ADMITTED = "Admitted"
@@ -26,7 +26,7 @@ class Phase(StrEnum):
 
 
 class Known(StrEnum):
-    """Yes, no, or not known."""
+    """The status of a verdict: yes, no, or unknown."""
 
     YES = "True"
     NO = "False"
@@ -35,7 +35,7 @@ class Known(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One verdict with its stable reason and a message that says what would change it."""
+    """A verdict with its stable reason and a message with a correction."""
 
     known: Known
     reason: str
@@ -44,7 +44,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Everything that is reported of a rendered replica; `workers` holds the ready ones per role."""
+    """The reported progress of a rendered replica; `workers` has the ready workers per role."""
 
     phase: Phase
     workload: Judgement
@@ -53,10 +53,10 @@ class Progress:
 
 
 def judge(replica: Replica, observation: Observation, *, before: Mapping[Role, int], has_address: bool) -> Progress:
-    """Return the progress of a replica whose objects have been handed to its cluster.
+    """Return the progress of a replica whose objects are rendered to its cluster.
 
-    `before` are the ready workers reported last: those of a role stand while nothing is seen of it. `has_address`: the
-    cluster's gateway can be reached under a known address.
+    `before` are the last reported ready workers, which are kept for a role that is not observed. `has_address` is True
+    if the address of the cluster's gateway is known.
     """
     workers = {**before, **observation.workers}
     complete = all(observation.workers.get(bound.spec.role, 0) >= bound.spec.workers for bound in replica.roles)
@@ -89,11 +89,11 @@ def _serving(replica: Replica, observation: Observation, *, has_address: bool) -
     routes = tuple(problem for problem in observation.problems if problem.about_route)
     if observation.is_routed is None:
         reason = routes[0].reason if routes else "RouteNotObserved"
-        message = _messages(routes) or "nothing is seen of the route on the cluster's gateway"
+        message = _messages(routes) or "the route on the cluster's gateway has not been observed yet"
         return Judgement(Known.UNKNOWN, reason, message)
     if not observation.is_routed:
         reason = routes[0].reason if routes else "RouteNotAccepted"
-        return Judgement(Known.NO, reason, _messages(routes) or "the cluster's gateway has not taken the route yet")
+        return Judgement(Known.NO, reason, _messages(routes) or "the cluster's gateway has not accepted the route yet")
     if not has_address:
         return Judgement(
             Known.UNKNOWN,
@@ -122,14 +122,14 @@ def _unseen(replica: Replica, observation: Observation) -> tuple[Role, ...]:
 
 def _unseen_of(replica: Replica, observation: Observation) -> str:
     if not observation.workers:
-        return f"nothing is seen of the workload on cluster {replica.cluster}"
+        return f"the workload on cluster {replica.cluster} has not been observed yet"
     roles = " and ".join(_unseen(replica, observation))
-    return f"cluster {replica.cluster} does not say how many {roles} workers are ready"
+    return f"cluster {replica.cluster} does not report the number of ready {roles} workers"
 
 
 def _counts(replica: Replica, observation: Observation) -> str:
     return ", ".join(
-        f"{observation.workers[role]} of {count} {role} workers ready"
+        f"{observation.workers[role]} of {count} {role} workers are ready"
         for role, count in _wanted(replica)
         if role in observation.workers
     )

@@ -1,7 +1,7 @@
-"""What keeps an InferenceCluster from being deleted while something still stands on its cluster because of it.
+"""Protection of an InferenceCluster from deletion while its cluster is still in use.
 
-Source: Crossplane v2.4.0, protection.crossplane.io/v1beta1. Its webhook refuses to delete what a ClusterUsage is of, in
-whichever way it is asked, and repeats the reason to whoever asked.
+Source: Crossplane v2.4.0, protection.crossplane.io/v1beta1. Its webhook refuses every deletion of the object of a
+ClusterUsage and returns the reason to the client.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _NAMED = 3
 
 
 def name_of(cluster: str) -> str:
-    """Return the name of what is composed for a cluster outside namespaces: its credentials, and its protection."""
+    """Return the name of the cluster-scoped objects of a cluster: its provider configuration and its protection."""
     return names.bounded("modelplane", cluster)
 
 
 def in_use(cluster: str, replicas: Sequence[str], *, other_objects: int) -> Manifest | None:
-    """Return what protects a cluster from deletion, None when nothing of it is left there.
+    """Return the ClusterUsage that protects a cluster from deletion, None if it is no longer in use.
 
-    `replicas` are the keys of all replicas that name the cluster, those on their way out too; `other_objects` counts
-    what else uses its credentials, such as Objects whose replica is gone already.
-    A deletion that was refused is not done later (replayDeletion): whoever asked was told no, and may have gone on.
+    `replicas` are the keys of all replicas that name the cluster, including those being deleted. `other_objects` is the
+    number of other objects that use its credentials, such as Objects whose replica is gone. A refused deletion is not
+    replayed (replayDeletion), because the client was told that it failed.
     """
     if not replicas and other_objects <= 0:
         return None

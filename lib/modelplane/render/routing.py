@@ -1,8 +1,8 @@
 """Routes and backends of the control plane's gateway.
 
-Source: Gateway API v1.6.1 (HTTPRoute), Envoy Gateway v1.9.0 (Backend, HTTPRouteFilter). Never rendered, because the
-gateway refuses or misreads it: a path rewrite inside a backendRef, any filter inside a backendRef of a shared rule,
-TLS without a server name.
+Source: Gateway API v1.6.1 (HTTPRoute), Envoy Gateway v1.9.0 (Backend, HTTPRouteFilter). Some forms are never rendered,
+because the gateway refuses or misreads them: a path rewrite inside a backendRef, any filter inside a backendRef of a
+shared rule, and TLS without a server name.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RULE_FILTER_KEY = "rule-filter"
 
 
 def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
-    """Return what an endpoint needs at the gateway: its Backend, and the filter that sets its credential."""
+    """Return the objects of an endpoint: its Backend, and the filter that sets its credential."""
     labels = {names.LABEL_ENDPOINT: endpoint.name}
     backend = Manifest(
         BACKEND_KEY,
@@ -49,7 +49,7 @@ def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
 
 
 def backend_name(endpoint: str) -> str:
-    """Return the name of an endpoint's Backend; a service's own Backends have other names (`names.hashed`)."""
+    """Return the name of an endpoint's Backend; the Backends of a service have other names (`names.hashed`)."""
     return names.backend(endpoint)
 
 
@@ -71,9 +71,9 @@ def bundle_key(bundle: Bundle) -> str:
 def service_manifests(
     service: Service, gateway: Gateway, plan: Plan, standing: Mapping[str, str] = NOTHING
 ) -> tuple[Manifest, ...]:
-    """Return a service's route with what it alone refers to: the Backends and the filter of a shared rule.
+    """Return the route of a service, with the Backends and the filter of a shared rule.
 
-    `standing` holds the names of those that are there, by key: they are not renamed, and the route refers to them.
+    `standing` has the names of existing objects, by key; they are kept, and the route refers to them.
     """
     labels = {names.LABEL_SERVICE: service.name}
     own = _Own(service, standing)
@@ -95,7 +95,7 @@ def service_manifests(
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """A service and the names of the objects that belong to it alone."""
+    """A service and the names of its own objects."""
 
     service: Service
     standing: Mapping[str, str]

@@ -1,7 +1,7 @@
-"""The seam between a replica's pods and what places them inside their cluster: kube-scheduler, or one with queues.
+"""Cluster scheduler: the interface between the pods of a replica and the scheduler of their cluster.
 
-A scheduler is a module under `render.schedulers` that offers what `Scheduler` lists; schedulers know nothing of each
-other, nor of backends. None of them may read anything but its arguments.
+A scheduler is a module under `render.schedulers` with the functions of `Scheduler`. Schedulers know neither each other
+nor backends, and read only their arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from modelplane.workload.site import ClusterFacts
 
 @dataclass(frozen=True, slots=True)
 class PodMarks:
-    """The fields of a pod by which a scheduler knows it as one of its own; `scheduler_name` empty: kube-scheduler."""
+    """The fields by which a scheduler recognizes its pods. An empty `scheduler_name` means kube-scheduler."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
@@ -24,10 +24,10 @@ class PodMarks:
 
 
 class Scheduler(Protocol):
-    """The offer of a cluster scheduler."""
+    """The interface of a cluster scheduler."""
 
     def check(self, workload: Workload) -> None:
-        """Return when pods of the workload can be placed. Raises: Unsupported where they never can."""
+        """Check that pods of the workload can be placed. Raises: Unsupported if they never can."""
 
     def marks(self, replica: Replica, bound: BoundRole, facts: ClusterFacts) -> PodMarks:
-        """Return what a pod of the role carries so that the scheduler of `facts` places it."""
+        """Return the marks of a pod of the role for the scheduler of `facts`."""

@@ -1,8 +1,7 @@
-"""Traffic policies with the settings that LLM traffic needs: long streams, long silence before the first token, large
-prompts.
+"""Traffic policies for LLM traffic, which has long streams, a long delay before the first token, and large prompts.
 
-The gateway's defaults cut all three (a route timeout of 15 s, a stream idle timeout of 5 min, buffers of 32 KiB, 1024
-parallel requests). Source: Envoy Gateway v1.9.0 (BackendTrafficPolicy, ClientTrafficPolicy, SecurityPolicy).
+The defaults of the gateway are too small for it (a route timeout of 15 s, a stream idle timeout of 5 min, buffers of 32
+KiB, 1024 parallel requests). Source: Envoy Gateway v1.9.0 (BackendTrafficPolicy, ClientTrafficPolicy, SecurityPolicy).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _PENDING_MAX = 16384
 
 
 def service_manifests(service: Service, plan: Plan) -> tuple[Manifest, ...]:
-    """Return the policies on a service's route: how traffic is treated and, where asked for, who may call."""
+    """Return the policies on a service's route: the traffic policy and, if requested, the security policy."""
     policies = [Manifest(TRAFFIC_KEY, _policy("BackendTrafficPolicy", service, _traffic(service, plan)))]
     if service.auth is not None:
         policies.append(Manifest(SECURITY_KEY, _policy("SecurityPolicy", service, _security(service.auth))))
@@ -41,7 +40,7 @@ def service_manifests(service: Service, plan: Plan) -> tuple[Manifest, ...]:
 
 
 def client_manifest(gateway: Gateway) -> Manifest:
-    """Return the policy on the gateway's client side."""
+    """Return the policy for the client side of the gateway."""
     return Manifest(
         CLIENT_KEY,
         {

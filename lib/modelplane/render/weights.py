@@ -1,4 +1,4 @@
-"""Where the weights of a model come from, as an engine is told it."""
+"""Weights of a model: their source, in the form that an engine reads."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ HUGGING_FACE = "hf"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the weights come from: the uri's scheme (empty: the author's arguments say), what the engine loads, a
-    revision.
+    """The source of the weights: the scheme of the URI, the path that the engine loads, and a revision.
+
+    The scheme is empty if the author's arguments name the model.
     """
 
     scheme: str
@@ -23,9 +24,7 @@ class Source:
 
 
 def source(model: Model | None) -> Source:
-    """Return where the weights come from: a Hugging Face repository is loaded by the engine, anything else is
-    mounted.
-    """
+    """Return the source of the weights. The engine loads a Hugging Face repository; other sources are mounted."""
     if model is None or model.uri is None:
         return Source("", None)
     scheme, _, rest = model.uri.partition("://")
@@ -36,13 +35,13 @@ def source(model: Model | None) -> Source:
 
 
 def path_for(engine: EngineType, weights: Source) -> str | None:
-    """Return what the engine is told to load, None where only the author knows."""
+    """Return the path that the engine loads, None if only the author knows it."""
     # llama.cpp wants a file, and which one lies in the mount only the author knows.
     needs_file = engine is EngineType.LLAMACPP and weights.scheme != HUGGING_FACE
     return None if needs_file else weights.path
 
 
 def takes_revision(engine: EngineType) -> bool:
-    """Return whether the engine can be told which revision to load; an opaque engine is the author's own business."""
+    """Return whether the engine supports a revision of the model; an opaque engine is assumed to."""
     dialect = DIALECTS.get(engine)
     return dialect is None or Flag.REVISION in dialect.options

@@ -1,5 +1,5 @@
-"""From a ModelService to a route: pure decisions about addresses, hosts, weights and what a gateway can express.
+"""Routing of a ModelService: pure decisions about addresses, hosts, weights and the features of a gateway.
 
-What may never happen here: a request of one namespace that ends at an endpoint of another, a share of traffic that
-nobody asked for, and a wish that the gateway cannot express and that is dropped without a word.
+A request of one namespace must never reach an endpoint of another. Traffic must never be split otherwise than asked. A
+feature that the gateway cannot express must be refused with a reason and never dropped.
 """

@@ -1,6 +1,6 @@
-"""Where an address leads: to anybody, into a private network, or to the gateway, its node and the cloud behind it.
+"""Reach of an address: the public Internet, a private network, or the gateway itself, its node and its cloud.
 
-An IPv6 address may carry an IPv4 address that a translator or a tunnel takes out again; it leads where that one does.
+An IPv6 address may embed an IPv4 address that a translator or a tunnel extracts. It has the reach of that address.
 Source: IANA special-purpose address registries; RFC 6052 and RFC 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo),
 RFC 5214 (ISATAP), RFC 4291 (mapped and compatible). The tables are written out, since what `ipaddress` calls global
 differs between versions of Python.
@@ -19,7 +19,7 @@ Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Reach(Enum):
-    """Who is at an address. `NOWHERE`: nobody an endpoint could be; nothing allows it."""
+    """The reach of an address. No endpoint can have a NOWHERE address, and no rule allows one."""
 
     PUBLIC = auto()
     PRIVATE = auto()
@@ -28,7 +28,7 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Where an address leads, and why in words; `why` is empty for a public one."""
+    """The reach of an address and the reason in words; the reason of a public one is empty."""
 
     reach: Reach
     why: str = ""
@@ -45,15 +45,15 @@ _NOWHERE: tuple[tuple[str, str], ...] = (
     ("168.63.129.16/32", _METADATA),
     ("192.0.0.0/24", "it is reserved for protocols, and a cloud's metadata service uses one of them"),
     ("192.88.99.0/24", "it is a relay of 6to4"),
-    ("224.0.0.0/4", "a multicast or broadcast address is no single endpoint"),
-    ("255.255.255.255/32", "a multicast or broadcast address is no single endpoint"),
+    ("224.0.0.0/4", "a multicast or broadcast address is not a single endpoint"),
+    ("255.255.255.255/32", "a multicast or broadcast address is not a single endpoint"),
     ("240.0.0.0/4", "it is reserved"),
     ("::/128", "the unspecified address is the gateway itself"),
     ("::1/128", "a loopback address is the gateway itself"),
     ("::/96", _TUNNEL.format("IPv4-compatible")),
     ("::ffff:0:0:0/96", _TUNNEL.format("IPv4-translated")),
     ("64:ff9b:1::/48", _TUNNEL.format("NAT64 of a local network")),
-    ("100::/64", "it is where packets are discarded"),
+    ("100::/64", "it is a discard prefix"),
     ("2001::/32", _TUNNEL.format("Teredo")),
     ("2001::/23", "it is reserved for protocols"),
     ("2002::/16", _TUNNEL.format("6to4")),
@@ -61,8 +61,8 @@ _NOWHERE: tuple[tuple[str, str], ...] = (
     ("fd00:ec2::/32", _METADATA),
     ("fd20:ce::254/128", _METADATA),
     ("fe80::/10", "a link-local address belongs to the gateway's node"),
-    ("fec0::/10", "a site-local address is one of IPv6's first draft of private networks"),
-    ("ff00::/8", "a multicast or broadcast address is no single endpoint"),
+    ("fec0::/10", "a site-local address is a deprecated form of private address"),
+    ("ff00::/8", "a multicast or broadcast address is not a single endpoint"),
 )
 _PRIVATE: tuple[tuple[str, str], ...] = tuple(
     (network, f"{network} is a private network")
@@ -87,22 +87,22 @@ _EMBEDDED = {
 NAT64_LENGTHS = tuple(_EMBEDDED)
 
 NODE_NETWORKS = tuple(network for reach, network, _ in _TABLES if reach is Reach.NOWHERE and network.prefixlen > 0)
-"""The networks in which no endpoint is: what a network policy keeps proxies from."""
+"""The networks without endpoints, which a network policy keeps proxies from."""
 
 
 def plain(address: Address) -> Address:
-    """Return an IPv4 address that is written as an IPv6 one (::ffff:a.b.c.d) as what it is, and others as they are."""
+    """Return the IPv4 address of an IPv4-mapped IPv6 address (::ffff:a.b.c.d), and any other address unchanged."""
     return (isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped) or address
 
 
 def find(address: Address, nat64: Sequence[ipaddress.IPv6Network] = ()) -> Finding:
-    """Return where `address` leads; `nat64` are the translation prefixes of the network besides 64:ff9b::/96."""
+    """Return the reach of `address`; `nat64` are the translation prefixes of the network besides 64:ff9b::/96."""
     found = [_find(each) for each in (plain(address), *embedded(address, nat64))]
     return max(found, key=lambda finding: finding.reach.value)
 
 
 def embedded(address: Address, nat64: Sequence[ipaddress.IPv6Network] = ()) -> tuple[ipaddress.IPv4Address, ...]:
-    """Return the IPv4 addresses to which a translator or a tunnel would take what is sent to `address`."""
+    """Return the IPv4 addresses to which a translator or a tunnel would forward traffic for `address`."""
     if not isinstance(address, ipaddress.IPv6Address):
         return ()
     octets = address.packed
@@ -117,7 +117,7 @@ def embedded(address: Address, nat64: Sequence[ipaddress.IPv6Network] = ()) -> t
 
 
 def within(address: Address, networks: Iterable[Network], nat64: Sequence[ipaddress.IPv6Network] = ()) -> bool:
-    """Return whether `address`, or an IPv4 address it carries, lies in one of `networks`."""
+    """Return whether `address`, or an IPv4 address embedded in it, is in one of `networks`."""
     forms = (plain(address), *embedded(address, nat64))
     return any(form.version == network.version and form in network for network in networks for form in forms)
 

@@ -1,11 +1,11 @@
-"""Where requests may leave to: what a platform lets the authors of endpoints and services name.
+"""Egress rules: the addresses and names that the platform lets authors of endpoints and services use.
 
-A hand-written address is somebody's wish, and the gateway that follows it stands inside the platform's own network.
-So public addresses and names are open, and everything else is opened by the platform, gateway by gateway. An endpoint
-of a replica is composed by its deployment, which knows its cluster's gateway, and asks nobody.
+The gateway that follows a hand-written address runs inside the network of the platform. So public addresses and names
+are allowed, and the platform allows others gateway by gateway. The rules do not apply to the endpoint of a replica,
+because its deployment composes it with the address of the cluster's gateway.
 
-What is judged is the text. A public name may resolve to a private address at any time, and nothing here can see that;
-a network policy at the gateway does.
+The rules check only the text. A public name may resolve to a private address at any time; a network policy on the
+gateway covers that.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _ASK = "or ask the platform team to add it to InferenceGateway {} spec.endpoints
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What one gateway lets requests leave to. `own_hosts` are the names and addresses it is itself reached by.
+    """The egress rules of one gateway. `own_hosts` are the names and addresses of the gateway itself.
 
-    A host is a name, or "*." and a domain. What is denied stays denied, whatever is allowed. `only_allowed`: nothing
-    but what is listed. `nat64` are prefixes with which the network translates IPv6 into IPv4.
+    A host is a name, or "*." and a domain. A denied host stays denied even if it is also allowed. With `only_allowed`
+    only listed hosts and networks are allowed. `nat64` are the prefixes with which the network translates IPv6 to IPv4.
     """
 
     gateway: str = ""
@@ -58,7 +58,7 @@ class Rules:
     own_hosts: tuple[str, ...] = ()
 
     def check(self, namespace: str, kind: AddressKind, host: str) -> None:
-        """Return when what `namespace` writes may lead to `host`. Raises: InvalidInput, with what to write instead."""
+        """Check that an author in `namespace` may use `host`. Raises: InvalidInput, with a correction."""
         if covers(self.own_hosts, host):
             raise InvalidInput(
                 f"{host} is the fleet's own gateway {self.gateway}, which would send requests to itself; select the "
@@ -70,7 +70,7 @@ class Rules:
             self._check_name(namespace, host)
 
     def check_host(self, host: str) -> None:
-        """Return when `host` may be sent as Host. Raises: InvalidInput when this gateway itself answers to it."""
+        """Check that `host` may be sent as Host. Raises: InvalidInput if it is a name of this gateway."""
         if covers(self.own_hosts, host):
             raise InvalidInput(
                 f"{host} is a name of the fleet's own gateway {self.gateway}; write the endpoint's own name"
@@ -105,11 +105,11 @@ class Rules:
     def _suspicions(self, host: str) -> Iterator[str]:
         labels = host.split(".")
         if labels[-1] in _INTERNAL or not _PUBLIC_LABEL.match(labels[-1]):
-            yield f"is no public name: .{labels[-1]} is internal to a network or to the gateway's cluster"
+            yield f"is not a public name: .{labels[-1]} is internal to a network or to the gateway's cluster"
         if "svc" in labels[2:]:
-            yield "has the form of a Kubernetes Service in a cluster of another domain"
+            yield "has the form of a Kubernetes Service with another cluster domain"
         if covers([f"*.{domain}" for domain in _SPELLED] + list(_SPELLED), host):
-            yield "is of a domain that answers with whatever address the name spells"
+            yield "belongs to a domain that resolves to the address spelled in the name"
         for match in _SPELLED_ADDRESS.finditer(host):
             octets = [int(octet) for octet in match.groups()]
             if max(octets) < 256:
@@ -123,7 +123,7 @@ class Rules:
         return f"{what} is denied by InferenceGateway {self._gateway} spec.endpoints.{field}"
 
     def _unlisted(self, what: str, field: str) -> str:
-        return f"{what} is not listed, and only what is listed may be named; {self._ask(field).removeprefix('or ')}"
+        return f"{what} is not listed, and the gateway allows only listed ones; {self._ask(field).removeprefix('or ')}"
 
     def _ask(self, field: str) -> str:
         return _ASK.format(self._gateway, field)
@@ -134,7 +134,7 @@ class Rules:
 
 
 def covers(listed: Sequence[str], host: str) -> bool:
-    """Return whether one of `listed` is `host`, or the wildcard of a domain that it is under."""
+    """Return whether `listed` has `host` or a wildcard that matches it."""
     return any(host == each or (each.startswith("*.") and host.endswith(each[1:])) for each in listed)
 
 

@@ -1,7 +1,7 @@
-"""What each type of gateway can express: the table a service is checked against.
+"""Features of each type of gateway, against which a service is checked.
 
-A wish outside the table is refused with a reason and never dropped. Source: Envoy Gateway v1.8 and v1.9.0, by its
-translator.
+A feature outside the table is refused with a reason and never dropped. Source: the translator of Envoy Gateway v1.8 and
+v1.9.0.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from modelplane.errors import InvalidInput, Unsupported
 
 
 class GatewayType(StrEnum):
-    """The kinds of gateway in the API."""
+    """The types of gateway in the API."""
 
     ENVOY = "Envoy"
     ENVOY_AI = "EnvoyAI"
 
 
 class Feature(StrEnum):
-    """One thing a service may ask of its gateway; the value is what the gateway's status shows."""
+    """A feature that a service may use; the value is that of the gateway's status."""
 
     API_KEYS = "ApiKeys"
     BACKEND_CREDENTIALS = "BackendCredentials"
-    """A credential of its own for each endpoint of one rule."""
+    """A separate credential for each endpoint of one rule."""
     BACKEND_HOST = "BackendHost"
-    """A Host header of its own for each endpoint of one rule."""
+    """A separate Host header for each endpoint of one rule."""
     BACKEND_PATH = "BackendPath"
-    """A path of its own for each endpoint of one rule."""
+    """A separate path for each endpoint of one rule."""
     FAILOVER = "Failover"
-    """Endpoints that receive requests only while the others are unhealthy."""
+    """Standby endpoints, which receive requests only while the others are unhealthy."""
     FAILOVER_CREDENTIALS = "FailoverWithCredentialsPerEndpoint"
     JWT = "Jwt"
     MODEL_REWRITE = "ModelNameRewrite"
-    """The name of the model in the request's body, per endpoint."""
+    """A separate model name in the request body for each endpoint."""
     RATE_LIMIT = "RateLimit"
     WEIGHTS = "Weights"
 
@@ -60,33 +60,33 @@ _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:[-+].*)?\Z")
 
 
 def features(gateway: GatewayType) -> frozenset[Feature]:
-    """Return what services of this gateway may ask for.
+    """Return the features that services of this gateway may use.
 
-    Raises: Unsupported for a type that is not offered, with what to use instead.
+    Raises: Unsupported for a type that is not offered, with an alternative.
     """
     if gateway not in FEATURES:
         raise Unsupported(
             f"gateway type {gateway} is not offered: it needs a second controller and a sidecar that this version "
             "does not compose; "
-            f"use type {GatewayType.ENVOY}, and give a service of its own to every endpoint that differs in path or "
-            "model name",
+            f"use type {GatewayType.ENVOY} and a separate ModelService for each endpoint with another path or model "
+            "name",
             reason="UnsupportedGatewayType",
         )
     return FEATURES[gateway]
 
 
 def check_version(version: str) -> None:
-    """Return when this version of Envoy Gateway can carry our routes.
+    """Check that this version of Envoy Gateway supports the composed routes.
 
-    Raises: InvalidInput when it is no version, Unsupported when it is too old.
+    Raises: InvalidInput for an invalid version, Unsupported for one that is too old.
     """
     match = _VERSION.match(version)
     if not match:
-        raise InvalidInput(f"{version!r} is not a version; write it as released, for example v1.9.0")
+        raise InvalidInput(f"{version!r} is not a version; write the released version, for example v1.9.0")
     if (int(match[1]), int(match[2])) < OLDEST_ENVOY_GATEWAY:
         oldest = ".".join(str(part) for part in OLDEST_ENVOY_GATEWAY)
         raise Unsupported(
-            f"Envoy Gateway {version} cannot set a Host per endpoint, which tells replicas apart; use v{oldest} or "
+            f"Envoy Gateway {version} cannot set a Host per endpoint, which distinguishes replicas; use v{oldest} or "
             "later",
             reason="UnsupportedGatewayVersion",
         )

@@ -1,10 +1,9 @@
-"""Header names that an author may choose to carry a credential.
+"""Header names that may carry a credential.
 
-Any other name is an API's own business (x-api-key, api-key, x-goog-api-key ...). Refused are those that say where a
-request goes, how long it is and who handled it: a value of the author's choice there would reach another endpoint, cut
-a request in two, or forge what the gateway says. Source: RFC 9110 (7.6, connection-specific fields), RFC 9113 (8.2,
-8.3), RFC 7239; Envoy v1.36 (x-envoy-*, x-forwarded-*); Gateway API inference extension and llm-d, whose routers read
-the address of a pod from a header.
+Names that control routing, framing or forwarding are refused: a chosen value there would reach another endpoint, split
+a request, or forge information of the gateway. All other names are allowed (x-api-key, api-key, x-goog-api-key ...).
+Source: RFC 9110 (7.6, connection-specific fields), RFC 9113 (8.2, 8.3), RFC 7239; Envoy v1.36 (x-envoy-*,
+x-forwarded-*); Gateway API inference extension and llm-d, whose routers read the address of a pod from a header.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ _REFUSED_PREFIXES = ("proxy-", "sec-", "x-envoy-", "x-forwarded-", "x-gateway-",
 
 
 def check_credential(name: str) -> None:
-    """Return when a credential may be carried by, or looked for in, the header `name`.
+    """Check that the header `name` may carry a credential.
 
-    Raises: InvalidInput (the author's fault), with what to write instead.
+    Raises: InvalidInput (the author's fault), with a correction.
     """
     if not _NAME.match(name):
-        raise InvalidInput(f"{name!r} is not a header's name; use letters, digits and '-', for example x-api-key")
+        raise InvalidInput(f"{name!r} is not a header name; use letters, digits and '-', for example x-api-key")
     plain = name.lower().replace("_", "-")
     if plain in _REFUSED or plain.startswith(_REFUSED_PREFIXES):
         raise InvalidInput(

@@ -1,7 +1,7 @@
-"""Who may use which host name: the rule by which namespaces never meet.
+"""Ownership of host names, which keeps namespaces apart.
 
-Host names carry identity twice: a service is asked for by its host, and a replica is told apart from its neighbours
-behind the same address by the host that the gateway sends.
+A host name identifies a service to its clients. It also identifies a replica among all that share the address of one
+gateway, by the Host that the fleet's gateway sends.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ _NOBODYS = (
 
 
 def check_upstream(namespace: str, host: str) -> None:
-    """Return when an endpoint of `namespace` may be reached under, or send, `host`.
+    """Check that an endpoint of `namespace` may use `host` as its address or Host header.
 
-    Raises: InvalidInput when the host belongs to another namespace (the author's fault), or is the gateway's own.
+    Raises: InvalidInput if the host belongs to another namespace or to the gateway (the author's fault).
     """
     if egress.covers(_NOBODYS, host):
         raise InvalidInput(
-            f"host {host} is the gateway itself, its API server or its node's metadata; write the endpoint's name"
+            f"host {host} is the gateway itself, its API server or its node's metadata; write the endpoint's host"
         )
     if host == names.INTERNAL_DOMAIN or host.endswith(_INTERNAL):
         owner = host.removesuffix(_INTERNAL).split(".")
         if len(owner) != 2 or owner[1] != namespace:
             raise InvalidInput(
-                f"host {host} is not one of namespace {namespace}: names under {names.INTERNAL_DOMAIN} are replicas, "
-                "and an "
-                f"endpoint may only use <replica>.{namespace}.{names.INTERNAL_DOMAIN}"
+                f"host {host} does not belong to namespace {namespace}: names under {names.INTERNAL_DOMAIN} are "
+                f"replicas, and an endpoint may only use <replica>.{namespace}.{names.INTERNAL_DOMAIN}"
             )
         return
     for suffix in _CLUSTER_SERVICE:
@@ -49,21 +48,21 @@ def check_upstream(namespace: str, host: str) -> None:
         owner = host.removesuffix(suffix).split(".")
         if len(owner) < 2 or owner[-1] != namespace:
             raise InvalidInput(
-                f"host {host} is a Service outside namespace {namespace}; an endpoint may only use Services of its own "
+                f"host {host} is a Service outside namespace {namespace}; an endpoint may only use Services of its "
                 f"namespace: <service>.{namespace}.svc"
             )
 
 
 def domain(hostname: str) -> str:
-    """Return the domain of a gateway's host name: without a leading "*."."""
+    """Return the host name of a gateway without a leading "*."."""
     return hostname.removeprefix("*.")
 
 
 def is_allowed(host: str, namespace: str, *, hostname: str, grants: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether a service of `namespace` may be asked for as `host`.
+    """Return whether a service of `namespace` may use `host`.
 
-    `hostname` is the gateway's (empty: none); `grants` gives namespaces by host. A namespace owns everything under
-    `.<namespace>.<domain>`; the rest is granted by the platform, host by host.
+    `hostname` is that of the gateway, empty if it has none. `grants` has the namespaces by host. A namespace owns all
+    names under `.<namespace>.<domain>`; the platform grants others host by host.
     """
     if namespace in grants.get(host, ()):
         return True
@@ -71,18 +70,17 @@ def is_allowed(host: str, namespace: str, *, hostname: str, grants: Mapping[str,
 
 
 def is_served(host: str, *, hostname: str) -> bool:
-    """Return whether the gateway's listener takes requests for `host`; one without a host name takes all."""
+    """Return whether the gateway's listener accepts requests for `host`; one without a host name accepts all."""
     if not hostname or host == hostname:
         return True
     return hostname.startswith("*.") and host.endswith(f".{domain(hostname)}")
 
 
 def listener(hostname: str, grants: Mapping[str, Sequence[str]]) -> str:
-    """Return the host name of the gateway's one listener, empty when it must take any.
+    """Return the host name of the gateway's listener, empty if it must accept any.
 
-    One listener serves all hosts: overlapping ones would make Envoy Gateway give up HTTP/2 on TLS. A name without
-    "*." cannot stand there, since namespaces own subdomains of it; routes are restricted by their own hosts in any
-    case.
+    One listener serves all hosts, because Envoy Gateway disables HTTP/2 on TLS for overlapping listeners. The listener
+    cannot have a name without "*.", because namespaces own subdomains of it. Each route is limited by its own hosts.
     """
     if hostname.startswith("*.") and all(is_served(host, hostname=hostname) for host in grants):
         return hostname
@@ -96,7 +94,7 @@ def of_routes(host: str, hostname: str) -> tuple[str, ...]:
 
 
 def base_url(authority: str, path: str, *, port: int, is_tls: bool) -> str:
-    """Return the URL that clients append `/v1/...` to; `authority` is a host name or an address."""
+    """Return the URL to which clients append `/v1/...`; `authority` is a host name or an address."""
     literal = f"[{authority}]" if ":" in authority else authority
     shown = "" if port == (443 if is_tls else 80) else f":{port}"
     return f"{'https' if is_tls else 'http'}://{literal}{shown}{path.rstrip('/')}"
@@ -105,7 +103,7 @@ def base_url(authority: str, path: str, *, port: int, is_tls: bool) -> str:
 def authority(host: str, namespace: str, *, hostname: str, address: str) -> str:
     """Return the name or address by which clients reach a service of `namespace`, empty while none is known.
 
-    Under a gateway of any subdomain a service without a host of its own is shown under its namespace's.
+    On a gateway with a wildcard host name, a service without a host has the host name of its namespace.
     """
     if host:
         return host

@@ -1,6 +1,6 @@
-"""What is routed: endpoints, the service in front of them, and the gateway that carries both.
+"""Endpoints, the service in front of them, and the gateway of both.
 
-Durations keep the text of the API (`3600s`): routing hands them on and never computes with them.
+Durations are texts as in the API (`3600s`), because routing does not compute with them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from modelplane.routing.url import AddressKind, Place, Url
 
 
 class Api(StrEnum):
-    """The protocol an endpoint speaks."""
+    """The protocol of an endpoint."""
 
     OPENAI = "OpenAI"
     ANTHROPIC = "Anthropic"
 
 
 class AuthScheme(StrEnum):
-    """How a credential is sent; in both cases the Secret holds the whole value of the header."""
+    """The scheme of a credential. In both cases the Secret holds the whole value of the header."""
 
     BEARER = "Bearer"
     HEADER = "Header"
@@ -31,7 +31,7 @@ class AuthScheme(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """The header a gateway sets, and the Secret of the endpoint's namespace that holds its whole value."""
+    """The header that a gateway sets, and the Secret in the endpoint's namespace with its whole value."""
 
     secret: str
     header: str
@@ -40,7 +40,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class CertificateRef:
-    """An object with authorities under the key `ca.crt`: a ConfigMap or a Secret of the endpoint's namespace."""
+    """A ConfigMap or Secret in the endpoint's namespace with certificate authorities under the key `ca.crt`."""
 
     kind: str
     name: str
@@ -48,7 +48,7 @@ class CertificateRef:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """How a certificate is checked: for the name `sni`, against `authorities` (the system's when empty)."""
+    """The check of a certificate: for the name `sni`, against `authorities`, or those of the system if empty."""
 
     sni: str
     authorities: tuple[CertificateRef, ...] = ()
@@ -66,10 +66,10 @@ class HealthCheck:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One place that answers model requests.
+    """An endpoint that answers model requests.
 
-    `host` is the Host header sent to it, whatever the client sent. `model` is the name it knows its model by, None
-    where it is not told. `is_composed`: a ModelDeployment made it for one of its replicas.
+    `host` is the Host header that the gateway sends to it. `model` is the name of its model, None if it is unknown.
+    `is_composed` is True if a ModelDeployment composed it for a replica.
     """
 
     namespace: str
@@ -85,13 +85,13 @@ class Endpoint:
 
     @property
     def address_kind(self) -> AddressKind:
-        """Return whether Envoy resolves a name or connects to an address."""
+        """Return the kind of its address: a name or an IP address."""
         return self.url.kind
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Endpoints of one selector; `weight` is the group's share among those of its `priority` (0 first)."""
+    """A group of endpoints with one selector. `weight` is its share among the groups of its `priority` (0 first)."""
 
     selector: Selector
     weight: int = 1
@@ -100,7 +100,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Durations; `request` "0s" means no limit."""
+    """The timeouts of a service; `request` "0s" means no limit."""
 
     request: str = "0s"
     idle: str = "3600s"
@@ -108,7 +108,7 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """Further attempts, and the causes and status codes that lead to one."""
+    """The number of retries, and the causes and status codes that trigger one."""
 
     attempts: int = 2
     triggers: tuple[str, ...] = ("connect-failure",)
@@ -117,7 +117,7 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """`requests` per `unit` (Second, Minute, Hour), counted by each proxy of the gateway."""
+    """A limit of `requests` per `unit` (Second, Minute, Hour), counted by each proxy of the gateway."""
 
     requests: int
     unit: str
@@ -125,7 +125,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class ApiKeys:
-    """Callers send a key in `header`; the Secret has one entry per client: its name, its key."""
+    """API keys, which clients send in `header`. The Secret has one entry per client, with its name and key."""
 
     secret: str
     header: str = "Authorization"
@@ -133,7 +133,7 @@ class ApiKeys:
 
 @dataclass(frozen=True, slots=True)
 class Jwt:
-    """Callers send a JSON Web Token of `issuer`, checked with the keys at `jwks_uri`, which leads to `keys_at`."""
+    """JSON Web Tokens of `issuer`, checked with the keys at `jwks_uri`, whose address is `keys_at`."""
 
     issuer: str
     jwks_uri: str
@@ -143,7 +143,7 @@ class Jwt:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One URL in front of any number of endpoints of its namespace. `host` empty: reached by path."""
+    """A service: one URL in front of any number of endpoints of its namespace. Without `host` it has a path."""
 
     namespace: str
     name: str
@@ -157,7 +157,7 @@ class Service:
 
     @property
     def path(self) -> str:
-        """Return the path under which the service is asked for."""
+        """Return the path of the service."""
         return "/" if self.host else f"/{self.namespace}/{self.name}"
 
 
@@ -172,9 +172,9 @@ class ProxyPolicy:
 class Gateway:
     """The fleet's front door on the control plane.
 
-    `gateway_name` and `gateway_namespace` name the Gateway object; `certificates` are Secrets of that namespace, and
-    HTTPS is served when there are any. `class_name` empty: a GatewayClass of our own. `grants` gives namespaces by
-    host. `egress` says where requests may leave to, and `proxy_policy` holds the proxies to it in the network.
+    `gateway_name` and `gateway_namespace` name the Gateway object. `certificates` are Secrets of that namespace; with
+    any of them the gateway serves HTTPS. An empty `class_name` means a composed GatewayClass. `grants` has the
+    namespaces by host. `egress` are the egress rules, and `proxy_policy` enforces them in the network.
     """
 
     name: str

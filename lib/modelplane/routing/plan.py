@@ -1,10 +1,9 @@
-"""What a route carries: which endpoints, with which weights, in which form.
+"""Plan of a route: its endpoints, their weights, and the form of the rule.
 
-Two forms exist because Envoy Gateway offers per-endpoint credentials and hosts, or failover by health, and never both
-in one rule. `PER_ENDPOINT` refers to the endpoints' own backends and sets Host and credential on each; the split is
-exact and ignores health. `SHARED` puts all endpoints into one cluster of Envoy, which sets the Host of the endpoint
-it chose, ejects unhealthy ones and falls back to the next priority; it needs one credential and one kind of address
-for all.
+Envoy Gateway supports either credentials and hosts per endpoint or failover by health in one rule, so there are two
+forms. `PER_ENDPOINT` refers to the Backend of each endpoint and sets its Host and credential. The split is exact and
+ignores health. `SHARED` puts all endpoints into one Envoy cluster, which sets the Host of the chosen endpoint, ejects
+unhealthy ones and falls back to the next priority. It needs one credential and one kind of address for all endpoints.
 Source: Envoy Gateway v1.9.0 `NeedsClusterPerSetting`.
 """
 
@@ -35,11 +34,11 @@ class Variant(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An endpoint that a selector matched. `endpoint` None: it cannot be read, and `problem` says why.
+    """An endpoint that a selector matched. `endpoint` is None if it is invalid, and `problem` is the reason.
 
-    `is_silent`: it does not say whether it is ready, which is not the same as no. `credential_name` is the filter that
-    sets its credential, where it says so. `is_unrecorded`: it is ready, cannot be read, and nothing says how it was
-    when it could.
+    A candidate that `is_silent` does not report whether it is ready. `credential_name` is the filter that sets its
+    credential, if its status names one. A candidate that `is_unrecorded` is ready but invalid, and its status has no
+    earlier valid form.
     """
 
     name: str
@@ -54,9 +53,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One endpoint of the route. `group` counts from 0 as in the service; `weight` is this endpoint's own part of the
-    rule.
-    """
+    """An endpoint of the route. `group` is the index of its group; `weight` is its own weight in the rule."""
 
     endpoint: Endpoint
     backend_name: str
@@ -68,9 +65,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Endpoints of one group that share one backend of the service's own (`SHARED` only).
+    """The endpoints of one group that share one Backend of the service (`SHARED` only).
 
-    `key` is stable while the group's selector is; `standby` receives requests only while the others are unhealthy.
+    `key` is stable while the selector of the group is. A `standby` receives requests only while the others are
+    unhealthy.
     """
 
     key: str
@@ -82,11 +80,11 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A route that the gateway can carry. `targets` empty: no endpoint is ready, and what runs is to be kept.
+    """The plan of a route that the gateway supports. Without `targets` no endpoint is ready, and the route is held.
 
-    `prefix` is the path in front of the API's own, the same for all. `notes` are sentences for people. `is_complete`:
-    every group that is to receive requests has endpoints, all are ready, and none has a problem; `is_drained`: no group
-    is.
+    `prefix` is the path before that of the API, the same for all endpoints. `notes` are messages. A plan `is_complete`
+    if every group that receives requests has endpoints, and all of them are ready and valid. It `is_drained` if no
+    group receives requests.
     """
 
     variant: Variant
@@ -103,8 +101,9 @@ class Plan:
 
 
 def assign(groups: Sequence[Sequence[Candidate]]) -> tuple[tuple[Candidate, ...], ...]:
-    """Return the groups without repetition: an endpoint that several selectors match belongs to the first, as in a
-    list of rules; sorted by name inside each group.
+    """Return the groups without duplicates: an endpoint belongs to the first group whose selector matches it.
+
+    Each group is sorted by name.
     """
     seen: set[str] = set()
     result: list[tuple[Candidate, ...]] = []
@@ -116,10 +115,9 @@ def assign(groups: Sequence[Sequence[Candidate]]) -> tuple[tuple[Candidate, ...]
 
 
 def decide(service: Service, matched: Sequence[Sequence[Candidate]], offered: frozenset[Feature]) -> Plan:
-    """Return the route of `service` over the candidates that each of its groups matched.
+    """Return the plan of the route of `service` over the candidates of each group.
 
-    Raises: Unsupported when the gateway cannot express it; its reason is a condition's reason, its message says what
-    to change.
+    Raises: Unsupported if the gateway cannot express it, with the reason of a condition and a correction.
     """
     groups = assign(matched)
     drained = [group.weight == 0 for group in service.groups]
@@ -171,25 +169,24 @@ def _check_uniform(known: Sequence[Endpoint], offered: frozenset[Feature]) -> No
     if known and not set.intersection(*({*endpoint.apis} for endpoint in known)):
         listed = _by_value((endpoint.name, "/".join(sorted(endpoint.apis))) for endpoint in known)
         raise Unsupported(
-            f"the endpoints have no API in common: {listed}; give those that differ a ModelService of their own",
+            f"the endpoints have no API in common: {listed}; use a separate ModelService for those that differ",
             reason="NoCommonApi",
         )
     prefixes = {endpoint.url.prefix for endpoint in known}
     if len(prefixes) > 1 and Feature.BACKEND_PATH not in offered:
         listed = _by_value((endpoint.name, endpoint.url.prefix or "/") for endpoint in known)
         raise Unsupported(
-            f"the endpoints' URLs differ in path: {listed}; a rule of this gateway rewrites to one path only; serve "
-            "all under the "
-            "same path, or give those that differ a ModelService of their own",
+            f"the URLs of the endpoints differ in path: {listed}; a rule of this gateway rewrites to only one path; "
+            "use one path for all, or a separate ModelService for those that differ",
             reason="PathPrefixConflict",
         )
     models = {endpoint.model for endpoint in known if endpoint.model is not None}
     if len(models) > 1 and Feature.MODEL_REWRITE not in offered:
         listed = _by_value((endpoint.name, endpoint.model or "") for endpoint in known if endpoint.model is not None)
         raise Unsupported(
-            f"the endpoints know different model names: {listed}; this gateway does not rewrite the model in a "
-            "request; serve all "
-            "under one name (ModelDeployment spec.model.name), or give those that differ a ModelService of their own",
+            f"the endpoints have different model names: {listed}; this gateway does not rewrite the model in a "
+            "request; use one name for all (ModelDeployment spec.model.name), or a separate ModelService for those "
+            "that differ",
             reason="ModelNameConflict",
         )
 
@@ -203,24 +200,22 @@ def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: fro
         )
     if len(levels) > PRIORITY_LEVELS:
         raise Unsupported(
-            f"the groups have priorities {', '.join(map(str, levels))}; this gateway knows one level in use and one "
-            "standby; use two",
+            f"the groups have priorities {', '.join(map(str, levels))}; this gateway supports two, one active and one "
+            "standby",
             reason="TooManyPriorities",
         )
     if len({endpoint.credential for endpoint in known}) > 1 and Feature.FAILOVER_CREDENTIALS not in offered:
         listed = _by_value((endpoint.name, _credential_text(endpoint.credential)) for endpoint in known)
         raise Unsupported(
             f"{cause} needs the same credentials for all endpoints: {listed}; this gateway cannot change them when "
-            "it moves a "
-            "request on; use one Secret for all, or groups of the same priority",
+            "it sends a request to another endpoint; use one Secret for all, or groups of the same priority",
             reason="CredentialConflict",
         )
     if len({endpoint.address_kind for endpoint in known}) > 1:
         listed = _by_value((endpoint.name, endpoint.address_kind.value) for endpoint in known)
         raise Unsupported(
             f"{cause} needs one kind of address for all endpoints: {listed}; this gateway would split them and "
-            "ignore priorities; "
-            "give each a host name",
+            "ignore priorities; use host names for all",
             reason="AddressKindConflict",
         )
 
@@ -267,10 +262,9 @@ def _bundles(groups: Sequence[Group], targets: Sequence[Target]) -> tuple[Bundle
         )
     if len(bundles) > MAX_BACKENDS or any(len(bundle.endpoints) > MAX_ENDPOINTS_PER_BACKEND for bundle in bundles):
         raise Unsupported(
-            f"the service needs {len(bundles)} backends, the largest of "
-            f"{max(len(bundle.endpoints) for bundle in bundles)} endpoints; "
-            f"a rule holds {MAX_BACKENDS} of {MAX_ENDPOINTS_PER_BACKEND} each; use fewer groups, or the same tls "
-            "settings for all",
+            f"the service needs {len(bundles)} Backends, the largest with "
+            f"{max(len(bundle.endpoints) for bundle in bundles)} endpoints; a rule allows {MAX_BACKENDS} Backends of "
+            f"{MAX_ENDPOINTS_PER_BACKEND} endpoints; use fewer groups, or the same tls settings for all",
             reason="TooManyEndpoints",
         )
     return tuple(bundles)
@@ -297,9 +291,9 @@ def _unchecked(known: Sequence[Endpoint], *, is_shared: bool) -> Iterable[str]:
     """Yield whose health checks are not made: a gateway has one for all the endpoints of a rule that fails over."""
     asked = _by_value((endpoint.name, "healthCheck") for endpoint in known if endpoint.health is not None)
     if asked and not is_shared:
-        yield f"not used, since no endpoint stands by for another (priority): {asked}"
+        yield f"health checks are ignored because no endpoint is a standby for another (priority): {asked}"
     elif asked and len({endpoint.health for endpoint in known}) > 1:
-        yield f"not used, since the endpoints of one service share one and theirs differ: {asked}"
+        yield f"health checks are ignored because the endpoints of a service share one and these differ: {asked}"
 
 
 def _by_value(pairs: Iterable[tuple[str, str]]) -> str:

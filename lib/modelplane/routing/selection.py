@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Operator(StrEnum):
-    """How one expression compares a label."""
+    """The operator of an expression."""
 
     IN = "In"
     NOT_IN = "NotIn"
@@ -18,14 +18,14 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One condition on one label."""
+    """A condition on one label."""
 
     key: str
     operator: Operator
     values: tuple[str, ...] = ()
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """Return whether `labels` satisfy it; NotIn holds where the label is absent."""
+        """Return whether `labels` satisfy the expression; NotIn matches an absent label."""
         match self.operator:
             case Operator.EXISTS:
                 return self.key in labels
@@ -39,7 +39,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """All of `labels` (sorted pairs) and all of `expressions` must hold."""
+    """A label selector: all of `labels` (sorted pairs) and all of `expressions` must match."""
 
     labels: tuple[tuple[str, str], ...] = ()
     expressions: tuple[Expression, ...] = ()
@@ -51,7 +51,7 @@ class Selector:
         )
 
     def text(self) -> str:
-        """Return the selector as `kubectl -l` takes it; equal selectors give equal text."""
+        """Return the selector in the syntax of `kubectl -l`; equal selectors have equal texts."""
         parts = [f"{key}={value}" for key, value in self.labels]
         for expression in self.expressions:
             values = ",".join(expression.values)

@@ -1,9 +1,9 @@
-"""The address of an endpoint, read from its URL.
+"""URL of an endpoint, parsed and checked.
 
-Only what Envoy Gateway accepts as a backend passes, so that a mistake is named here and not by a backend that is
-silently left out of a route. Source: RFC 3986 (syntax); Envoy Gateway v1.9.0 `Backend` (names of two labels at least,
-no loopback addresses). Stricter on purpose: addresses at which no endpoint can be (`addresses`), numbers in disguise
-and names that are not ASCII are refused. Where an address that is one leads to is judged by `egress`.
+Only URLs that Envoy Gateway accepts as a Backend pass, so that a mistake is reported here and the gateway does not omit
+the Backend silently. Source: RFC 3986 (syntax); Envoy Gateway v1.9.0 `Backend` (names of at least two labels, no
+loopback addresses). The check is stricter on purpose: it refuses addresses without endpoints (`addresses`), encoded
+numbers and non-ASCII names. `egress` decides which of the valid addresses are allowed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from modelplane.routing.addresses import Address, Reach
 
 
 class Scheme(StrEnum):
-    """How an endpoint is spoken to."""
+    """The scheme of an endpoint's URL."""
 
     HTTP = "http"
     HTTPS = "https"
 
     @property
     def default_port(self) -> int:
-        """Return the port that a URL without one means."""
+        """Return the port of a URL that has none."""
         return 443 if self is Scheme.HTTPS else 80
 
 
 class AddressKind(StrEnum):
-    """What Envoy does with the address: resolve a name, or connect to an address. A cluster of Envoy holds one kind."""
+    """The kind of an address: a name that Envoy resolves, or an IP address. An Envoy cluster holds one kind."""
 
     FQDN = "FQDN"
     IP = "IP"
@@ -39,10 +39,10 @@ class AddressKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """Where an endpoint is.
+    """The parsed URL of an endpoint.
 
-    `host` is a lower-case name without a trailing dot, or an address (IPv6 without brackets). `prefix` is the path in
-    front of the API's own (`/v1/...`): empty, or "/" and segments without a trailing "/".
+    `host` is a lower-case name without a trailing dot, or an address (IPv6 without brackets). `prefix` is the path
+    before that of the API (`/v1/...`): empty, or "/" and segments without a trailing "/".
     """
 
     scheme: Scheme
@@ -54,7 +54,7 @@ class Url:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a URL leads: a name or an address, as in `Url`."""
+    """The host of a URL: a name or an address, as in `Url`."""
 
     kind: AddressKind
     host: str
@@ -78,7 +78,7 @@ _PATH_MAX = 1024
 def parse(text: str) -> Url:
     """Return the parts of an endpoint's URL.
 
-    Raises: InvalidInput (the author's fault), with what to write instead.
+    Raises: InvalidInput (the author's fault), with a correction.
     """
     match = _URL.match(text)
     if not match:
@@ -89,15 +89,13 @@ def parse(text: str) -> Url:
     if match["rest"]:
         raise InvalidInput("a query or fragment is never sent to an endpoint; remove everything from '?' or '#' on")
     if "@" in match["authority"]:
-        raise InvalidInput(
-            "credentials do not belong into a URL; remove user and password and write spec.auth.secretRef"
-        )
+        raise InvalidInput("credentials do not belong in a URL; remove user and password and set spec.auth.secretRef")
     kind, host, port = _authority(match["authority"])
     return Url(scheme, kind, host, scheme.default_port if port is None else port, _prefix(match["path"] or ""))
 
 
 def place(text: str) -> Place:
-    """Return where an https URL leads that is read as it is, with path and query: that of a token issuer's keys.
+    """Return the host of the https URL of a token issuer's keys, which may have a path and a query.
 
     Raises: InvalidInput (the author's fault).
     """
@@ -113,9 +111,9 @@ def place(text: str) -> Place:
 
 
 def host_name(text: str) -> str:
-    """Return a host name as it is compared: lower case, no trailing dot.
+    """Return a host name in normal form: lower case, no trailing dot.
 
-    Raises: InvalidInput for what is no host name of two labels at least.
+    Raises: InvalidInput for a text that is not a host name of at least two labels.
     """
     if not text.isascii():
         # Lower case of some letters of other scripts is ASCII, and what a resolver would make of them is its own.
@@ -131,7 +129,7 @@ def host_name(text: str) -> str:
             f"{text!r} looks like an address in a form that tools read differently; write the address in full"
         )
     if len(labels) < 2:
-        raise InvalidInput(f"{text!r} has one label only and the gateway refuses it; write the full domain name")
+        raise InvalidInput(f"{text!r} has only one label, which the gateway refuses; write the full domain name")
     return name
 
 
@@ -146,7 +144,7 @@ def _authority(text: str) -> tuple[AddressKind, str, int | None]:
     match = _AUTHORITY.match(text)
     if not match or not (match["six"] or match["name"]):
         raise InvalidInput(
-            f"{text!r} is not host[:port]; put an IPv6 address into brackets, for example [2001:db8::1]:8000"
+            f"{text!r} is not host[:port]; put an IPv6 address in brackets, for example [2001:db8::1]:8000"
         )
     port = _port(match["port"])
     literal = _address(match["six"] if match["six"] is not None else match["name"])
@@ -201,5 +199,5 @@ def _prefix(path: str) -> str:
                 f"path {path!r} has the segment {segment!r}; use segments of URL characters without '.', '..' or '//'"
             )
         if any(hidden in segment.lower() for hidden in _HIDDEN_SEPARATORS):
-            raise InvalidInput(f"path {path!r} hides a separator or dot in {segment!r}; write it plainly")
+            raise InvalidInput(f"path {path!r} has an encoded separator or dot in {segment!r}; write it unencoded")
     return bare.removesuffix(_API_VERSION) if segments and segments[-1] == "v1" else bare

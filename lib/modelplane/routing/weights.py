@@ -1,4 +1,4 @@
-"""Integer weights that divide traffic exactly, however many endpoints a group has."""
+"""Weights of endpoints: integers that divide traffic exactly for any number of endpoints in a group."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ MAX_WEIGHT = 1_000_000  # Source: Gateway API v1.6.1, HTTPBackendRef.weight
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """One group: its weight among the groups, and how many members divide it evenly."""
+    """The weight of a group among the groups, and the number of members that share it evenly."""
 
     weight: int
     members: int
 
 
 def shares(portions: Sequence[Portion]) -> tuple[int, ...]:
-    """Return, per portion, the weight of ONE member, so that every portion's sum is exactly proportional to its weight.
+    """Return the weight of one member of each portion, so that the sums are exactly proportional to the weights.
 
-    A portion without members gives its share to the others (its own result is 0), one of weight 0 gets 0. The weights
-    are the smallest integers with these ratios.
+    A portion without members or with weight 0 gets 0, and the others share its part. The weights are the smallest
+    integers with these ratios.
 
-    Raises: Unsupported when the exact ratio needs a weight above what a route can carry.
+    Raises: Unsupported if the exact ratio needs a weight above the limit of a route.
     """
     live = [portion for portion in portions if portion.members and portion.weight]
     if not live:
@@ -38,9 +38,8 @@ def shares(portions: Sequence[Portion]) -> tuple[int, ...]:
         weights = ", ".join(str(portion.weight) for portion in portions)
         raise Unsupported(
             f"the weights {weights} cannot be divided exactly among {[portion.members for portion in portions]} "
-            "endpoints: that "
-            f"needs a weight of {max(exact)} and a route carries at most {MAX_WEIGHT}; use smaller weights, for "
-            "example percentages",
+            f"endpoints, because that needs a weight of {max(exact)} and a route allows at most {MAX_WEIGHT}; use "
+            "smaller weights, for example percentages",
             reason="WeightsNotExact",
         )
     return exact

@@ -92,7 +92,7 @@ def test_a_role_that_is_not_spoken_of_keeps_its_count_beside_one_that_is() -> No
     del _remote(children, "workload")["status"]["workloads"]["prefill"]
     outcome = world.compose(document, world.cluster(), children=children)
     assert outcome.status["workers"]["prefill"]["ready"] == 3
-    assert "how many prefill workers" in world.message(outcome, "Serving")
+    assert "the number of ready prefill workers" in world.message(outcome, "Serving")
     _remote(children, "workload")["status"]["workloads"]["primary"]["readyReplicas"] = 0
     gone = world.compose(document, world.cluster(), children=children)
     assert world.conditions(gone)["Serving"] == ("False", "NoReadyWorker")

@@ -204,7 +204,7 @@ def test_two_replicas_that_were_given_one_name_part() -> None:
     outcome = world.compose(document, cluster, children=former)
     assert world.conditions(outcome)["WorkloadReady"] == ("False", "NameTaken")
     assert world.conditions(outcome)["Serving"][0] == "False"
-    assert "is of replica frontier-of-another" in world.message(outcome, "WorkloadReady")
+    assert "belongs to replica frontier-of-another" in world.message(outcome, "WorkloadReady")
     made = _manifests(outcome)
     assert made["workload"]["metadata"]["name"] not in (name, PREFILL_GANG.name)
     refs = [ref["name"] for rule in made["route"]["spec"]["rules"] for ref in rule["backendRefs"]]

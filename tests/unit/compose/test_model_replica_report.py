@@ -177,7 +177,7 @@ def test_workers_of_both_roles_are_counted() -> None:
     value = world.replica(world.role(workers=3), world.role(Role.PREFILL, workers=5))
     outcome = _report(value, change=_workers(3, 4))
     assert outcome.status["workers"] == {"decode": {"desired": 3, "ready": 3}, "prefill": {"desired": 5, "ready": 4}}
-    assert "4 of 5 prefill workers ready" in world.message(outcome, "WorkloadReady")
+    assert "4 of 5 prefill workers are ready" in world.message(outcome, "WorkloadReady")
 
 
 def test_a_cluster_that_cannot_be_read_is_said_to_be_stale_and_not_broken() -> None:

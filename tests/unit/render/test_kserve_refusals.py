@@ -56,14 +56,14 @@ def _pod(image: str = "vllm/vllm-openai:v1", engine: Any = None, **pod: Any) -> 
         pytest.param(
             build.replica(build.role(), build.role(Role.PREFILL), engine=EngineType.SGLANG),
             "spec.prefill",
-            "for vLLM only",
+            "only for vLLM",
             id="SGLang disaggregated",
         ),
         pytest.param(build.replica(model=Model("n", "gs://b/p")), "spec.model.uri", "cannot fetch gs://", id="gs"),
         pytest.param(
             build.replica(model=Model("n", "hf://a/b@v"), engine=EngineType.TRTLLM),
             "spec.model.uri",
-            "cannot be told a revision",
+            "does not support a revision",
             id="revision",
         ),
         pytest.param(build.replica(model_cache="c"), "spec.modelCacheRef", "pvc://", id="model cache"),
@@ -82,7 +82,7 @@ def _pod(image: str = "vllm/vllm-openai:v1", engine: Any = None, **pod: Any) -> 
         pytest.param(
             _pod(volumes=[{"name": "home", "persistentVolumeClaim": {"claimName": "c"}}]),
             "spec.workers.template.spec.volumes[0].name",
-            "of its own",
+            "has a volume named",
             id="a volume that would get two sources",
         ),
         pytest.param(

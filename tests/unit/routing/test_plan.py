@@ -172,14 +172,14 @@ def other(name: str = "other", url: str = "https://other.example.com", **spec: J
             routing.model_service(routing.group(deployment="a")),
             (many(300),),
             "TooManyEndpoints",
-            "16 of 256 each",
+            "16 Backends of 256 endpoints",
             id="more-than-a-backend-holds",
         ),
         pytest.param(
             routing.model_service(routing.group(deployment="a")),
             ([routing.model_endpoint(f"s-{index:02}") for index in range(17)],),
             "TooManyEndpoints",
-            "17 backends",
+            "17 Backends",
             id="more-certificates-than-a-rule-holds",
         ),
     ],
@@ -234,6 +234,6 @@ def test_one_active_check_stands_for_a_rule_or_none_does(healths: list[Json], ha
     ]
     decided = decide(two(**STANDBY), documents[:1], documents[1:])
     assert (decided.health is not None) is has_check
-    assert any("theirs differ: healthCheck: e0" in note for note in decided.notes) is (any(healths) and not has_check)
+    assert any("these differ: healthCheck: e0" in note for note in decided.notes) is (any(healths) and not has_check)
     weighted = decide(two(), documents[:1], documents[1:])
-    assert any("stands by" in note for note in weighted.notes) is any(healths)
+    assert any("is a standby" in note for note in weighted.notes) is any(healths)

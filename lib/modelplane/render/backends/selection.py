@@ -1,6 +1,6 @@
-"""Which backend a workload is rendered with: the one its author names, else the first that can, in the clusters' order.
+"""Selection of the backend of a workload: the one that its author names, else the first capable one of the clusters.
 
-A choice once made is kept as long as it can run the workload; changing it would restart everything.
+A selected backend is kept as long as it can run the workload, because another one would restart all replicas.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from modelplane.render.backends import kserve
 from modelplane.workload.model import Workload
 
 BACKENDS: dict[str, Backend] = {"KServe": kserve}
-"""Every backend by name; the order does not matter."""
+"""The backends by name; their order does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen backend, None where none can; `refusals` says of every backend that was asked why it cannot."""
+    """The selected backend, None if none is capable. `refusals` has the error of each backend that was checked."""
 
     backend: str | None
     refusals: Mapping[str, ModelplaneError] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
-        """Return why nothing was chosen, backend by backend."""
+        """Return the refusals of all backends."""
         return "; ".join(f"{name}: {error}" for name, error in sorted(self.refusals.items()))
 
 
 def backend(name: str) -> Backend:
-    """Return the backend of that name.
+    """Return the backend with that name.
 
-    Raises: Unsupported for one that is known to the API and not offered yet.
+    Raises: Unsupported for a backend of the API that is not offered yet.
     """
     found = BACKENDS.get(name)
     if found is None:
@@ -46,9 +46,9 @@ def backend(name: str) -> Backend:
 def select(workload: Workload, *, named: str | None, current: str | None, offers: Iterable[Sequence[str]]) -> Choice:
     """Return the backend for a workload.
 
-    `offers` are the clusters' backends in each one's order of preference. A named backend is taken or refused, never
-    replaced. The `current` one stays while it can. Otherwise every cluster votes for its first capable backend; the
-    most votes win, then the name. Without clusters every offered backend is asked.
+    `offers` are the backends of each cluster in its order of preference. A named backend is selected or refused, never
+    replaced. The `current` one is kept while it is capable. Otherwise every cluster votes for its first capable
+    backend; the most votes win, then the name. Without clusters every offered backend is checked.
     """
     if named is not None:
         refusal = _refusal(workload, named)

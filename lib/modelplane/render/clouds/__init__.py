@@ -1,1 +1,1 @@
-"""Where clusters come from, one module each. What may never happen here: one that knows another."""
+"""Clouds, one module each. A cloud must not know another."""

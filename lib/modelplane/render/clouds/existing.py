@@ -1,4 +1,4 @@
-"""A cluster that was made elsewhere, reached with a kubeconfig in a Secret or through a configuration that exists."""
+"""Existing cluster, reached with a kubeconfig in a Secret or with an existing provider configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Json: TypeAlias = Any
 
 
 def access(cluster: str, given: Given) -> Access:
-    """Return the configuration that is adopted, else the one that is composed for the kubeconfig."""
+    """Return the adopted configuration, else the one that is composed for the kubeconfig."""
     adopted, secret = given.at("existing", "providerConfigRef"), given.at("existing", "secretRef")
     if adopted.is_set:
         return Access(adopted.at("kind").text(cloud.PROVIDER_CONFIG_KIND), adopted.at("name").text())
@@ -27,5 +27,5 @@ def access(cluster: str, given: Given) -> Access:
 
 
 def is_ready(observed: Mapping[str, Json]) -> bool:
-    """Return True: nobody reports on a provider configuration, so one that is there is ready."""
+    """Return True, because a provider configuration has no status; an existing one is ready."""
     return True

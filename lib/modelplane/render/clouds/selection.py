@@ -1,4 +1,4 @@
-"""The offered clouds by the source that an author names."""
+"""Selection of the cloud by the source that an author names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from modelplane.render.cloud import Cloud
 from modelplane.render.clouds import existing
 
 CLOUDS: dict[str, Cloud] = {"Existing": existing}
-"""Every cloud by its name in spec.cluster.source; the order does not matter."""
+"""The clouds by their name in spec.cluster.source; their order does not matter."""
 
 
 def cloud(source: str) -> Cloud:
     """Return the cloud of that source.
 
-    Raises: Unsupported for one that is known to the API and not offered yet.
+    Raises: Unsupported for a source of the API that is not offered yet.
     """
     found = CLOUDS.get(source)
     if found is None:

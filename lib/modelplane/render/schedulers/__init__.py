@@ -1,1 +1,1 @@
-"""Cluster schedulers, one module each. What may never happen here: one that knows another, or a backend."""
+"""Cluster schedulers, one module each. A scheduler must not know another, nor a backend."""

@@ -1,4 +1,4 @@
-"""kube-scheduler alone: it takes every pod that carries no mark."""
+"""kube-scheduler, which places every pod without marks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from modelplane.workload.site import ClusterFacts
 
 
 def check(workload: Workload) -> None:
-    """Return: kube-scheduler places every pod."""
+    """Accept every workload, because kube-scheduler places every pod."""
 
 
 def marks(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> PodMarks:
-    """Return no mark."""
+    """Return no marks."""
     return PodMarks()

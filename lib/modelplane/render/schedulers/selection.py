@@ -1,4 +1,4 @@
-"""The offered schedulers, and which of them can place a workload's pods."""
+"""Selection of the cluster scheduler, and the refusals of each for a workload."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from modelplane.workload.model import BoundRole, Replica, Workload
 from modelplane.workload.site import ClusterFacts
 
 SCHEDULERS: dict[str, Scheduler] = {"None": kube_scheduler}
-"""Every scheduler by its name in spec.scheduler.type; the order does not matter."""
+"""The schedulers by their name in spec.scheduler.type; their order does not matter."""
 
 
 def is_offered(name: str) -> bool:
-    """Return whether pods are rendered for the scheduler of that name."""
+    """Return whether pods can be rendered for the scheduler with that name."""
     return name in SCHEDULERS
 
 
 def refusals(workload: Workload) -> Mapping[str, str]:
-    """Return for every offered scheduler why it cannot place the workload's pods, empty text where it can."""
+    """Return the reason why each offered scheduler cannot place the pods, empty if it can."""
     return {name: _refusal(workload, scheduler) for name, scheduler in sorted(SCHEDULERS.items())}
 
 
 def marks(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> PodMarks:
-    """Return what a pod of the role carries for the scheduler of its cluster.
+    """Return the marks of a pod of the role for the scheduler of its cluster.
 
-    A replica that ran before its cluster got a scheduler that is not offered stays as it was placed: without marks.
+    A replica on a cluster whose scheduler is not offered was placed before the cluster got it, and stays without marks.
     """
     return SCHEDULERS.get(facts.scheduler, kube_scheduler).marks(replica, bound, facts)
 

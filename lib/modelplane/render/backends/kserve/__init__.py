@@ -1,7 +1,7 @@
-"""KServe: one LLMInferenceService per replica, with the claims, stand-in presets and route it needs.
+"""KServe backend: one LLMInferenceService per replica, with its claims, stand-in presets and route.
 
-May never happen here: a user's text interpreted as a template, a shell command or YAML; a field left to a preset that
-would change what the author asked for.
+The text of a user must never be interpreted as a template, a shell command or YAML. A preset must never change what the
+author asked for.
 
 Source: KServe v0.20.0 (serving.kserve.io/v1alpha2), whose objects are accepted from v0.17.0 on.
 """

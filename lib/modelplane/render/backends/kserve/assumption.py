@@ -1,7 +1,7 @@
-"""The status that KServe's controller gives a service that comes up, for worlds without a cluster.
+"""Assumed status of a KServe service that starts, for simulations without a cluster.
 
-Nothing comes up that the real controller would refuse for a reason that can be seen in the documents: a preset that
-does not exist, a claim template that is not there.
+A service that the real controller would refuse for a reason visible in the documents does not start: a missing preset,
+or a missing claim template.
 Source: KServe v0.20.0 (pkg/controller/v1alpha2/llmisvc).
 """
 
@@ -24,7 +24,7 @@ KINDS = frozenset({(_GROUP, "LLMInferenceService")})
 
 
 def assume(resource: Resource, gateway: str, is_there: IsThere) -> dict[str, Json]:
-    """Return the status of an LLMInferenceService whose pods are up, or why they cannot be."""
+    """Return the status of an LLMInferenceService with running pods, or with the reason why they cannot run."""
     namespace, name = str(resource["metadata"].get("namespace") or ""), str(resource["metadata"]["name"])
     spec = resource.get("spec") or {}
     lost = _missing_preset(spec, namespace, is_there)

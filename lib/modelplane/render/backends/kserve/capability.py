@@ -1,6 +1,6 @@
-"""What KServe can run, and what in a workload it would run differently than it is written.
+"""Capabilities of KServe, and refusals of workloads that it would not run as written.
 
-A combination that cannot work is refused here, before any device is reserved for it.
+A combination that cannot work is refused before any device is claimed for it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ CAPABILITIES = Capabilities(
 )
 
 _RESERVED_CONTAINERS = {
-    "main": "KServe calls the engine so",
-    "llm-d-routing-sidecar": "KServe adds its routing sidecar under it",
-    "storage-initializer": "KServe adds its download container under it",
-    "modelcar": "KServe adds the model's image under it",
+    "main": "KServe uses this name for the engine",
+    "llm-d-routing-sidecar": "KServe uses this name for its routing sidecar",
+    "storage-initializer": "KServe uses this name for its download container",
+    "modelcar": "KServe uses this name for the container of the model's image",
 }
 # Volumes and variables that the shipped presets define. KServe merges ours into them key by key and cannot remove a
 # key, so another kind of source would stand beside the preset's and the pod would be invalid.
@@ -43,9 +43,9 @@ _PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 
 
 def check(workload: Workload) -> None:
-    """Return when KServe can run the workload as it is written.
+    """Check that KServe can run the workload as it is written.
 
-    Raises: InvalidInput with the path of what the author must change.
+    Raises: InvalidInput with the path of the field that the author must change.
     """
     disaggregated = len(workload.roles) > 1
     engine = launching.Engine(workload.namespace, workload.engine, workload.model, disaggregated)
@@ -57,7 +57,7 @@ def check(workload: Workload) -> None:
         )
     if disaggregated and workload.engine not in CAPABILITIES.disaggregated:
         raise InvalidInput(
-            f"KServe moves the KV cache between prefill and decode for vLLM only, not for {workload.engine}; "
+            f"KServe moves the KV cache between prefill and decode only for vLLM, not for {workload.engine}; "
             "remove prefill, or use vLLM in both roles",
             path=Role.PREFILL.path,
         )
@@ -67,7 +67,7 @@ def check(workload: Workload) -> None:
 
 
 def uses_shipped_preset(role: RoleSpec) -> bool:
-    """Return whether one of KServe's own presets with containers is merged below the role's pods."""
+    """Return whether KServe merges one of its presets with containers into the pods of the role."""
     return shape_of(role) is not Shape.PIPELINE
 
 
@@ -82,8 +82,8 @@ def _check_containers(engine: launching.Engine, role: RoleSpec) -> None:
         line = capability.command_line(launching.launch(engine, role, member), role)
         if not line.command and uses_shipped_preset(role):
             raise InvalidInput(
-                "is required for an engine that is not known: KServe would run vLLM's start script in this image "
-                "instead of the image's own entry point",
+                "is required for an unknown engine, because KServe would run the start script of vLLM instead of the "
+                "entry point of the image",
                 path=(*path, "command"),
             )
     if uses_shipped_preset(role):
@@ -96,25 +96,25 @@ def _check_merge(role: RoleSpec, container: Mapping[str, Json], path: tuple[str 
         name = volume["name"]
         if name in _PRESET_ONLY_VOLUMES or (name in _PRESET_VOLUMES and "emptyDir" not in volume):
             raise InvalidInput(
-                f'KServe has a volume "{name}" of its own; give yours another name',
+                f'KServe has a volume named "{name}"; use another name',
                 path=(*path[:-2], "volumes", number, "name"),
             )
     for number, variable in enumerate(container.get("env") or ()):
         if variable["name"] in _PRESET_VARIABLES and "valueFrom" in variable:
             raise InvalidInput(
-                f"KServe sets {variable['name']} itself; a plain value replaces it, valueFrom cannot",
+                f"KServe sets {variable['name']}; a plain value replaces it, but valueFrom cannot",
                 path=(*path, "env", number, "valueFrom"),
             )
     for probe in _PROBES:
         other = sorted(set(container.get(probe) or {}) & {"exec", "grpc", "tcpSocket"})
         if other:
             raise InvalidInput(
-                "KServe's own probe uses httpGet and cannot be taken away; use httpGet and change path, port or timing",
+                "KServe's probe uses httpGet and cannot be removed; use httpGet and change its path, port or timing",
                 path=(*path, probe, other[0]),
             )
     stop = (container.get("lifecycle") or {}).get("preStop") or {}
     for handler in sorted(set(stop) - {"exec"}):
         raise InvalidInput(
-            "KServe's own preStop uses exec and cannot be taken away; use exec",
+            "KServe's preStop uses exec and cannot be removed; use exec",
             path=(*path, "lifecycle", "preStop", handler),
         )

@@ -1,6 +1,6 @@
-"""What an engine is told when KServe runs it: names, ports and where the weights are.
+"""Launch of an engine by KServe: names, ports and the path of the weights.
 
-The Service's port 8000 is fixed by KServe. In a disaggregated service a routing sidecar takes it on decode pods, and
+KServe fixes port 8000 of the Service. In a disaggregated service a routing sidecar listens on it in decode pods, and
 the engine listens on 8001.
 """
 
@@ -18,7 +18,7 @@ DECODE_BEHIND_SIDECAR_PORT = 8001
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What all pods of a replica share."""
+    """The engine of a replica, the same for all its pods."""
 
     namespace: str
     type: EngineType
@@ -27,13 +27,13 @@ class Engine:
 
 
 def port(engine: Engine, role: Role) -> int:
-    """Return the port on which the engine itself must answer."""
+    """Return the port on which the engine listens."""
     behind_sidecar = engine.is_disaggregated and role is Role.DECODE
     return DECODE_BEHIND_SIDECAR_PORT if behind_sidecar else SERVICE_PORT
 
 
 def launch(engine: Engine, role: RoleSpec, member: Member) -> Launch:
-    """Return what one engine process of the role is told."""
+    """Return the launch of one engine process of the role."""
     source = weights.source(engine.model)
     return Launch(
         engine=engine.type,
@@ -49,7 +49,7 @@ def launch(engine: Engine, role: RoleSpec, member: Member) -> Launch:
 
 
 def served_names(engine: Engine) -> tuple[str, ...]:
-    """Return the model's name and the alias that KServe's own model-based routing asks for; none without a model."""
+    """Return the name of the model and the alias for KServe's model-based routing; none without a model."""
     if engine.model is None:
         return ()
     return engine.model.name, f"publishers/{engine.namespace}/models/{engine.model.name}"

@@ -1,4 +1,4 @@
-"""A replica as KServe objects: namespace, claims, stand-in presets, LLMInferenceService and the cluster-side route.
+"""Replica rendered to KServe objects: namespace, claims, stand-in presets, LLMInferenceService and route.
 
 Source: KServe v0.20.0 (names of children, presets and their lookup, ports); Gateway API v1.5 HTTPRoute; inference
 extension v1.5.
@@ -46,7 +46,7 @@ _SERVICE_READY = (
 
 @dataclass(frozen=True, slots=True)
 class _Rendering:
-    """One replica on its way into manifests."""
+    """A replica that is being rendered."""
 
     replica: Replica
     facts: ClusterFacts
@@ -55,11 +55,10 @@ class _Rendering:
 
 
 def service_name(replica: Replica, standing: str = "") -> str:
-    """Return the name of the LLMInferenceService: the replica's, cut with a hash where KServe's own names would not
-    fit.
+    """Return the name of the LLMInferenceService: that of the replica, truncated with a digest if needed.
 
-    `standing` is the name under which it is there. One that was given to it before is kept, since another would be
-    another workload; any other is somebody's edit.
+    `standing` is the name of the existing object. A name that an earlier version gave is kept, because another name
+    would be another workload. Any other name is an edit and is ignored.
     """
     prefill = replica.role(Role.PREFILL)
     is_long = prefill is not None and prefill.spec.topology.is_gang
@@ -69,7 +68,7 @@ def service_name(replica: Replica, standing: str = "") -> str:
 
 
 def another_owner(replica: Replica, observed: Mapping[str, Json]) -> str:
-    """Return the replica whose workload an observed one is, empty where it is this one's or says nothing."""
+    """Return the other replica that an observed workload belongs to, empty if there is none."""
     owner = seen.text(seen.at(observed, "metadata", "labels", names.LABEL_REPLICA))
     return "" if owner == replica.name else owner
 
@@ -82,7 +81,7 @@ def remote_name(observed: Mapping[str, Json]) -> str:
 def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = NOTHING) -> tuple[Manifest, ...]:
     """Return every object of the replica on its cluster.
 
-    Raises: InvalidInput where the replica's flags contradict it; `check` refuses the same before a replica exists.
+    Raises: InvalidInput if flags contradict the replica; `check` refuses the same before a replica exists.
     """
     engine = launching.Engine(replica.namespace, replica.engine, replica.model, replica.is_disaggregated)
     rendering = _Rendering(replica, facts, engine, service_name(replica, standing.get(KEY_SERVICE, "")))

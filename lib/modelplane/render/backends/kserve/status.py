@@ -1,7 +1,7 @@
-"""What an observed LLMInferenceService and its route say of a replica.
+"""Observation of a replica from its LLMInferenceService and its route.
 
 Source: KServe v0.20.0 conditions and status.workloads (from v0.19). Ready does not include PresetsCombined there and
-may speak of an older generation, so both are looked at.
+may refer to an older generation, so both are checked.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SHAPES: Mapping[str, Json] = {
 
 
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
-    """Return what the observed objects say of the replica; what they do not say is not known, and never a no."""
+    """Return the observation of the replica; a missing value is unknown and never a no."""
     observed = objects.get(service.KEY_SERVICE)
     is_routed, route_problems = cluster_route.observe(objects.get(cluster_route.KEY))
     if observed is None:
@@ -55,7 +55,7 @@ def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observati
     owner = service.another_owner(replica, observed)
     if owner:
         message = (
-            f"LLMInferenceService {service.remote_name(observed)} is of replica {owner}, which was given its name too"
+            f"LLMInferenceService {service.remote_name(observed)} belongs to replica {owner}, which has the same name"
         )
         none = {bound.spec.role: 0 for bound in replica.roles}
         return Observation(none, is_ready=False, is_routed=is_routed, problems=(Problem("NameTaken", message),))
@@ -76,7 +76,7 @@ def _stale(observed: Object) -> Iterator[Problem]:
     if generation is not None and looked_at != generation:
         yield Problem(
             "NotProcessed",
-            f"KServe has processed generation {looked_at or 0} of {generation}; is its controller running?",
+            f"KServe has processed generation {looked_at or 0} of {generation}; check its controller",
         )
 
 

@@ -1,7 +1,7 @@
-"""Text that survives KServe's own templating.
+"""Templating of KServe, and text that survives it.
 
-KServe marshals the merged service to JSON and runs all of it as a Go template, so that `{{` in an argument, a
-variable or an annotation (a Jinja chat template, for example) would be interpreted.
+KServe marshals the merged service to JSON and runs all of it as a Go template. So `{{` in an argument, a variable or an
+annotation, for example of a Jinja chat template, would be interpreted.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _PRINTED = "{{`{{`}}"
 
 
 def literal(value: Json) -> Json:
-    """Return `value` with every string written so that KServe's templating gives back exactly that string.
+    """Return `value` with every string escaped, so that KServe's templating restores exactly that string.
 
-    Raises: InvalidInput for a key with "{{". Written as an action it would be another key to everybody who reads the
-    object before KServe does: the API server's schema, server-side apply, the comparison of what runs.
+    Raises: InvalidInput for a key with "{{". An escaped key would be another key for all that read the object before
+    KServe: the schema of the API server, server-side apply, and the comparison of running objects.
     """
     if isinstance(value, str):
         return value.replace(_OPEN, _PRINTED)
@@ -36,5 +36,5 @@ def literal(value: Json) -> Json:
 
 def _key(key: str) -> str:
     if _OPEN in key:
-        raise InvalidInput(f'the key {key!r} holds "{_OPEN}", which KServe would run as a template; leave it out')
+        raise InvalidInput(f'the key {key!r} holds "{_OPEN}", which KServe would run as a template; remove it')
     return key
