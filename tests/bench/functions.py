@@ -20,6 +20,7 @@ from typing import Any
 
 import grpc
 
+from modelplane_functions import deployment_facts
 from modelplane_functions.compose import inference_cluster, model_deployment
 from modelplane_functions.exchange import Observed
 from tests.bench import arguments, documents, fleets
@@ -156,9 +157,9 @@ def _timed(channel: grpc.Channel, message: Any) -> tuple[Any, float]:
 def _store(cluster: Json, count: int) -> list[Json]:
     """Return a deployment with the ModelReplicas that it proposes when `cluster` is all there is, and their class."""
     required = {
-        model_deployment.CLUSTERS: (cluster,),
-        model_deployment.CLASSES: (fleet.inference_class(),),
-        model_deployment.NAMESAKES: (),
+        deployment_facts.CLUSTERS: (cluster,),
+        deployment_facts.CLASSES: (fleet.inference_class(),),
+        deployment_facts.NAMESAKES: (),
     }
     deployment = fleet.model_deployment(replicas=count)
     outcome = model_deployment.compose(Observed(deployment, {}, required))

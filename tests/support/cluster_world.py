@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from modelplane import names
+from modelplane_functions import deployment_facts
 from modelplane_functions.compose import inference_cluster, model_deployment
 from modelplane_functions.exchange import Observed, Outcome
 from tests.support import exchange, fleet
@@ -16,9 +17,9 @@ Json = Any
 def replicas_of(deployment: Json, cluster: Json) -> list[Json]:
     """Return the ModelReplicas a deployment proposes when `cluster` is all there is, as Crossplane makes them."""
     required = {
-        model_deployment.CLUSTERS: (cluster,),
-        model_deployment.CLASSES: (fleet.inference_class(),),
-        model_deployment.NAMESAKES: (),
+        deployment_facts.CLUSTERS: (cluster,),
+        deployment_facts.CLASSES: (fleet.inference_class(),),
+        deployment_facts.NAMESAKES: (),
     }
     outcome = model_deployment.compose(Observed(deployment, {}, required))
     found = sorted((child.resource for child in outcome.children.values()), key=lambda r: r["metadata"]["name"])

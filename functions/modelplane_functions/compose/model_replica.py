@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from modelplane import names
 from modelplane import seen as remote
-from modelplane.api import admissions, inference_cluster, rendered, replica_status
+from modelplane.api import inference_cluster, rendered, replica_status
 from modelplane.api import replica as replicas
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import ProviderConfigRef
@@ -30,7 +30,7 @@ from modelplane.render.progress import Known, Phase, Progress
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Replica
 from modelplane.workload.site import ClusterFacts
-from modelplane_functions import hold
+from modelplane_functions import hold, replica_verdict
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -43,39 +43,14 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
+from modelplane_functions.replica_verdict import ReplicaCluster, Verdict
 
-CLUSTER = "cluster"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 # A change of these restarts or unseats pods; everything else may follow the cluster at any time.
 _PODS = frozenset({Purpose.WORKLOAD, Purpose.POD_INPUT})
 # The prefixes of the messages with which provider-kubernetes reports that it could not reach the cluster.
 _UNSEEN = ("connect failed", "observe failed")
 _REFUSED = ("is invalid", "denied the request", "is forbidden")
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """The cluster's decision about the replica, with its reason.
-
-    `renders` is true when the replica may run with its current spec. Otherwise its existing objects are held because of
-    `holds`, and no object is created.
-    """
-
-    known: Known
-    reason: str
-    message: str
-    renders: bool = False
-    holds: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Cluster:
-    """The replica's cluster. Without `resource` it cannot be used; `absence` and `remedy` say why and what to do."""
-
-    resource: Resource | None
-    reason: str = ""
-    absence: str = ""
-    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +73,14 @@ def compose(observed: Observed) -> Outcome:
     replica = replicas.decode(observed.composite)
     observed = replace(observed, children=dict(_living(observed)))
     requirements = {
-        CLUSTER: Requirement(names.API_VERSION, inference_cluster.KIND, name=replica.cluster),
+        replica_verdict.CLUSTER: Requirement(names.API_VERSION, inference_cluster.KIND, name=replica.cluster),
     }
-    if CLUSTER not in observed.required:
+    if replica_verdict.CLUSTER not in observed.required:
         return Outcome(requirements=requirements)
     backend = selection.backend(replica.backend)
-    found = _cluster(observed, replica)
+    found = replica_verdict.cluster(observed, replica)
     cluster = found.resource
-    verdict = _verdict(observed, replica, found)
+    verdict = replica_verdict.of(observed, replica, found)
     rendering = _render(observed, replica, backend, found, verdict)
     before = replica_status.decode(observed.status)
     gateway = None if cluster is None else inference_cluster.decode_gateway(Field(cluster).at("status", "gateway"))
@@ -143,76 +118,9 @@ def _living(observed: Observed) -> Iterator[tuple[str, Resource]]:
 # --- decides ----------------------------------------------------------------------------------------------------------
 
 
-def _cluster(observed: Observed, replica: Replica) -> _Cluster:
-    """Return the replica's cluster. One that cannot be read is reported and does not refuse the replica."""
-    resource = next(iter(observed.required[CLUSTER]), None)
-    if resource is None:
-        absence = f"InferenceCluster {replica.cluster} does not exist"
-        remedy = "create it, or let the deployment place the replica on another cluster"
-        return _Cluster(None, "ClusterMissing", absence, remedy)
-    status = Field(resource).at("status")
-    try:
-        inference_cluster.decode_facts(resource)
-        inference_cluster.decode_gateway(status.at("gateway"))
-        inference_cluster.decode_provider_config(status)
-        status.at("admitted").items()
-        for told in ("refused", "pending"):
-            replica_status.answer(status.at(told), "")
-    except InvalidInput as error:
-        absence = f"InferenceCluster {replica.cluster} cannot be read ({error})"
-        return _Cluster(None, "ClusterUnreadable", absence, "correct that field")
-    return _Cluster(resource)
-
-
-def _verdict(observed: Observed, replica: Replica, cluster: _Cluster) -> _Verdict:
-    """Return whether the replica may run: its cluster has admitted it, or it has been rendered before.
-
-    An admission covers one object with one spec. It does not cover a later object with the same name, or a later
-    spec. A cluster of a version that kept no records admits by name.
-    """
-    key = names.qualified(replica.namespace, replica.name)
-    status = Field(cluster.resource or {}).at("status")
-    if any(entry.value == key for entry in status.at("admitted").items()):
-        record = admissions.find(status, key)
-        uid = admissions.uid_of(observed.composite)
-        if record is None or (record.uid, record.digest) == (uid, replicas.fingerprint(replica)):
-            return _Verdict(Known.YES, "Admitted", f"cluster {replica.cluster} has admitted the replica", renders=True)
-        if record.uid == uid:
-            return _edited(observed, replica, key, status)
-    why = _why_not(replica, key, cluster, status)
-    if observed.children:
-        message = f"the replica keeps running, although {why.message}"
-        return _Verdict(Known.YES, "Bound", message, holds=why.message)
-    return why
-
-
-def _edited(observed: Observed, replica: Replica, key: str, status: Field) -> _Verdict:
-    """Return the decision about a replica whose spec differs from the admitted one."""
-    kept = "the admitted workload is kept" if observed.children else "nothing is rendered"
-    holds = f"cluster {replica.cluster} has not admitted its current spec"
-    since = f"the replica was changed after cluster {replica.cluster} admitted it, and {kept}"
-    for told, known in (("refused", Known.NO), ("pending", Known.UNKNOWN)):
-        answer = replica_status.answer(status.at(told), key)
-        if answer is not None:
-            return _Verdict(known, answer.reason, f"{since}: {answer.message}", holds=holds)
-    message = f"{since}; waiting for the cluster to admit the change"
-    return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message, holds=holds)
-
-
-def _why_not(replica: Replica, key: str, cluster: _Cluster, status: Field) -> _Verdict:
-    if cluster.resource is None:
-        return _Verdict(Known.UNKNOWN, cluster.reason, f"{cluster.absence}; {cluster.remedy}")
-    refused = replica_status.answer(status.at("refused"), key)
-    if refused is not None:
-        message = f"cluster {replica.cluster} does not admit the replica: {refused.message}"
-        return _Verdict(Known.NO, refused.reason, message)
-    message = f"waiting for cluster {replica.cluster} to admit the replica"
-    pending = replica_status.answer(status.at("pending"), key)
-    waits = "" if pending is None else f": {pending.message}"
-    return _Verdict(Known.UNKNOWN, "WaitingForAdmission", message + waits)
-
-
-def _render(observed: Observed, replica: Replica, backend: Backend, found: _Cluster, verdict: _Verdict) -> _Rendering:
+def _render(
+    observed: Observed, replica: Replica, backend: Backend, found: ReplicaCluster, verdict: Verdict
+) -> _Rendering:
     """Return the objects of an admitted replica.
 
     The observed objects are held when the current spec is not admitted, or when an input for rendering is missing.
@@ -398,13 +306,13 @@ def _unseen(observed: Observed) -> Iterator[str]:
             yield f"{key}: {message}"
 
 
-def _phase(verdict: _Verdict, rendering: _Rendering, seen: Progress) -> Phase:
+def _phase(verdict: Verdict, rendering: _Rendering, seen: Progress) -> Phase:
     if rendering.children:
         return seen.phase
     return Phase.ADMITTED if verdict.known is Known.YES else Phase.PENDING
 
 
-def _conditions(observed: Observed, verdict: _Verdict, rendering: _Rendering, seen: Progress) -> Iterator[Condition]:
+def _conditions(observed: Observed, verdict: Verdict, rendering: _Rendering, seen: Progress) -> Iterator[Condition]:
     yield Condition("Admitted", Truth(verdict.known), verdict.reason, verdict.message)
     if not rendering.children:
         waits = rendering.held or verdict.message
@@ -424,7 +332,7 @@ def _conditions(observed: Observed, verdict: _Verdict, rendering: _Rendering, se
         yield Condition("StatusStale", Truth.FALSE, "Fresh", "the state on the cluster was read without errors")
 
 
-def _events(before: str, phase: Phase, verdict: _Verdict, seen: Progress) -> Iterator[Event]:
+def _events(before: str, phase: Phase, verdict: Verdict, seen: Progress) -> Iterator[Event]:
     """Yield an event when the phase has changed."""
     if before == phase:
         return

@@ -23,7 +23,7 @@ from modelplane_cli.documents.reading import Document
 from modelplane_cli.planning import hardware
 from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator.store import Key, Store, controller_of, group_of
-from modelplane_functions.compose.model_deployment import Facts
+from modelplane_functions.deployment_facts import Facts
 
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]

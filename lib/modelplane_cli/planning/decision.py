@@ -14,8 +14,9 @@ from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator import pipeline
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
 from modelplane_cli.simulator.store import Key, Store, group_of
+from modelplane_functions import deployment_facts
 from modelplane_functions.compose import model_deployment
-from modelplane_functions.compose.model_deployment import Facts
+from modelplane_functions.deployment_facts import Facts
 from modelplane_functions.exchange import Observed, Requirement, Resource
 
 
@@ -51,7 +52,7 @@ def of(store: Store, deployment: Deployment) -> Decision:
     children = dict(_children(store, deployment.key))
     requirements = model_deployment.compose(Observed(composite, children)).requirements
     required = {name: _answer(store, requirement) for name, requirement in requirements.items()}
-    return Decision(model_deployment.read(Observed(composite, children, required)))
+    return Decision(deployment_facts.read(Observed(composite, children, required)))
 
 
 def widened(store: Store, decision: Decision) -> Decision:
@@ -67,7 +68,7 @@ def widened(store: Store, decision: Decision) -> Decision:
     for key in store.of_kind(names.GROUP, inference_cluster.KIND):
         if key.name not in clusters:
             try:
-                clusters[key.name] = model_deployment.recalled(pipeline.resource(store, key), facts.classes)
+                clusters[key.name] = deployment_facts.recalled(pipeline.resource(store, key), facts.classes)
             except InvalidInput:
                 continue
     fleet = replace(facts.fleet, clusters=tuple(clusters[name] for name in sorted(clusters)))

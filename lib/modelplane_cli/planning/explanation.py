@@ -14,7 +14,7 @@ from modelplane_cli.planning import amendments, moves
 from modelplane_cli.planning.amendments import Amendment, Documents
 from modelplane_cli.planning.decision import Decision
 from modelplane_cli.simulator.store import Store
-from modelplane_functions.compose.model_deployment import Facts
+from modelplane_functions.deployment_facts import Facts
 
 Json: TypeAlias = Any
 

@@ -15,7 +15,7 @@ from modelplane.placement.decision import Change, Closest
 from modelplane.placement.diagnosis.changes import MoreNodes, OtherHardware
 from modelplane.placement.snapshot import NodeCounts, Pool, RoleDemand
 from modelplane_cli.planning.decision import Decision
-from modelplane_functions.compose.model_deployment import Facts
+from modelplane_functions.deployment_facts import Facts
 
 TRIED_MAX = 64
 """Ways to choose classes that are judged before it is given up."""

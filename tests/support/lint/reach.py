@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.lint import code
-from tests.support.lint.code import Module, Symbol, Uses
+from tests.support.lint.code import Module, Symbol
+from tests.support.lint.reading import Uses
 
 
 def modules(roots: Iterable[Path]) -> dict[str, Module]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from modelplane.errors import InvalidInput, InvalidSelector
+from modelplane_functions import deployment_facts
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
 from tests.support import fleet
@@ -167,13 +168,13 @@ def test_a_name_is_not_given_again_while_its_object_is_still_going() -> None:
     """Crossplane forgets a child when it deletes it, so the object is seen by its label alone."""
     going = {"metadata": {"name": "llama-0", "namespace": "ml-team", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
     required = {
-        model_deployment.CLUSTERS: (fleet.inference_cluster("a"),),
-        model_deployment.CLASSES: (fleet.inference_class(),),
-        model_deployment.NAMESAKES: (going,),
+        deployment_facts.CLUSTERS: (fleet.inference_cluster("a"),),
+        deployment_facts.CLASSES: (fleet.inference_class(),),
+        deployment_facts.NAMESAKES: (going,),
     }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=1), {}, required))
     assert [name for name in outcome.children if name.startswith("replica-")] == ["replica-llama-1"]
-    asked = outcome.requirements[model_deployment.NAMESAKES]
+    asked = outcome.requirements[deployment_facts.NAMESAKES]
     assert (asked.kind, asked.namespace) == ("ModelReplica", "ml-team")
     assert dict(asked.labels) == {"modelplane.ai/deployment": "llama"}
 

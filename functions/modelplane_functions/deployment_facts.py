@@ -1,0 +1,199 @@
+"""The inputs of a deployment's placement, decoded from what its composer observed.
+
+They are the clusters and classes in sight, the deployment's own replicas and the names that are taken. An input that
+cannot be read becomes a fault with a message, unless the deployment's author must correct it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from modelplane import names, seen
+from modelplane.api import (
+    inference_class,
+    inference_cluster,
+    intent,
+    replica,
+)
+from modelplane.api import workload as workloads
+from modelplane.api.fields import Field
+from modelplane.devices.model import NodeClass
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane.placement.snapshot import Cluster, Current, Fleet, Intent
+from modelplane.render.backends import selection
+from modelplane.render.schedulers import selection as schedulers
+from modelplane.workload.model import Workload
+from modelplane_functions import replicas, selectors
+from modelplane_functions.exchange import (
+    Observed,
+    Requirement,
+    Resource,
+)
+from modelplane_functions.memory.resources import recall
+
+CLUSTERS = "clusters"
+CLASSES = "classes"
+NAMESAKES = "replicas"
+_CLUSTER = "cluster/"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The decoded inputs of the decision."""
+
+    workload: Workload
+    intent: Intent
+    fleet: Fleet
+    classes: Mapping[str, NodeClass]
+    own: replicas.Own
+    faults: tuple[str, ...]
+
+    @property
+    def current(self) -> Current:
+        """Return the deployment's own replicas."""
+        return self.own.current
+
+
+def requirements(observed: Observed) -> dict[str, Requirement]:
+    """Return the objects that must be fetched. The cluster label selects a cluster by its name."""
+    labels = {
+        key: str(value)
+        for key, value in sorted(Field(observed.spec, ("spec",)).at("clusterSelector", "matchLabels").members().items())
+    }
+    by_name = labels.pop(names.LABEL_CLUSTER, None)
+    needed = {
+        CLUSTERS: Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels),
+        CLASSES: Requirement(names.API_VERSION, inference_class.KIND),
+        # Crossplane forgets a child when it deletes it, but the object exists until its finalizers are done. A new
+        # replica with the same name would be written into it.
+        NAMESAKES: Requirement(
+            names.API_VERSION,
+            replica.KIND,
+            namespace=observed.namespace,
+            labels={names.LABEL_DEPLOYMENT: observed.name},
+        ),
+    }
+    for resource in replicas.living_of(observed).values():
+        cluster = replicas.cluster_of(resource)
+        needed[_CLUSTER + cluster] = Requirement(names.API_VERSION, inference_cluster.KIND, name=cluster)
+    return needed
+
+
+def read(observed: Observed) -> Facts:
+    """Return the decoded inputs. Every required object must have been fetched.
+
+    Raises: InvalidInput or Unsupported when the author must change something.
+    """
+    workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
+    selectors.check(observed.spec, classes=observed.required[CLASSES])
+    classes, faults = _classes(observed)
+    clusters = _clusters(observed, classes)
+    backend = _backend(observed, workload, clusters)
+    decision = replicas.Decision(workload, backend, {cluster.name: cluster for cluster in clusters})
+    own = replicas.own(observed, decision, observed.required[NAMESAKES], _documents(observed))
+    faults += tuple(
+        f'InferenceCluster "{cluster.name}" cannot be read: {cluster.unreadable}; no new replica is placed there'
+        for cluster in clusters
+        if cluster.unreadable
+    )
+    return Facts(
+        workload=workload,
+        intent=intent.decode(
+            observed.spec,
+            namespace=observed.namespace,
+            deployment=observed.name,
+            backends=(backend,),
+            schedulers=schedulers.refusals(workload),
+        ),
+        # Replicas exist, but no cluster was listed. The list is more likely wrong than the whole fleet gone.
+        fleet=Fleet(clusters, received=bool(clusters) or not own.current.replicas),
+        classes=classes,
+        own=own,
+        faults=faults + tuple(repair.message for _, repair in sorted(own.repairs.items())),
+    )
+
+
+def _clusters(observed: Observed, classes: Mapping[str, NodeClass]) -> tuple[Cluster, ...]:
+    """Return the listed clusters and the clusters of the replicas, sorted by name."""
+
+    def read() -> tuple[Mapping[str, NodeClass], dict[str, Cluster]]:
+        found = {str(resource["metadata"]["name"]): resource for resource in observed.required[CLUSTERS]}
+        return classes, {name: recalled(found[name], classes) for name in sorted(found)}
+
+    def still(known: tuple[Mapping[str, NodeClass], dict[str, Cluster]]) -> bool:
+        then = known[0]
+        return then.keys() == classes.keys() and all(then[name] is classes[name] for name in classes)
+
+    listed = recall(observed.required[CLUSTERS], "clusters", read, still)[1]
+    named = {
+        str(resource["metadata"]["name"]): resource
+        for key, resources in observed.required.items()
+        if key.startswith(_CLUSTER)
+        for resource in resources
+    }
+    beside = {name: recalled(resource, classes) for name, resource in named.items() if name not in listed}
+    clusters = {**listed, **beside}
+    return tuple(clusters[name] for name in sorted(clusters)) if beside else tuple(listed.values())
+
+
+def _documents(observed: Observed) -> dict[str, Resource]:
+    """Return the clusters of the replicas by name."""
+    return {
+        key.removeprefix(_CLUSTER): resources[0]
+        for key, resources in observed.required.items()
+        if key.startswith(_CLUSTER) and resources
+    }
+
+
+def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
+    """Return the decoded cluster, from the cache when its pools still have the same class objects.
+
+    The deployment's author cannot correct a cluster that cannot be read. It keeps its replicas and gets no new ones.
+    """
+
+    def still(known: Cluster) -> bool:
+        return all(pool.node_class is classes.get(pool.class_name) for pool in known.pools)
+
+    try:
+        return recall(resource, "cluster", partial(inference_cluster.decode, resource, classes), still)
+    except InvalidInput as error:
+        return inference_cluster.illegible(resource, error)
+
+
+def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
+    """Return the usable classes by name, and a message for each unusable one."""
+    classes: dict[str, NodeClass] = {}
+    faults: list[str] = []
+    for resource in observed.required[CLASSES]:
+        try:
+            node_class = recall(resource, "class", partial(inference_class.decode, resource))
+        except InvalidInput as error:
+            faults.append(f'InferenceClass "{resource["metadata"]["name"]}" is not usable: {error}')
+            continue
+        classes[node_class.name] = node_class
+    return classes, tuple(faults)
+
+
+def _backend(observed: Observed, workload: Workload, clusters: tuple[Cluster, ...]) -> str:
+    """Return the named backend, else the one chosen before, else the clusters' choice among the capable ones.
+
+    Raises: InvalidInput or Unsupported when no backend can serve the workload (the author's fault).
+    """
+    choice = selection.select(
+        workload,
+        named=Field(observed.spec, ("spec",)).at("backend").optional(),
+        current=sticky_backend(observed),
+        offers=[cluster.backends for cluster in clusters],
+    )
+    if choice.backend is not None:
+        return choice.backend
+    if len(choice.refusals) == 1:
+        raise next(iter(choice.refusals.values()))
+    raise Unsupported(choice.message, reason="NoCapableBackend")
+
+
+def sticky_backend(observed: Observed) -> str | None:
+    """Return the backend that the deployment reported before, None when it reported none."""
+    return seen.text(observed.status.get("backend")) or None
