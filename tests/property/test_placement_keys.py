@@ -30,8 +30,8 @@ from tests.support.laws import (
     fleets,
     intents,
     packs,
-    packs_as_they_come,
     place,
+    promised,
 )
 
 # --- the order of candidates ------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def holding(role: RoleDemand, pool: str) -> Holding:
 
 
 def room_for(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...]) -> int:
-    return (SURE if packs_as_they_come(pool, cluster, extra) else POSSIBLE) if packs(pool, cluster, extra) else 0
+    return (SURE if promised(pool, cluster, extra) else POSSIBLE) if packs(pool, cluster, extra) else 0
 
 
 def opened_by(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...]) -> int:

@@ -35,8 +35,8 @@ from tests.support.laws import (
     fleets,
     intents,
     packs,
-    packs_as_they_come,
     place,
+    promised,
     published,
 )
 
@@ -196,7 +196,7 @@ def test_a_counterfactual_applied_makes_it_fit(fleet: Fleet, demand: Demand, int
 @given(fleets(2), demands())
 def test_agrees_with_brute_force_on_small_fleets(fleet: Fleet, demand: Demand) -> None:
     """One replica is placed only if some assignment of roles to pools packs, tried in every way; and it is placed if
-    one packs whatever comes first."""
+    the ledger promises one."""
     plan = place(fleet, demand, given_.intent(1))
     possible = sure = False
     for cluster in fleet.clusters:
@@ -221,7 +221,7 @@ def test_agrees_with_brute_force_on_small_fleets(fleet: Fleet, demand: Demand) -
                 )
                 if extra and not packs(pool, cluster, extra):
                     fits = False
-                if extra and not packs_as_they_come(pool, cluster, extra):
+                if extra and not promised(pool, cluster, extra):
                     comes = False
             possible = possible or fits
             sure = sure or (fits and comes)

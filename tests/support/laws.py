@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from modelplane import placement
-from modelplane.placement.capacity import ledger
+from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.decision import Plan
+from modelplane.placement.packing.load import Answer
 from modelplane.placement.snapshot import (
     Accounting,
     CacheNeed,
@@ -195,34 +196,10 @@ def packs(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...] = ()) -> bool
     return put(0, tuple((node, frozenset()) for _ in range(pool.nodes.usable)))
 
 
-def packs_as_they_come(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...] = ()) -> bool:
-    """Whether pods find places on the fullest nodes whatever shape comes first: node by node, nothing of the ledger."""
+def promised(pool: Pool, cluster: Cluster, extra: tuple[Holding, ...] = ()) -> bool:
+    """Whether the ledger promises all allocations their places; `test_arrival_laws` says what that is worth."""
     assert pool.node_class is not None
-    counted = [d.name for d in pool.node_class.devices if d.claim.value != "Synthetic"]
-    node = [
-        *(d.count for d in pool.node_class.devices if d.claim.value != "Synthetic"),
-        pool.node_class.cpu_millis or 0,
-    ]
-    gangs: dict[object, list[tuple[list[int], int]]] = {}
-    for entry in (*pool.allocations, *ledger.allocations(extra)):
-        have = dict(entry.shape.devices)
-        size = [*(have.get(name, 0) for name in counted), entry.shape.cpu_millis if pool.node_class.cpu_millis else 0]
-        if cluster.accounting is Accounting.NODE or any(s > n for s, n in zip(size, node, strict=True)):
-            size = list(node)
-        rest = entry.pods % entry.nodes_per_worker
-        groups = gangs.setdefault((tuple(size), entry.nodes_per_worker), [])
-        groups += [(size, entry.nodes_per_worker)] * (entry.pods // entry.nodes_per_worker) + [(size, 1)] * rest
-
-    def come(order: tuple[object, ...]) -> bool:
-        nodes = [list(node) for _ in range(pool.nodes.usable)]
-        for key in order:
-            for size, span in gangs[key]:
-                room = [n for n in nodes if all(s <= f for s, f in zip(size, n, strict=True))]
-                room.sort(key=lambda n: sorted((f / c for f, c in zip(n, node, strict=True) if c), reverse=True))
-                if len(room) < span:
-                    return False
-                for chosen in room[:span]:
-                    chosen[:] = [f - s for s, f in zip(size, chosen, strict=True)]
-        return True
-
-    return all(come(order) for order in itertools.permutations(gangs))
+    state = ledger.of(pool, dimensions.of(pool.node_class, cluster.accounting))
+    for one in extra:
+        state = ledger.with_holding(state, one)
+    return ledger.fits(state) is Answer.FITS

@@ -4,8 +4,8 @@ A partitionable device consumes counters of one physical device, and its place d
 memory slices of its GPU. So sums do not decide what a node can hold. The physical devices of a family are equal and
 independent (`physical`), so the loads of one are computed once (`loads`), and a node has a number of them.
 
-A cluster never moves a device. It takes the first free place when a pod arrives, and can block a later pod. So there
-are two questions: `holds` answers if a node can hold devices at all, `holds_as_they_come` if it can in every order.
+A cluster never moves a device. It takes a free place when a pod arrives, and can block a later pod. So there are two
+questions: `holds` answers if a node can hold devices at all, `in_the_way` which loads of a unit can block a device.
 
 The answers are exact or `Undecided`. Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters).
 """
@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import permutations
-from math import factorial
 
 from kubecel import caches
 from modelplane import interruption
@@ -27,8 +25,6 @@ WAYS_MAX = 5_000
 """Limit of the ways to place devices of one kind on a physical device; MIG profiles of a GPU have up to 128."""
 STEPS_MAX = 20_000
 """Limit of the physical devices that are filled in the search over one node."""
-ORDERS = 24
-"""Limit of the orders of arrival that are tried."""
 
 
 class Undecided(Exception):
@@ -56,6 +52,11 @@ def _loads(family: Family, kinds: Vector) -> tuple[Vector, ...] | None:
 
 def _counts(family: Family, kinds: Vector) -> set[Vector]:
     """Return every load of one unit. Raises: Undecided."""
+    return {count for counts in _states(family, kinds).values() for count in counts}
+
+
+def _states(family: Family, kinds: Vector) -> dict[int, set[Vector]]:
+    """Return every free part of one unit that loads can leave, with those loads. Raises: Undecided."""
     states: dict[int, set[Vector]] = {family.empty: {()}}
     for kind in kinds:
         after: dict[int, set[Vector]] = {}
@@ -66,7 +67,7 @@ def _counts(family: Family, kinds: Vector) -> set[Vector]:
         states = after
         if sum(map(len, states.values())) > STATES_MAX:
             raise Undecided
-    return {count for counts in states.values() for count in counts}
+    return states
 
 
 def _ways(free: int, places: tuple[Place, ...], guards: int) -> set[tuple[int, int]]:
@@ -176,62 +177,72 @@ class _Filling:
         return found
 
 
-@caches.kept(65_536)
-def holds_as_they_come(family: Family, wanted: Vector) -> bool:
-    """Return whether a node can hold the wanted number of devices of each kind in any order of arrival.
+def in_the_way(family: Family, kinds: Vector, wanted: Vector, number: int = 1) -> tuple[Vector, ...]:
+    """Return the minimal loads of one unit, as counts of `kinds`, that can block `number` devices of a wanted kind.
 
-    Each device goes to the first free place of the first unit, which is the order of the allocator. Cost: `ORDERS`
-    orders: all of up to four kinds; for more, a sample that has each kind last. Raises: Undecided.
+    A load may be at any of its places, since devices that are gone may have left it there. Cost: once per distinct
+    question and process, also if undecided. Raises: Undecided.
     """
-    kinds = [kind for kind, number in enumerate(wanted) if number]
-    return holds(family, wanted) and all(_all_find_places(family, wanted, order) for order in _orders(kinds))
+    found = _in_the_way(family, kinds, wanted, number)
+    if found is None:
+        raise Undecided
+    return found
 
 
-def _orders(kinds: list[int]) -> Iterator[tuple[int, ...]]:
-    if factorial(len(kinds)) <= ORDERS:
-        yield from permutations(kinds)
-        return
-    for shift in range(min(len(kinds), ORDERS // 2)):
-        turned = (*kinds[shift:], *kinds[:shift])
-        yield turned
-        yield turned[::-1]
+@caches.kept(4096)
+def _in_the_way(family: Family, kinds: Vector, wanted: Vector, number: int) -> tuple[Vector, ...] | None:
+    try:
+        found = {count for kind in wanted for count in _in_the_way_of(family, kinds, kind, number)}
+    except Undecided:
+        return None
+    return _smallest(found)
 
 
-def _all_find_places(family: Family, wanted: Vector, order: tuple[int, ...]) -> bool:
-    """Return whether the devices find places, kind by kind in `order`, each at the first unit that has one.
-
-    Units in the same state stand in runs, so what is kept grows with the kinds and not with the units.
-    """
-    runs = [(family.empty, family.units)]
-    for kind in order:
-        missing = wanted[kind]
-        after: list[tuple[int, int]] = []
-        for free, units in runs:
-            missing = _fill_run(family, kind, (free, units), missing, after)
-        if missing:
-            return False
-        runs = after
-    return True
+def _in_the_way_of(family: Family, kinds: Vector, kind: int, number: int) -> Iterator[Vector]:
+    """Yield every load that can leave places for fewer than `number` devices of one kind. Raises: Undecided."""
+    places, guards = family.places[kind], family.guards
+    own = kinds.index(kind) if kind in kinds else None
+    rest = tuple(one for one in kinds if one != kind)
+    for free, counts in _states(family, rest).items():
+        for left, taken, unused in _ways_and_places(free, places if own is not None else (), guards):
+            if _room(left, unused if own is not None else places, guards, number) < number:
+                for count in counts:
+                    yield count if own is None else (*count[:own], taken, *count[own:])
 
 
-def _fill_run(family: Family, kind: int, run: tuple[int, int], missing: int, after: list[tuple[int, int]]) -> int:
-    """Append to `after` what becomes of a run of equal units that are filled in turn; return what is still missing."""
-    free, units = run
-    most_of_one = sum(place.alike for place in family.places[kind])
-    full, rest = family.fill(free, kind, most_of_one)
-    taken = most_of_one - rest
-    filled = min(units, missing // taken) if taken else 0
-    missing -= filled * taken
-    units -= filled
-    if filled:
-        after.append((full, filled))
-    if missing and units and taken:
-        partly, missing = family.fill(free, kind, missing)
-        after.append((partly, 1))
-        units -= 1
-    if units:
-        after.append((free, units))
-    return missing
+def _ways_and_places(free: int, places: tuple[Place, ...], guards: int) -> set[tuple[int, int, tuple[Place, ...]]]:
+    """Return the ways of `_ways`, each with the places that are not used up. Raises: Undecided."""
+    found: set[tuple[int, int, tuple[Place, ...]]] = {(free, 0, ())}
+    for place in places:
+        after = {(left, number, (*unused, place)) for left, number, unused in found}
+        for left, number, unused in found:
+            rest = left
+            for times in range(1, place.alike + 1):
+                rest -= place.packed
+                if rest & guards != guards:
+                    break
+                kept = (replace(place, alike=place.alike - times),) if times < place.alike else ()
+                after.add((rest, number + times, (*unused, *kept)))
+            if len(after) > WAYS_MAX:
+                raise Undecided
+        found = after
+    return found
+
+
+def _room(free: int, places: tuple[Place, ...], guards: int, enough: int) -> int:
+    """Return the number of devices for which the free part has places; `enough` 1 asks for one. Raises: Undecided."""
+    if enough == 1:
+        return int(any((free - place.packed) & guards == guards for place in places if place.alike))
+    return max(number for _, number in _ways(free, places, guards))
+
+
+def _smallest(counts: Iterable[Vector]) -> tuple[Vector, ...]:
+    """Return the counts that contain no other, in ascending order."""
+    kept: list[Vector] = []
+    for count in sorted(counts, key=lambda one: (sum(one), one)):
+        if not any(all(mine >= other for mine, other in zip(count, one, strict=True)) for one in kept):
+            kept.append(count)
+    return tuple(kept)
 
 
 def most(family: Family, kind: int) -> int:
@@ -256,8 +267,8 @@ def lies_in_its_own_way(family: Family, kind: int) -> bool:
 
     Raises: Undecided.
     """
-    alone = tuple(most(family, kind) if one == kind else 0 for one in range(len(family.kinds)))
-    return not _all_find_places(family, alone, (kind,))
+    (fullest,) = loads(family, (kind,))
+    return min(sum(load) for load in in_the_way(family, (kind,), (kind,))) < fullest[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -265,14 +276,14 @@ class Rules:
     """The rules for parts of physical devices on a node of a class, compared by identity and made once per class.
 
     `node` are the amounts of an empty node in the leading dimensions that the rules cover. `axes` are the dimensions in
-    which the kinds of each family are counted.
+    which the kinds of each family are counted. `bounds` is the number of dimensions after those of `node` in which sums
+    only bound what the rules decide.
     """
 
     families: tuple[Family, ...]
     axes: tuple[Vector, ...]
     node: Vector
-    as_they_come: bool = False
-    """True if a node must be able to hold the devices in any order of arrival."""
+    bounds: int = 0
 
     def matter(self, vectors: Iterable[Vector]) -> bool:
         """Return whether sums do not decide for pods of these sizes.
@@ -290,14 +301,17 @@ class Rules:
         """Return whether the dimension counts a device that shares counters with others."""
         return any(axis in axes for axes in self.axes)
 
+    def decide(self, axis: int) -> bool:
+        """Return whether the rules, not the sums, decide in the dimension."""
+        return self.speak_of(axis) or 0 <= axis - len(self.node) < self.bounds
+
     def allow(self, held: Vector) -> bool:
         """Return whether a node can hold the amounts.
 
         Raises: Undecided.
         """
-        asked = holds_as_they_come if self.as_they_come else holds
         return all(
-            asked(family, tuple(held[axis] for axis in axes))
+            holds(family, tuple(held[axis] for axis in axes))
             for family, axes in zip(self.families, self.axes, strict=True)
         )
 
@@ -317,9 +331,3 @@ class Rules:
             else:
                 high = middle - 1
         return low
-
-
-@caches.kept(4096)
-def as_they_come(rules: Rules) -> Rules:
-    """Return the rules for pods that arrive in any order and are never moved."""
-    return replace(rules, as_they_come=True)

@@ -8,22 +8,17 @@ Source: resource.k8s.io/v1 of Kubernetes 1.36 (sharedCounters, consumesCounters)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import product
 from math import gcd
 from typing import TypeAlias
 
 from kubecel import caches
-from kubecel.caches import Answers
 from modelplane import units
 from modelplane.devices.amounts import nano
 from modelplane.devices.model import CounterSet, Device, Draw, NodeClass
 
 Vector: TypeAlias = tuple[int, ...]
-
-FILLED_MAX = 10_000
-"""Limit of the cached answers of one family."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +73,6 @@ class Family:
     empty: int
     """An empty unit, packed, with all guard bits."""
     guards: int
-    _filled: Answers[tuple[int, int, int], tuple[int, int]] = field(
-        default_factory=partial(Answers, FILLED_MAX), init=False, repr=False
-    )
-    """A cache of `fill`, which is not part of the value."""
-
-    def fill(self, free: int, kind: int, missing: int) -> tuple[int, int]:
-        """Return the free part of a unit, and the number of missing devices, after its places are filled in turn."""
-        key = (free, kind, missing)
-        found = self._filled.get(key)
-        if found is not None:
-            return found
-        guards = self.guards
-        for place in self.places[kind]:
-            for _ in range(min(missing, place.alike)):
-                rest = free - place.packed
-                if rest & guards != guards:
-                    break
-                free, missing = rest, missing - 1
-        return self._filled.keep(key, (free, missing))
 
     def least(self, kind: int) -> Vector:
         """Return the least amounts that a device of the kind (a position in `kinds`) consumes at any place."""

@@ -105,31 +105,10 @@ def family(units: int, places: int = 7) -> Family:
     return found
 
 
-def finds_places(one: Family, wanted: tuple[int, ...], order: tuple[int, ...]) -> bool:
-    """Return what `partitions` does, unit by unit."""
-    free = [one.empty] * one.units
-    for kind in order:
-        missing = wanted[kind]
-        for unit in range(one.units):
-            free[unit], missing = one.fill(free[unit], kind, missing)
-        if missing:
-            return False
-    return True
-
-
-@pytest.mark.parametrize("units", [1, 2, 3, 5])
-def test_units_in_runs_are_filled_as_unit_by_unit(units: int) -> None:
-    one = family(units)
-    for wanted in itertools.product(range(0, 7 * units + 2, 1 + units // 2), range(2 * units + 2)):
-        expected = partitions.holds(one, wanted) and all(finds_places(one, wanted, order) for order in ((0, 1), (1, 0)))
-        assert partitions.holds_as_they_come(one, wanted) == expected, wanted
-
-
 def test_memory_does_not_grow_with_the_physical_devices_of_a_node() -> None:
     one = family(HUGE)
     assert partitions.most(one, 0) == 7 * HUGE
-    assert partitions.holds_as_they_come(one, (7 * HUGE, 0))
-    assert not partitions.holds_as_they_come(one, (7 * HUGE - 1, 1))
+    assert partitions.in_the_way(one, (0,), (1,)) == ((2,),)
     assert not partitions.lies_in_its_own_way(one, 1)
 
 

@@ -152,6 +152,19 @@ def test_many_nodes_do_not_exhaust_the_stack() -> None:
         # Two gangs fill two nodes, and the third finds one.
         ("three gangs on three nodes", (8,), 3, [load.gang((4,), 6, 2)], Answer.UNSURE),
         ("three gangs on four nodes", (8,), 4, [load.gang((4,), 6, 2)], Answer.FITS),
+        ("three and two on eight", (8,), 2, [Item((3,), 2, 2), Item((2,), 4, 4)], Answer.FITS),
+        # 3+2+2, 2+2+2 and the other 3 has no node; by sums 3+3+2, 2+2+2+2.
+        ("three and two, one more", (8,), 2, [Item((3,), 2, 2), Item((2,), 5, 5)], Answer.UNSURE),
+        # The third gang finds one node beside two pods that filled up another.
+        ("two gangs and two pods", (8,), 3, [load.gang((4,), 4, 2), Item((1,), 2, 2)], Answer.UNSURE),
+        ("sizes that divide each other", (8,), 2, [Item((4,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
+        (
+            "a size that divides nothing is charged as the next",
+            (8,),
+            2,
+            [Item((5,), 1, 1), Item((2,), 4, 4)],
+            Answer.FITS,
+        ),
         ("a gang of whole nodes", (8,), 3, [load.gang((8,), 2, 2), Item((1,), 8, 8)], Answer.FITS),
         ("cpu and memory", (64, 512), 2, [Item((4, 100), 8, 8), Item((16, 24), 4, 4)], Answer.UNSURE),
     ],

@@ -57,10 +57,12 @@ A, R = Admission.ADMITTED, Admission.REFUSED
 @pytest.mark.parametrize(
     ("nodes", "gpus", "claims", "want"),
     [
-        pytest.param(1, 2, [claim("a", 1, gpu=1), claim("b", 7, mig_1g_10gb=1)], [A, A], id="a-gpu-each"),
+        pytest.param(1, 2, [claim("a", 1, gpu=1), claim("b", 1, mig_1g_10gb=1)], [A, A], id="a-gpu-each"),
+        pytest.param(1, 2, [claim("a", 1, gpu=1), claim("b", 2, mig_1g_10gb=1)], [A, R], id="one-on-each-gpu-once"),
         pytest.param(1, 2, [claim("a", 1, gpu=1), claim("b", 8, mig_1g_10gb=1)], [A, R], id="one-slice-too-many"),
         pytest.param(1, 2, [claim("a", 8, mig_1g_10gb=1), claim("b", 1, gpu=1)], [A, R], id="slices-on-both-gpus"),
-        pytest.param(2, 2, [claim("a", 8, mig_1g_10gb=1), claim("b", 1, gpu=2)], [A, A], id="whole-node-kept-whole"),
+        pytest.param(2, 2, [claim("a", 1, mig_1g_10gb=1), claim("b", 1, gpu=2)], [A, A], id="whole-node-kept-whole"),
+        pytest.param(2, 2, [claim("a", 2, mig_1g_10gb=1), claim("b", 1, gpu=2)], [A, R], id="one-slice-on-each-node"),
         pytest.param(
             1, 1, [claim("a", 1, mig_4g_40gb=1), claim("b", 1, mig_1g_10gb=1)], [A, R], id="may-lie-in-the-way"
         ),

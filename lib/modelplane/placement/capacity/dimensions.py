@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -121,6 +121,7 @@ def of(node_class: NodeClass, accounting: Accounting) -> Dimensions:
         axes = tuple(tuple(kinds.index(kind) for kind in family.kinds) for family in families)
         rules = Rules(families, axes, tuple(amount for _, amount in counted))
         draws = _count_counters(counted, rules)
+        rules = replace(rules, bounds=len(counted) - len(kinds))
     if node_class.cpu_millis is not None:
         counted.append((CPU, node_class.cpu_millis))
     if node_class.memory_bytes is not None:
