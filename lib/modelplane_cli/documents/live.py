@@ -1,4 +1,4 @@
-"""What a control plane holds, read through kubectl: the user's own credentials, plug-ins and proxies apply.
+"""The objects of a control plane, read through kubectl with the user's own credentials, plug-ins and proxies.
 
 What may never happen here: anything but reading, a Secret, or a shell.
 """
@@ -12,7 +12,7 @@ from modelplane import names
 from modelplane.errors import InvalidInput
 
 SECONDS = 300
-"""For the whole list of a large fleet over a slow line."""
+"""The time limit of kubectl, sufficient for the list of a large fleet over a slow connection."""
 
 # What our functions compose and observe, beside our own kinds. Secrets are not among them.
 COMPOSED = frozenset(
@@ -38,14 +38,16 @@ COMPOSED = frozenset(
 
 
 def text(context: str) -> str:
-    """Return every object of ours, and what is composed of them, as one JSON list.
+    """Return every object of modelplane.ai and everything composed from them, as one JSON list.
 
     Raises: InvalidInput, in kubectl's own words where it has some.
     """
     served = _kubectl(context, "api-resources", "--verbs=list", "--no-headers", "-o", "name").split()
     ours = sorted(name for name in served if name.partition(".")[2] == names.GROUP)
     if not ours:
-        raise InvalidInput(f"--context {context}: it serves no kind of {names.GROUP}; install the Configuration first")
+        raise InvalidInput(
+            f"--context {context}: the API server serves no kind of {names.GROUP}; install the Configuration first"
+        )
     wanted = [*ours, *sorted(COMPOSED.intersection(served))]
     return _kubectl(context, "get", ",".join(wanted), "--all-namespaces", "-o", "json")
 
@@ -53,7 +55,9 @@ def text(context: str) -> str:
 def _kubectl(context: str, *arguments: str) -> str:
     program = shutil.which("kubectl")
     if program is None:
-        raise InvalidInput(f"--context {context} needs kubectl on PATH; or give files, or - for standard input")
+        raise InvalidInput(
+            f"--context {context} needs kubectl on PATH; install it, or give files or - for standard input"
+        )
     try:
         # An argument list and no shell: a context's name is data.
         done = subprocess.run(  # noqa: S603 - kubectl, its arguments a list and no shell
@@ -66,7 +70,7 @@ def _kubectl(context: str, *arguments: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise InvalidInput(f"--context {context}: kubectl {arguments[0]} has not answered for {SECONDS} s") from None
+        raise InvalidInput(f"--context {context}: kubectl {arguments[0]} did not respond within {SECONDS} s") from None
     if done.returncode != 0:
         said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
         raise InvalidInput(f"--context {context}: kubectl {arguments[0]}: {said}")

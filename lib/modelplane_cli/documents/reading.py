@@ -1,4 +1,4 @@
-"""Documents of files, directories and standard input, each with its place, and what is wrong with them as text.
+"""The documents of files, directories and standard input, with their positions and syntax errors.
 
 What may never happen here: a document that is skipped in silence, or a problem without file and line.
 """
@@ -23,9 +23,9 @@ Json: TypeAlias = Any
 STDIN = "-"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 64 * 1024 * 1024
-"""Of one file; more is a mistake, not a fleet."""
+"""The maximum size of a file. A larger file is a mistake."""
 MAX_DOCUMENTS = 20_000
-"""Of all files together: a fleet of ten thousand clusters. Some milliseconds are spent on each."""
+"""The maximum number of documents in all files, as of ten thousand clusters. Each takes some milliseconds."""
 
 NOT_AN_OBJECT = "is not a Kubernetes object: give apiVersion, kind, metadata"
 
@@ -37,7 +37,7 @@ WARNING = "warning"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with the input. `document` counts from 1 inside its file, 0 for the file as a whole."""
+    """A problem of the input. `document` counts from 1 inside its file. 0 is the file as a whole."""
 
     file: str
     line: int
@@ -60,13 +60,13 @@ class Problem:
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:
-        """Return the sort key: as a reader goes through the files."""
+        """Return the sort key: by file, document and line."""
         return (self.file, self.document, self.line, self.path, self.message)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One Kubernetes object as it was written. `inside` is its path when it was an item of a List."""
+    """A Kubernetes object as it was written. `inside` is its path when it was an item of a List."""
 
     data: dict[str, Json]
     file: str
@@ -90,14 +90,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Everything that was read; problems do not hide the documents that are fine."""
+    """The documents that were read, and the problems of the others."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
 
 
 def parsed(name: str, text: str) -> Input:
-    """Return the documents of a text that is at hand; `name` says where it is from."""
+    """Return the documents of a text. `name` is its source in messages."""
     documents: list[Document] = []
     problems: list[Problem] = []
     _parse(name, text, documents, problems)
@@ -161,7 +161,7 @@ def _is_pipe(name: str) -> bool:
 
 
 def _is_new(here: str, name: str, seen: set[str]) -> bool:
-    """Return whether a folder is no link to one that it is in, nor one that was seen: links may go in circles."""
+    """Return whether a folder is new, and no link to one of its parents. Links may form a cycle."""
     real, inside = os.path.realpath(os.path.join(here, name)), os.path.realpath(here)
     if real in seen or os.path.commonpath((real, inside)) == real:
         return False
@@ -268,6 +268,6 @@ def _items(document: Document, problems: list[Problem]) -> Iterator[Document]:
 
 
 NAME = re.compile(r"(?!\.\.?$)[^/%\x00-\x20\x7f]{1,253}")
-"""A name the API server takes as a path segment, whatever the kind; it may become a file name."""
+"""A name that the API server accepts as a path segment for any kind. It may become a file name."""
 KIND = re.compile(r"[A-Z][A-Za-z0-9]{0,62}")
 API_VERSION = re.compile(r"(?:[a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]{1,62}")

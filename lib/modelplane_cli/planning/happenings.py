@@ -1,4 +1,4 @@
-"""What may happen to a fleet: a drain, a loss, a scaling, an addition."""
+"""The events of a simulation: a drain, a loss, a scaling, an addition."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ DRAIN = {"key": "drain", "value": "true", "effect": "NoExecute"}
 
 
 class Happening(Protocol):
-    """One thing that happens from outside."""
+    """An event from outside the fleet."""
 
     @property
     def words(self) -> str:
-        """Return it as people say it."""
+        """Return the event in words."""
 
     @property
     def is_loss(self) -> bool:
-        """Return whether replicas are taken away by it, and not by anybody's decision."""
+        """Return whether the event itself removes replicas, without a decision of anybody."""
 
     def strike(self, rehearsal: Rehearsal) -> None:
-        """Make it happen. Raises: InvalidInput for what is not there to happen to."""
+        """Apply the event. Raises: InvalidInput when its subject does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """A cluster gets a NoExecute taint."""
+    """A drain: a cluster gets a NoExecute taint."""
 
     cluster: str
     is_loss = False
 
     @property
     def words(self) -> str:
-        """Return it as people say it."""
+        """Return the event in words."""
         return f"drain {self.cluster}"
 
     def strike(self, rehearsal: Rehearsal) -> None:
@@ -61,7 +61,7 @@ class Drain:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Clusters are gone for good, at once: nothing on them answers, and their InferenceClusters are deleted."""
+    """The permanent loss of clusters at once: nothing on them responds, and their InferenceClusters are deleted."""
 
     clusters: tuple[str, ...]
     label: tuple[str, str] | None = None
@@ -69,13 +69,13 @@ class Loss:
 
     @property
     def words(self) -> str:
-        """Return it as people say it."""
+        """Return the event in words."""
         if self.label is None:
             return f"lose {' and '.join(self.clusters)}"
         return f"lose all with {self.label[0]}={self.label[1]}"
 
     def strike(self, rehearsal: Rehearsal) -> None:
-        """Take the clusters away."""
+        """Remove the clusters."""
         found = tuple(self._labelled(rehearsal)) if self.label is not None else self.clusters
         for name in found:
             cluster_key(rehearsal, name)
@@ -91,7 +91,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """A deployment wants another number of replicas."""
+    """A scaling: a deployment wants another number of replicas."""
 
     deployment: Deployment
     replicas: int
@@ -99,11 +99,11 @@ class Scaling:
 
     @property
     def words(self) -> str:
-        """Return it as people say it."""
+        """Return the event in words."""
         return f"scale {self.deployment} to {self.replicas}"
 
     def strike(self, rehearsal: Rehearsal) -> None:
-        """Write the number, as the scale subresource does."""
+        """Write the number of replicas, as the scale subresource does."""
         key = self.deployment.key
         resource = rehearsal.store.get(key)
         if resource is None:
@@ -115,14 +115,14 @@ class Scaling:
         if owner is not None:
             raise InvalidInput(
                 f"ModelDeployment {self.deployment} is composed by {owner.get('kind')} {owner.get('name')}, which "
-                "writes its replicas; change that one, with --add"
+                "writes its replicas; change that object with --add"
             )
         rehearsal.store.put({**resource, "spec": {**(resource.get("spec") or {}), "replicas": self.replicas}})
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Documents are applied on top of what is there."""
+    """An addition: documents are applied to the existing state."""
 
     path: str
     objects: Mapping[Key, Mapping[str, Json]]
@@ -130,7 +130,7 @@ class Addition:
 
     @property
     def words(self) -> str:
-        """Return it as people say it."""
+        """Return the event in words."""
         return f"add {self.path}"
 
     def strike(self, rehearsal: Rehearsal) -> None:

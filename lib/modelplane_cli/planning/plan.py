@@ -1,4 +1,4 @@
-"""A plan: where every replica of a settled world is, what pools hold and cost, and what changed on the way there."""
+"""A plan: the placement of every replica of a settled world, the use and cost of pools, and the changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RETAINED, NEW, MOVED = "retained", "new", "moved"
 
 @dataclass(frozen=True, slots=True)
 class ReplicaRow:
-    """One replica. `state` is against the beginning; `nodes` per role in the order of its roles."""
+    """A replica. `state` compares it with the beginning. `nodes` are in the order of its roles."""
 
     observed: ObservedReplica
     state: str
@@ -39,7 +39,7 @@ class ReplicaRow:
 
 @dataclass(frozen=True, slots=True)
 class Unschedulable:
-    """Replicas that are wanted and have no place, in the words of the deployment's status."""
+    """Desired replicas without a placement, as the deployment's status describes them."""
 
     count: int
     message: str
@@ -49,7 +49,7 @@ class Unschedulable:
 
 @dataclass(frozen=True, slots=True)
 class DeploymentRow:
-    """One deployment. `blocked` says of each replica that should move and cannot why not."""
+    """A deployment. `blocked` holds a message for each replica that must move but cannot."""
 
     id: Deployment
     wanted: int
@@ -62,7 +62,7 @@ class DeploymentRow:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a plan says. `pools_before` are the pools as the beginning published them."""
+    """The content of a plan. `pools_before` are the pools as published at the beginning."""
 
     deployments: tuple[DeploymentRow, ...]
     pools: tuple[PoolUse, ...]
@@ -71,7 +71,7 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Return whether everything wanted is placed where it may be, and nobody was disrupted on the way."""
+        """Return whether all desired replicas hold a valid placement and none was interrupted."""
         settled = all(row.unschedulable is None and not row.blocked for row in self.deployments)
         return settled and not any(change.disrupts for change in self.changes)
 
@@ -105,7 +105,7 @@ def deployments(store: Store) -> list[Deployment]:
 def rows(
     world: World, lineage: Lineage, about: Iterable[Deployment], documents: Documents | None
 ) -> Iterator[DeploymentRow]:
-    """Yield one row per deployment; where `documents` is None without what would make missing replicas fit."""
+    """Yield one row for each deployment. Without `documents` no change is searched for missing replicas."""
     replicas: dict[Deployment, list[ObservedReplica]] = {}
     for replica in lineage.after.values():
         replicas.setdefault(replica.deployment, []).append(replica)
@@ -158,7 +158,7 @@ def _state(lineage: Lineage, replica: ObservedReplica) -> str:
 
 
 def _unwell(world: World, id_: Deployment) -> Decision | None:
-    """Return what a deployment that is not ready is decided from, None of one that is well or cannot be read."""
+    """Return the decision of a deployment that is not ready, None for one that is ready or cannot be read."""
     ready = conditions.find(world.store.get(id_.key) or {}, "Ready")
     if ready is not None and ready.get("status") == "True":
         return None
@@ -169,7 +169,7 @@ def _unwell(world: World, id_: Deployment) -> Decision | None:
 
 
 def _amended(world: World, decided: Decision, found: placement.Plan, documents: Documents) -> Mapping[str, Json] | None:
-    """Return the closest miss with what to write into which document, None where there is none."""
+    """Return the closest miss with the operations on the documents, None without one."""
     if found.shortfall is not None and found.shortfall.closest is None:
         # Perhaps one of the clusters whose labels do not match, which the function does not see.
         decided = decision.widened(world.store, decided)
@@ -211,7 +211,7 @@ def _unschedulable(
 
 
 def _told(failures: Sequence[verdict.Failure]) -> str:
-    """Return the failures in words; what Crossplane says only repeats what a function refused is said once."""
+    """Return the failures in words. Crossplane's repetition of a function's refusal is left out."""
     said = [one.message for one in failures if one.condition != "Synced" and one.message]
     return "; ".join(
         f"{one.reason}: {one.message}" if one.message else one.reason
@@ -233,7 +233,7 @@ def _reason(entry: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def cost(uses: Iterator[PoolUse] | tuple[PoolUse, ...]) -> dict[str, tuple[Decimal, Decimal]]:
-    """Return, per currency, the price per hour of the nodes that carry something and of all that are there."""
+    """Return the price per hour of the nodes in use and of all existing nodes, by currency."""
     found: dict[str, tuple[Decimal, Decimal]] = {}
     for use in uses:
         if use.cost_per_node_hour is None:

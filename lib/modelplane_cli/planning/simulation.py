@@ -1,4 +1,4 @@
-"""What happenings do to a fleet, one after the other: each settled by the real functions before the next."""
+"""The effects of events on a fleet. The real functions settle each event before the next."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One happening and what came of it; `stages` tell in order who was placed, served and went."""
+    """An event and its effects. `stages` list in order which replicas were placed, served and removed."""
 
     event: str
     is_loss: bool
@@ -49,23 +49,23 @@ class Step:
 
     @property
     def moved(self) -> tuple[Change, ...]:
-        """Return the replicas that another one stands for now."""
+        """Return the replicas that have a successor now."""
         return tuple(change for change in self.changes if change.action is Action.MOVED)
 
     @property
     def lost(self) -> tuple[Change, ...]:
-        """Return the replicas that ceased to serve before another one served in their stead, if any did."""
+        """Return the replicas that stopped serving before a successor served, if any did."""
         return tuple(change for change in self.changes if change.disrupts)
 
     @property
     def fits(self) -> bool:
-        """Return whether everything wanted has a place, and nobody's decision interrupted anything."""
+        """Return whether all desired replicas have a placement and no decision interrupted one."""
         return not self.unplaced and (self.is_loss or not self.lost)
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """All steps, and the plan from the beginning to the end."""
+    """The steps, and the plan from the beginning to the end."""
 
     steps: tuple[Step, ...]
     after: Plan
@@ -73,7 +73,7 @@ class Simulation:
 
     @property
     def fits(self) -> bool:
-        """Return whether every step, and what it leads to, is fine."""
+        """Return whether every step and the resulting plan fit."""
         return all(step.fits for step in self.steps) and all(
             row.unschedulable is None and not row.blocked for row in self.after.deployments
         )
@@ -128,7 +128,7 @@ def _unplaced(made: Iterable[DeploymentRow], found: Iterable[Change]) -> Iterato
             continue
         said = [missing.message] if missing is not None else []
         if missing is None and gone:
-            said.append(f"{gone[0].cluster} is lost, and what stood there is held until other clusters can be seen")
+            said.append(f"{gone[0].cluster} is lost; its replicas are held until other clusters are listed")
         stuck = [blocked.partition(" ")[0] for blocked in row.blocked]
         names_ = dict.fromkeys((*(replica.name for replica in gone), *stuck))
         yield Unplaced(row.id, count, tuple(names_), "; ".join((*said, *row.blocked)), len(stuck))
@@ -153,14 +153,14 @@ def _said(before: ObservedReplicas, after: ObservedReplicas) -> Iterator[str]:
             whose = f" as the successor of {replica.replaces}" if replica.replaces else ""
             yield f"{name} is placed on {replica.cluster}{whose}"
         elif old.written != replica.written:
-            yield f"{name} is written anew on {replica.cluster}"
+            yield f"{name} is rewritten on {replica.cluster}"
         if replica.serves and not served:
             yield f"{name} serves on {replica.cluster}"
         elif served and not replica.serves:
-            yield f"{name} serves no longer on {replica.cluster}"
+            yield f"{name} no longer serves on {replica.cluster}"
     for id_, replica in before.items():
         if id_ not in after:
-            yield f"{names.qualified(id_.namespace, replica.name)} goes from {replica.cluster}"
+            yield f"{names.qualified(id_.namespace, replica.name)} is removed from {replica.cluster}"
 
 
 # --- as JSON ----------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def encode_step(step: Step) -> dict[str, Json]:
 
 
 def encode_unplaced(one: Unplaced) -> dict[str, Json]:
-    """Return replicas without a place as JSON."""
+    """Return replicas without a placement as JSON."""
     return {
         "namespace": one.deployment.namespace,
         "name": one.deployment.name,

@@ -1,4 +1,4 @@
-"""Documents turned into a settled world: everything that would exist, and what happened on the way there."""
+"""The settled world of documents: all resulting objects, and the record of how they came about."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Json: TypeAlias = Any
 
 
 class Assume(StrEnum):
-    """What is taken for granted about controllers that do not run offline."""
+    """The assumption about controllers that do not run offline."""
 
     READY = "ready"
-    """What is composed comes up."""
+    """Composed workloads come up."""
     NOTHING = "nothing"
     """Only what the documents observe has happened."""
 
@@ -49,7 +49,7 @@ class World:
         return [key for kind in self.definitions for key in self.store.of_kind(kind.group, kind.kind)]
 
     def wanted(self) -> list[Key]:
-        """Return the composites that nothing composes: what people asked for."""
+        """Return the composites that people wrote: those without an owner."""
         return [key for key in self.composites() if controller_of(self.store.get(key) or _NOTHING) is None]
 
     def children(self, key: Key) -> list[Key]:

@@ -1,4 +1,4 @@
-"""What happened on the way, besides the objects: deletions, events, and bugs of our own."""
+"""The record of a settled world besides its objects: deletions, events, and internal errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from modelplane_cli.simulator.store import Key
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """An object that a function no longer wants, and what went with it."""
+    """An object that a function no longer desires, with the objects deleted along with it."""
 
     key: Key
     owner: Key
@@ -28,7 +28,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """Our own function did what it may not do."""
+    """An internal error of one of our functions."""
 
     about: Key
     message: str
@@ -41,7 +41,7 @@ class Bug:
 
 @dataclass(slots=True)
 class Record:
-    """What happened besides the objects: deletions in order, and events and bugs without doubles."""
+    """Deletions in order, and events and internal errors without duplicates."""
 
     deletions: list[Deletion] = field(default_factory=list)
     events: dict[Event, None] = field(default_factory=dict)

@@ -15,15 +15,15 @@ from modelplane_cli.simulator.record import Bug, Record
 from modelplane_cli.simulator.store import Key, Object, Store
 
 Assume = Callable[[Store], list[Key]]
-"""Writes what other controllers would report by now; returns the objects that changed."""
+"""A function that writes the reports of other controllers, and returns the changed objects."""
 
 MAX_ROUNDS = 1000
-"""Of a fleet that changes one replica at a time, the longest way that was worth waiting for."""
+"""The maximum number of rounds, for a fleet that changes one replica at a time."""
 
 _NAMED = 8
 
 Told = Callable[[str], None]
-"""Hears what is being done, for people who wait."""
+"""A function that receives progress messages."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Settled:
 
 @dataclass(slots=True)
 class _History:
-    """Content of the store by round, to tell a state that came back from one that is new.
+    """The content of the store by round, by which a repeated state is recognised.
 
     A state is told by how it differs from the beginning, so that a large store at rest costs nothing.
     """
@@ -76,7 +76,7 @@ def _digest(key: Key, resource: Object | None) -> int:
 
 
 def untold(_words: str) -> None:
-    """Tell nobody."""
+    """Ignore a progress message."""
 
 
 Enough = Callable[[], bool]

@@ -1,4 +1,4 @@
-"""Whether the world holds what people asked for, and if not, why: in their words and with the object's own reasons."""
+"""The failures of a world: the conditions of written objects that are not as desired, with their reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUMMARY = frozenset({"Ready"})
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One condition that is not as wanted."""
+    """A condition that is not as desired."""
 
     about: Key
     condition: str
@@ -31,13 +31,13 @@ class Failure:
     message: str
 
     def __str__(self) -> str:
-        """Return one line: the object, the condition and what the function says of it."""
+        """Return one line with the object, the condition and its message."""
         said = f": {self.message}" if self.message else ""
         return f"{self.about}: {self.condition} is {self.status} ({self.reason}){said}"
 
 
 def failures(world: World) -> list[Failure]:
-    """Return what is not as people asked for it, object by object.
+    """Return the failures of the objects that people wrote.
 
     With nothing assumed, only decisions count (placed, accepted, synced), not whether pods are up.
     """
@@ -45,7 +45,7 @@ def failures(world: World) -> list[Failure]:
 
 
 def of(world: World, key: Key) -> list[Failure]:
-    """Return the conditions of one composite that are not as wanted; a summary only where nothing else explains.
+    """Return the conditions of a composite that are not as desired. A summary is used only without a better one.
 
     A composite that is ready is as wanted, whatever else it leaves unknown.
     """

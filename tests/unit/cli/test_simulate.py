@@ -41,7 +41,7 @@ def test_a_drain_places_successors_first_and_loses_nothing(tmp_path: Path) -> No
     for change in step["moved"]:
         old, new = f"ml-team/{change['replica']}", f"ml-team/{change['successor']}"
         order = [said for stage in step["stages"] for said in stage]
-        assert order.index(f"{new} serves on b") < order.index(f"{old} goes from a"), "a successor serves first"
+        assert order.index(f"{new} serves on b") < order.index(f"{old} is removed from a"), "a successor serves first"
 
 
 def test_a_drain_moves_one_at_a_time(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_loss_is_lost_and_replaced_elsewhere(tmp_path: Path) -> None:
     assert (lost["from"]["cluster"], lost["to"]["cluster"], lost["interrupted"]) == ("a", "b", True)
     assert lost["why"] == "cluster a is lost"
     assert step["unplaced"] == []
-    assert step["stages"][0] == [f"ml-team/{lost['replica']} serves no longer on a"]
+    assert step["stages"][0] == [f"ml-team/{lost['replica']} no longer serves on a"]
 
 
 def test_a_loss_that_does_not_fit_is_unplaced(tmp_path: Path) -> None:
