@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,6 +81,8 @@ DESCRIPTIONS_ALLOWED = {
 _OPENING = re.compile(r"(What|Which|Whether|How|Who|Whom|Where|When|Why|It|They|Its|Their)\b")
 
 _MESSAGE_WORD = re.compile("|".join(rf"\b(?:{word})\b" for word in MESSAGE_WORDS), re.IGNORECASE)
+# A question word begins no sentence of a reference: the noun it is about does, or "Return" and that noun.
+_NO_NOUN = re.compile(r"(?:What|Which|Whether|Why|How|Where|When|Who|Whoever)\b|Return (?:what|which|why|who|where)\b")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # kubecel speaks of CEL, and the package builder of archives: neither knows a thing of the glossary.
 _MESSAGE_ROOMS = ("lib/modelplane", "lib/modelplane_cli", "functions/modelplane_functions")
@@ -136,6 +139,23 @@ def _wrong_openings(where: str, text: str) -> list[str]:
     return [f"{where}: {text}: begin with the noun"] if _OPENING.match(text) else []
 
 
+def _public_docstrings(tree: ast.Module) -> Iterator[str]:
+    """Yield the docstrings of the module, of its public classes and functions, and of its attributes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            text = ast.get_docstring(node)
+            if text is not None and not getattr(node, "name", "").startswith("_"):
+                yield text
+            # A literal below an assignment describes the attribute.
+            yield from (
+                str(below.value.value)
+                for above, below in pairwise(node.body)
+                if isinstance(above, ast.Assign | ast.AnnAssign)
+                and isinstance(below, ast.Expr)
+                and isinstance(below.value, ast.Constant)
+            )
+
+
 def _wrong_classes(classes: Iterator[Class]) -> list[str]:
     return [
         f"{one.module}: {one.name}: say {CLASS_WORDS[part]}"
@@ -182,6 +202,15 @@ def test_descriptions_of_the_api_use_the_words_of_the_glossary() -> None:
 
 def test_descriptions_of_the_api_begin_with_their_noun() -> None:
     assert [wrong for where, text in _definitions() for wrong in _wrong_openings(where, text)] == []
+
+
+def test_public_docstrings_begin_with_their_noun() -> None:
+    assert [
+        f"{module}: {text.splitlines()[0]}"
+        for module, tree in _modules("lib/modelplane")
+        for text in _public_docstrings(tree)
+        if _NO_NOUN.match(text)
+    ] == []
 
 
 def test_no_class_name_stands_in_two_modules_of_placement_and_devices() -> None:
@@ -245,3 +274,19 @@ def test_a_description_with_another_word_is_found(text: str, words: list[str]) -
         for wrong in (*_wrong_words("x.yaml", said), *_wrong_openings("x.yaml", said))
     ]
     assert [wrong.rpartition(": ")[2].removeprefix("say ") for wrong in found] == words
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        pytest.param('"""What is placed."""', True, id="a-module"),
+        pytest.param('class A:\n    """Whether it fits."""', True, id="a-class"),
+        pytest.param('def f():\n    """Return what is left."""', True, id="a-function"),
+        pytest.param('LIMIT = 3\n"""How many are shown."""', True, id="an-attribute"),
+        pytest.param('def _f():\n    """What is left."""', False, id="a-private-function"),
+        pytest.param('def f():\n    """Return whether it fits."""', False, id="return-whether"),
+        pytest.param('def f():\n    """Whatever the order."""', False, id="only-whole-words"),
+    ],
+)
+def test_a_docstring_that_begins_with_a_question_word_is_found(source: str, *, found: bool) -> None:
+    assert any(_NO_NOUN.match(text) for text in _public_docstrings(ast.parse(source))) is found

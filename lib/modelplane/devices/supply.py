@@ -55,9 +55,9 @@ class _Flow:
     def _augment(self, want: int, most: int) -> int:
         """Return how many devices came to the want along the shortest way from a kind that has some left."""
         came: dict[int, int] = {}
-        """By kind, the want that would take of it."""
+        """The want that would take devices of each kind."""
         gave: dict[int, int] = {want: -1}
-        """By want, the kind that it would give up; the first gives up none."""
+        """The kind that each want would give up; the first gives up none."""
         queue = [want]
         for taker in queue:
             for kind in self._usable[taker]:

@@ -25,7 +25,7 @@ class Role(StrEnum):
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Return where the role stands, from the root of a deployment's document and of a replica's alike."""
+        """Return the path of the role from the root of a deployment or a replica."""
         return ("spec", "prefill") if self is Role.PREFILL else ("spec",)
 
 

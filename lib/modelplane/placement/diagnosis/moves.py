@@ -1,16 +1,14 @@
-"""The smallest set of moves after which a replica that is missing has a place, where no cluster takes it as things are.
+"""Moves that make room: the smallest set of them after which a missing replica has a place.
 
-The search goes backwards from the place that is wanted: whose leaving would make room there, where could those go, and
-who would have to leave for them. It deepens over the number of replicas moved, so the first answer is a smallest one;
-one by which nobody is interrupted comes before one of any size by which somebody is. Replicas of one deployment that
-hold the same at one place are one choice. What is found is then made for real on a copy (`relocation`), one move after
-the other, and is told only where every successor had a place while its predecessor stood and the scheduler itself then
-places more.
+The search goes backwards from a wanted place: it finds replicas whose move would make room there, places for them, and
+replicas that would have to move for these. It deepens over the number of moves, so the first answer is a smallest one.
+An answer without interruption is preferred to any answer with one. Replicas of one deployment with equal holdings at
+one place are one choice. The moves are then made one by one on a copy (`relocation`). They are reported only if every
+successor had a place before its predecessor was removed and the scheduler then places more replicas.
 
-Cost: nothing but a few boards where nothing is found at once; at most `TRIALS_MAX` questions whether a replica fits
-between some others, each a packing at most, most of them remembered. With `MOVES_MAX` moves, r choices of replicas per
-cluster and c places there are up to c * r ** MOVES_MAX of them, so that a large fleet is not searched to the end: the
-answer says whether it was.
+Cost: a few boards, and at most `TRIALS_MAX` trials if a replica fits, each at most a packing and most of them cached.
+With `MOVES_MAX` moves, r choices of replicas per cluster and c places there are up to c * r ** MOVES_MAX trials, so a
+large fleet is not searched completely, and the answer says so.
 """
 
 from __future__ import annotations
@@ -32,17 +30,17 @@ from modelplane.placement.scheduling.board import Board
 from modelplane.placement.snapshot import CurrentReplica, Fleet
 
 MOVES_MAX = 3
-"""Replicas moved for one that is missing."""
+"""Limit of the replicas that are moved for one missing replica."""
 TRIALS_MAX = 20_000
-"""Questions asked before a search is given up; a second or two, most of the answers being remembered."""
+"""Limit of the trials of one search, about one or two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The moves in the order in which they can be made, and where the missing replica then goes.
+    """The moves in a possible order, and the place of the missing replica after them.
 
-    Without moves `place` is None: then none of up to `MOVES_MAX` help, or, not `decided`, none was found within the
-    bound of the search. With them, not `decided` says that there may be a better set.
+    Without moves `place` is None: no set of up to `MOVES_MAX` moves helps or, if not `decided`, none was found within
+    the limit of the search. With moves, not `decided` means that a better set may exist.
     """
 
     moves: tuple[Move, ...] = ()
@@ -57,25 +55,25 @@ class Moves:
 def smallest_moves(scene: Scene, asker: str, blocked: str = "", trials_max: int = TRIALS_MAX) -> Moves:
     """Return the moves after which one more replica of the deployment `asker` has a place.
 
-    `blocked` is a replica of it that should leave its place and finds none, empty where one is missing.
+    `blocked` is a replica of the deployment that should move and has no place, empty if a replica is missing.
     Shape: independent of the order of every input.
     """
     return _Search(scene, asker, blocked, trials_max).run()
 
 
 class _Bound(Exception):
-    """The search has asked as much as it may."""
+    """The search reached its limit."""
 
 
 class _Ground(NamedTuple):
-    """The ledgers of all pools; `changed` are those that are not as they were published."""
+    """The ledgers of all pools; `changed` are those that differ from the published ones."""
 
     base: Mapping[tuple[str, str], Ledger]
     changed: Mapping[tuple[str, str], Ledger]
 
     @classmethod
     def of(cls, fleet: Fleet) -> _Ground:
-        """Return what the clusters published."""
+        """Return the ledgers that the clusters published."""
         base = {
             (cluster.name, pool.name): ledger.of(pool, dimensions.of(pool.node_class, cluster.accounting))
             for cluster in fleet.clusters
@@ -85,7 +83,7 @@ class _Ground(NamedTuple):
         return cls(base, {})
 
     def plus(self, place: Location) -> _Ground | None:
-        """Return the ground with a replica at a place, None where it does not fit."""
+        """Return the ledgers with a replica at a place, None if it does not fit."""
         changed = dict(self.changed)
         for holding in place.holdings:
             key = (place.cluster, holding.pool)
@@ -99,7 +97,7 @@ class _Ground(NamedTuple):
         return self._replace(changed=changed)
 
     def minus(self, place: Location) -> _Ground | None:
-        """Return the ground without a replica at a place, None where it is not counted there."""
+        """Return the ledgers without a replica at a place, None if it is not counted there."""
         changed = dict(self.changed)
         for holding in place.holdings:
             key = (place.cluster, holding.pool)
@@ -112,7 +110,7 @@ class _Ground(NamedTuple):
 
 
 class _Mover:
-    """Where replicas of one deployment may be, with the counts as they are while replicas are moved on paper."""
+    """The places for replicas of one deployment, with the counts during the search."""
 
     def __init__(self, fleet: Fleet, party: Party, without: str = "") -> None:
         self.party = party
@@ -124,14 +122,14 @@ class _Mover:
         self._places: tuple[Location, ...] | None = None
 
     def allows(self, name: str, *, is_last: bool) -> bool:
-        """Return whether counts allow one more on a cluster; spread is asked when no other is without a place."""
+        """Return whether counts allow one more replica on a cluster. Spread is checked for the last one."""
         if self.board.counted_out(name) is not None:
             return False
         return not is_last or relocation.may_stand(self.board, self._countable, name)
 
     @property
     def places(self) -> tuple[Location, ...]:
-        """Return every place that would do if nobody stood there, those first that the scheduler would take."""
+        """Return every place on empty pools that serves the deployment, in the order of the scheduler."""
         if self._places is None:
             ordered = sorted(self._eligible, key=self._order)
             self._places = tuple(place for name in ordered for place in self._on(name))
@@ -162,7 +160,7 @@ _NOWHERE = Location("", ())
 
 
 class _Unplaced(NamedTuple):
-    """A replica that needs a place: one that is missing (`name` empty or that of a blocked one), or one evicted."""
+    """A replica that needs a place: a missing one without `name`, a blocked one, or one that has to move."""
 
     mover: _Mover
     name: str
@@ -175,7 +173,7 @@ class _Choice(NamedTuple):
 
 
 class _Search:
-    """One search. The boards of the deployments change while it goes on, and are as they were when it comes back."""
+    """A search. It changes the boards of the deployments and restores them."""
 
     def __init__(self, scene: Scene, asker: str, blocked: str, trials_max: int) -> None:
         self._scene, self._asker, self._blocked = scene, asker, blocked
@@ -184,7 +182,7 @@ class _Search:
         self._residents = _residents(scene, f"{scene.parties[asker].intent.namespace}/{blocked}")
 
     def run(self) -> Moves:
-        """Return the first set of moves that stands the test."""
+        """Return the first set of moves that is confirmed."""
         interrupting: Moves | None = None
         mover = self._movers[self._asker] = _Mover(self._scene.fleet, self._scene.parties[self._asker], self._blocked)
         unplaced = _Unplaced(mover, self._blocked, _NOWHERE)

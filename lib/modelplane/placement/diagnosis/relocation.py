@@ -1,7 +1,7 @@
-"""Replicas moved on paper: the fleet, and what deployments have of it, after one replica stands elsewhere.
+"""Relocation of replicas on a copy of the fleet.
 
-A move is made as it would be made for real: the successor is put down while the replica that it succeeds still stands,
-and is judged as if that one were gone. Nothing here searches.
+A move is made as the scheduler makes it: the successor is placed while its predecessor still holds its place, and is
+judged as if the predecessor were gone. The module does not search.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from modelplane.placement.snapshot import (
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A deployment whose replicas may be moved, or that misses some: what one needs, where it may be, what there is."""
+    """A deployment whose replicas may be moved, or that misses some: its demand, its intent and its replicas."""
 
     demand: Demand
     intent: Intent
@@ -43,12 +43,12 @@ class Party:
         return names.qualified(self.intent.namespace, self.intent.deployment)
 
     def replica_key(self, name: str) -> str:
-        """Return `namespace/name` of one of its replicas."""
+        """Return `namespace/name` of a replica of the deployment."""
         return names.qualified(self.intent.namespace, name)
 
 
 class Location(NamedTuple):
-    """A cluster, and what a replica takes of its pools."""
+    """A cluster, and the holdings of a replica there."""
 
     cluster: str
     holdings: tuple[Holding, ...]
@@ -61,9 +61,9 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One replica of a deployment (`party`) that goes from one place to another.
+    """A move of one replica of a deployment (`party`) from one place to another.
 
-    `makes_way`: it goes before its successor has a place, so that it is interrupted.
+    A replica that `makes_way` is deleted before its successor has a place, so that it is interrupted.
     """
 
     party: str
@@ -85,14 +85,14 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A fleet whose ledgers count every replica of the parties, and the parties by key; nothing is refused yet."""
+    """A fleet whose ledgers count every replica of the parties, and the parties by key. It has no refusals."""
 
     fleet: Fleet
     parties: Mapping[str, Party]
 
     @classmethod
     def of(cls, fleet: Fleet, parties: Iterable[Party]) -> Scene:
-        """Return the scene in which what is proposed and not yet published is counted as well."""
+        """Return the scene, which also counts replicas that are proposed and not published yet."""
         before = {cluster.name: cluster for cluster in fleet.clusters}
         # What a cluster refused holds nothing and is judged anew once something has moved, so it is simply missing.
         told = tuple(replace(cluster, refused={}) for cluster in fleet.clusters)
@@ -108,11 +108,11 @@ class Scene:
         return scene
 
     def with_standing(self, key: str, place: Location) -> Scene:
-        """Return the scene with a replica standing at a place, beside wherever else it stands."""
+        """Return the scene with a replica added at a place; it keeps its other places."""
         return self._with_cluster(place.cluster, lambda cluster: _standing(cluster, key, place.holdings))
 
     def without(self, key: str, place: Location) -> Scene:
-        """Return the scene with a replica gone from a place."""
+        """Return the scene with a replica removed from a place."""
         return self._with_cluster(place.cluster, lambda cluster: _gone(cluster, place.holdings))
 
     def _with_cluster(self, name: str, changed: Callable[[Cluster], Cluster]) -> Scene:
@@ -120,9 +120,9 @@ class Scene:
         return replace(self, fleet=replace(self.fleet, clusters=clusters))
 
     def takes(self, move: Move) -> bool:
-        """Return whether the target takes the successor as things stand, the replica itself counting nowhere.
+        """Return whether the target takes the successor. The predecessor does not count for limits and spread.
 
-        Only its devices count, unless it has made way: they are on the ledgers.
+        Its devices are on the ledgers and still count, unless it has made way.
         """
         party = self.parties[move.party]
         board = Board(self.fleet, party.demand, party.intent)
@@ -133,7 +133,7 @@ class Scene:
         )
 
     def moved(self, move: Move) -> Scene:
-        """Return the scene in which the successor stands, and the replica that it succeeds is gone."""
+        """Return the scene after the move: the successor holds its place and its predecessor is gone."""
         scene = self.with_standing(move.key, move.target)
         if not move.makes_way:
             scene = scene.without(move.key, move.source)
@@ -150,13 +150,13 @@ class Scene:
         return replace(scene, parties={**scene.parties, party.key: after})
 
     def lacks(self, key: str) -> int:
-        """Return how many replicas of a deployment the scheduler finds no place for, and how many it cannot move."""
+        """Return the number of replicas of a deployment that have no place or cannot move."""
         party = self.parties[key]
         plan, missing, _ = scheduler.decide(self.fleet, party.demand, party.intent, party.current)
         return missing + len(plan.blocked)
 
     def filled(self, key: str) -> tuple[Scene, tuple[Location, ...]]:
-        """Return the scene with what the scheduler places now of a deployment, and where: admitted, and serving."""
+        """Return the scene with the replicas that the scheduler now places, admitted and ready, and their places."""
         party, scene, places = self.parties[key], self, []
         plan = scheduler.decide(self.fleet, party.demand, party.intent, party.current).plan
         left = {one.name for one in plan.shed}
@@ -179,7 +179,7 @@ def count(board: Board, party: Party, *, without: str = "") -> None:
 
 
 def may_stand(board: Board, countable: tuple[frozenset[str], ...], name: str) -> bool:
-    """Return whether a cluster may take one more replica whatever its devices: filters, limits and spread."""
+    """Return whether filters, limits and spread constraints allow one more replica on a cluster."""
     if name not in board.clusters or board.barred(name) is not None or board.counted_out(name) is not None:
         return False
     domain = board.domain(name)
@@ -187,7 +187,7 @@ def may_stand(board: Board, countable: tuple[frozenset[str], ...], name: str) ->
 
 
 def has_room(board: Board, place: Location) -> bool:
-    """Return whether the pools serve what would be held of them, and have room for it beside all that stands there."""
+    """Return whether the pools serve the holdings and have room for them beside all others."""
     pools = {pool.name: index for index, (pool, _) in enumerate(board.serving(place.cluster))}
     states = list(board.ledgers(place.cluster))
     for position, (role, holding) in enumerate(zip(board.table.demand.roles, place.holdings, strict=True)):
@@ -227,7 +227,7 @@ def _with(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
 
 
 def without(pool: Pool, holdings: tuple[Holding, ...]) -> Pool:
-    """Return the pool without what it published for some holdings; what is not found there was not published."""
+    """Return the pool without the published allocations of some holdings. Holdings that it lacks are ignored."""
     left: tuple[Allocation, ...] = pool.allocations
     for holding in holdings:
         if holding.pool != pool.name:
