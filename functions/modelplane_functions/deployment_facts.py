@@ -6,6 +6,7 @@ cannot be read becomes a fault with a message, unless the deployment's author mu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,7 @@ from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.placement.snapshot import Cluster, Current, Fleet, Intent
 from modelplane.render.backends import selection
+from modelplane.render.backends.selection import Choice, Standing
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
 from modelplane_functions import replicas, selectors
@@ -48,12 +50,19 @@ class Facts:
     fleet: Fleet
     classes: Mapping[str, NodeClass]
     own: replicas.Own
+    choice: Choice
     faults: tuple[str, ...]
 
     @property
     def current(self) -> Current:
         """Return the deployment's own replicas."""
         return self.own.current
+
+    @property
+    def settled_backend(self) -> str | None:
+        """Return the backend to report, None when no cluster was asked: the first cluster may offer another one."""
+        is_guess = not self.fleet.clusters and self.choice.reason == "ByCapability"
+        return None if is_guess else self.choice.backend
 
 
 def requirements(observed: Observed) -> dict[str, Requirement]:
@@ -90,7 +99,8 @@ def read(observed: Observed) -> Facts:
     selectors.check(observed.spec, classes=observed.required[CLASSES])
     classes, faults = _classes(observed)
     clusters = _clusters(observed, classes)
-    backend = _backend(observed, workload, clusters)
+    choice = _choice(observed, workload, clusters)
+    backend = str(choice.backend)
     decision = replicas.Decision(workload, backend, {cluster.name: cluster for cluster in clusters})
     own = replicas.own(observed, decision, observed.required[NAMESAKES], _documents(observed))
     faults += tuple(
@@ -111,6 +121,7 @@ def read(observed: Observed) -> Facts:
         fleet=Fleet(clusters, received=bool(clusters) or not own.current.replicas),
         classes=classes,
         own=own,
+        choice=choice,
         faults=faults + tuple(repair.message for _, repair in sorted(own.repairs.items())),
     )
 
@@ -176,24 +187,29 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
     return classes, tuple(faults)
 
 
-def _backend(observed: Observed, workload: Workload, clusters: tuple[Cluster, ...]) -> str:
+def _choice(observed: Observed, workload: Workload, clusters: tuple[Cluster, ...]) -> Choice:
     """Return the named backend, else the one chosen before, else the clusters' choice among the capable ones.
 
     Raises: InvalidInput or Unsupported when no backend can serve the workload (the author's fault).
     """
-    choice = selection.select(
-        workload,
+    running = Counter(_backend_of(child) for child in replicas.living_of(observed).values())
+    running.pop("", None)
+    standing = Standing(
         named=Field(observed.spec, ("spec",)).at("backend").optional(),
-        current=sticky_backend(observed),
-        offers=[cluster.backends for cluster in clusters],
+        # A status that was lost does not move what runs.
+        current=seen.text(observed.status.get("backend"))
+        or max(running, key=lambda name: (running[name], name), default=None),
+        is_placed=bool(running),
+        spec={**observed.spec, "engine": {"type": str(workload.engine)}},
     )
+    choice = selection.select(workload, standing, [cluster.backends for cluster in clusters])
     if choice.backend is not None:
-        return choice.backend
+        return choice
     if len(choice.refusals) == 1:
         raise next(iter(choice.refusals.values()))
     raise Unsupported(choice.message, reason="NoCapableBackend")
 
 
-def sticky_backend(observed: Observed) -> str | None:
-    """Return the backend that the deployment reported before, None when it reported none."""
-    return seen.text(observed.status.get("backend")) or None
+def _backend_of(child: Resource) -> str:
+    """Return the backend of an observed replica, empty if it cannot be read."""
+    return seen.text(seen.at(child, "spec", "backend"))

@@ -1,4 +1,4 @@
-"""What every example leads to on a cluster, given to the real KServe: its pods run where the replica was placed."""
+"""What every example leads to on a cluster, given to the real controllers: its pods run where they were placed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,14 @@ from tests.support import controlplane, examples, installation, kubeapi, live, r
 
 Document = dict[str, Any]
 
-SERVICE = ("serving.kserve.io/v1alpha2", "LLMInferenceService")
+KINDS = ("LLMInferenceService", "Deployment", "LeaderWorkerSet")
 READY_SECONDS = 180
+# Our variables, and those of LeaderWorkerSet's webhook that they are made of.
+GANG = {
+    "MODELPLANE_LEADER_ADDRESS": "LWS_LEADER_ADDRESS",
+    "MODELPLANE_RANK": "LWS_WORKER_INDEX",
+    "MODELPLANE_WORLD_SIZE": "LWS_GROUP_SIZE",
+}
 # Clusters that have room to spare and nothing to run.
 IDLE = {("autoscaling", "gke-us")}
 
@@ -44,7 +50,7 @@ def plane(tmp_path: Path) -> Iterator[controlplane.Plane]:
 
 
 @pytest.mark.parametrize(("folder", "cluster"), _clusters())
-def test_kserve_runs_what_we_render(plane: controlplane.Plane, folder: Path, cluster: Document) -> None:
+def test_the_cluster_runs_what_we_render(plane: controlplane.Plane, folder: Path, cluster: Document) -> None:
     name = cluster["metadata"]["name"]
     manifests = [one for place, one in rendered.placed(rendered.folder(folder)) if place == name]
     assert (not manifests) == ((folder.name, name) in IDLE), "what is placed where has changed"
@@ -54,11 +60,20 @@ def test_kserve_runs_what_we_render(plane: controlplane.Plane, folder: Path, clu
     _report_gateways(plane)
     for document in sorted(manifests, key=lambda one: one["kind"] != "Namespace"):
         plane.api.apply(document)
-    services = kubeapi.until(
-        lambda: plane.api.all_of(*SERVICE), seconds=READY_SECONDS, what="services that are ready", enough=_are_ready
-    )
-    for service in services:
-        _check_pods(plane, service)
+    rendered_ones = [one for one in manifests if one["kind"] in KINDS]
+    workloads = kubeapi.until(
+        lambda: [_found(plane, one) for one in rendered_ones],
+        seconds=READY_SECONDS, what="workloads that are ready", enough=_are_ready,
+    )  # fmt: skip
+    for found in workloads:
+        _check_pods(plane, found)
+
+
+def _found(plane: controlplane.Plane, document: Document) -> Document:
+    metadata = document["metadata"]
+    found = plane.api.get(document["apiVersion"], document["kind"], metadata["name"], metadata["namespace"])
+    assert found is not None, metadata
+    return dict(found)
 
 
 def _report_gateways(plane: controlplane.Plane) -> None:
@@ -68,21 +83,82 @@ def _report_gateways(plane: controlplane.Plane) -> None:
     plane.start(controlplane.Process("gateways", command, plane.folder / "gateways.log", environment))
 
 
-def _are_ready(services: list[Document]) -> bool:
-    return bool(services) and all(
-        kubeapi.condition(one, "Ready").get("status") == "True"
-        and kubeapi.condition(one, "PresetsCombined").get("status") == "True"
-        for one in services
-    )
+def _are_ready(workloads: list[Document]) -> bool:
+    return bool(workloads) and all(map(_is_up, workloads))
 
 
-def _check_pods(plane: controlplane.Plane, service: Document) -> None:
-    """As many pods as our arithmetic says, each running on a node of its pool."""
-    labels = f"modelplane.ai/replica={service['metadata']['name']}"
-    pods = plane.api.all_of("v1", "Pod", service["metadata"]["namespace"], labels)
-    expected = list(hardware.pods(service, "unused"))
+def _is_up(workload_: Document) -> bool:
+    if workload_["kind"] == "LLMInferenceService":
+        said = [kubeapi.condition(workload_, kind).get("status") for kind in ("Ready", "PresetsCombined")]
+        return said == ["True", "True"]
+    ready: int = workload_.get("status", {}).get("readyReplicas", 0)
+    wanted: int = workload_["spec"]["replicas"]
+    return ready == wanted
+
+
+def _check_pods(plane: controlplane.Plane, workload_: Document) -> None:
+    """As many pods as our arithmetic says, each running on a node of its pool with what it claims."""
+    namespace = workload_["metadata"]["namespace"]
+    labels = f"modelplane.ai/replica={workload_['metadata']['labels']['modelplane.ai/replica']}"
+    pods = plane.api.all_of("v1", "Pod", namespace, labels)
+    expected = list(hardware.pods(workload_, "unused"))
     assert len(pods) == len(expected), [pod["metadata"]["name"] for pod in pods]
     for pod in pods:
         assert pod["status"]["phase"] == "Running", pod["status"]
         pool = pod["metadata"]["labels"]["modelplane.ai/pool"]
         assert f"-{pool}-" in pod["spec"]["nodeName"], (pool, pod["spec"]["nodeName"])
+        _check_claims(plane, pod)
+    if workload_["kind"] in {"Deployment", "LeaderWorkerSet"}:
+        _check_served(plane, workload_, pods)
+    if workload_["kind"] == "LeaderWorkerSet":
+        _check_gangs(workload_, pods)
+
+
+def _check_claims(plane: controlplane.Plane, pod: Document) -> None:
+    """Each claim of the pod is allocated on its node."""
+    statuses = pod["status"].get("resourceClaimStatuses", [])
+    assert len(statuses) == len(pod["spec"].get("resourceClaims", []))
+    for status in statuses:
+        name = status["resourceClaimName"]
+        claim = plane.api.get("resource.k8s.io/v1", "ResourceClaim", name, pod["metadata"]["namespace"])
+        assert claim is not None, name
+        results = claim["status"]["allocation"]["devices"]["results"]
+        assert {one["pool"].startswith(f"{pod['spec']['nodeName']}-") for one in results} == {True}, results
+
+
+def _check_served(plane: controlplane.Plane, workload_: Document, pods: list[Document]) -> None:
+    """The Service of a workload leads to one ready pod of each worker, and to no other."""
+    metadata = workload_["metadata"]
+    selector = f"kubernetes.io/service-name={metadata['name']}-http"
+    slices = plane.api.all_of("discovery.k8s.io/v1", "EndpointSlice", metadata["namespace"], selector)
+    served = {one["targetRef"]["name"] for found in slices for one in found.get("endpoints") or () if _is_ready(one)}
+    leaders = {
+        pod["metadata"]["name"]
+        for pod in pods
+        if pod["metadata"]["labels"].get("leaderworkerset.sigs.k8s.io/worker-index", "0") == "0"
+    }
+    assert served == leaders
+    assert len(leaders) == workload_["spec"]["replicas"]
+
+
+def _is_ready(endpoint: Document) -> bool:
+    return bool(endpoint["conditions"]["ready"])
+
+
+def _check_gangs(workload_: Document, pods: list[Document]) -> None:
+    """The pods of a gang know leader, rank and size, from variables that stand before those that use them."""
+    size, metadata = workload_["spec"]["leaderWorkerTemplate"]["size"], workload_["metadata"]
+    places = []
+    for pod in pods:
+        env = pod["spec"]["containers"][0]["env"]
+        order = [one["name"] for one in env]
+        said = {one["name"]: one.get("value", "") for one in env}
+        for ours, theirs in GANG.items():
+            assert said[ours] == f"$({theirs})"
+            assert order.index(theirs) < order.index(ours)
+        group = pod["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/group-index"]
+        assert said["LWS_LEADER_ADDRESS"] == f"{metadata['name']}-{group}.{metadata['name']}.{metadata['namespace']}"
+        assert said["LWS_GROUP_SIZE"] == str(size)
+        places.append((group, said["LWS_WORKER_INDEX"]))
+    groups = range(workload_["spec"]["replicas"])
+    assert sorted(places) == sorted((str(group), str(rank)) for group in groups for rank in range(size))

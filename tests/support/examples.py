@@ -14,9 +14,16 @@ NO_COMPOSITES: Final = NO_WORLD | {"classes"}
 """The class catalogue is documents that lead to nothing by themselves."""
 
 
+SEVERAL: Final = frozenset({"backends"})
+"""Folders of examples, each complete by itself."""
+
+
 def folders() -> list[str]:
-    """Return the name of every folder."""
-    return sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
+    """Return the name of every folder that holds an example, below `examples` or below a folder of several."""
+    outer = [path for path in EXAMPLES.iterdir() if path.is_dir()]
+    inner = [path for several in outer for path in several.iterdir() if several.name in SEVERAL and path.is_dir()]
+    found = [path for path in (*outer, *inner) if path.name not in SEVERAL]
+    return sorted(path.relative_to(EXAMPLES).as_posix() for path in found)
 
 
 def worlds() -> list[str]:

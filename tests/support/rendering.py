@@ -19,7 +19,17 @@ Json = Any
 Object = dict[str, Json]
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ("quickstart", "frontier", "disaggregated", "moe", "mig", "canary", "simple", "autoscaling")
+EXAMPLES = (
+    "quickstart",
+    "frontier",
+    "disaggregated",
+    "moe",
+    "mig",
+    "canary",
+    "simple",
+    "autoscaling",
+    "backends/native",
+)
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from tests.support import exchange, rendered
 
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOLDERS = ("quickstart", "canary", "disaggregated", "frontier", "mig", "simple")
+FOLDERS = ("quickstart", "canary", "disaggregated", "frontier", "mig", "simple", "backends/native")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from modelplane.api import (
     replica_endpoint,
 )
 from modelplane.api import endpoint as endpoints
-from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.placement import binding, demand
 from modelplane.placement.decision import PlacedReplica, Plan, State
@@ -58,7 +57,7 @@ def compose(observed: Observed) -> Outcome:
     plan = placement.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
     children = dict(_children(observed, facts, plan))
     running = _running(observed, plan)
-    conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(observed, facts))
+    conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(facts))
     settled = all(condition.status is Truth.TRUE for condition in conditions) and not _in_progress(facts, plan)
     return Outcome(
         requirements=requirements,
@@ -67,7 +66,7 @@ def compose(observed: Observed) -> Outcome:
             plan,
             namespace=observed.namespace,
             deployment=observed.name,
-            backend=facts.intent.backends[0],
+            backend=facts.settled_backend,
             seen=deployment_status.Seen(ready=running, outdated=_outdated(facts)),
         ),
         conditions=conditions,
@@ -236,14 +235,8 @@ def _missing(plan: Plan) -> str:
     return "see ReplicasScheduled" if plan.shortfall is None else plan.shortfall.message
 
 
-def _backend_selected(observed: Observed, facts: Facts) -> Condition:
-    backend = facts.intent.backends[0]
-    if Field(observed.spec, ("spec",)).at("backend").is_set:
-        return Condition("BackendSelected", Truth.TRUE, "Named", f"spec.backend names {backend}")
-    if deployment_facts.sticky_backend(observed) == backend:
-        return Condition("BackendSelected", Truth.TRUE, "Kept", f"backend {backend} was selected before and is kept")
-    message = f"backend {backend} supports the workload, and the clusters offer it"
-    return Condition("BackendSelected", Truth.TRUE, "ByCapability", message)
+def _backend_selected(facts: Facts) -> Condition:
+    return Condition("BackendSelected", Truth.TRUE, facts.choice.reason, facts.choice.why)
 
 
 def _events(plan: Plan) -> Iterator[Event]:

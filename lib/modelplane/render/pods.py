@@ -159,7 +159,8 @@ def complete(spec: dict[str, Json], container_name: str, member: Member) -> None
     security.setdefault("allowPrivilegeEscalation", False)
     security.setdefault("seccompProfile", {"type": "RuntimeDefault"})
     if member is not Member.WORKER:
-        engine.setdefault("lifecycle", {}).setdefault("preStop", {"sleep": {"seconds": _DRAIN_SECONDS}})
+        drain = {"preStop": {"sleep": {"seconds": _DRAIN_SECONDS}}}
+        engine["lifecycle"] = {**drain, **(engine.get("lifecycle") or {})}
 
 
 def accelerators(bound: BoundRole) -> int:

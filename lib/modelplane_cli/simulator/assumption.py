@@ -16,7 +16,7 @@ from modelplane import names
 from modelplane.api import kinds
 from modelplane.render.backend import Backend
 from modelplane.render.backends import selection
-from modelplane_cli.simulator import assumed_routing, assumed_workloads
+from modelplane_cli.simulator import assumed_routing
 from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
 from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of
 
@@ -264,19 +264,12 @@ def _remote_status(
     if backend is not None:
         there = around.beside(resource)
         return backend.assume(manifest, cluster_address(cluster), lambda *identity: identity in there)
-    simple = _REMOTE_RULES.get(kind)
-    return simple(manifest) if simple else None
+    return None
 
 
 def _backend_of(kind: tuple[str, Json]) -> Backend | None:
     """Return the backend whose controllers report on objects of a kind, None where no backend's do."""
     return next((backend for backend in selection.BACKENDS.values() if kind in backend.KINDS), None)
-
-
-_REMOTE_RULES: Mapping[tuple[str, Json], Callable[[Mapping[str, Json]], dict[str, Json]]] = {
-    ("apps", "Deployment"): assumed_workloads.deployment,
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): assumed_workloads.leader_worker_set,
-}
 
 
 def _place(resource: Mapping[str, Json]) -> tuple[str, str]:

@@ -28,7 +28,17 @@ Document = dict[str, Any]
 
 SUITE = "crossplane-core"
 FUNCTION = "function-modelplane"
-EXAMPLES = ("quickstart", "frontier", "disaggregated", "moe", "mig", "canary", "simple", "autoscaling")
+EXAMPLES = (
+    "quickstart",
+    "frontier",
+    "disaggregated",
+    "moe",
+    "mig",
+    "canary",
+    "simple",
+    "autoscaling",
+    "backends/native",
+)
 # The core's in-memory client takes every kind for namespaced; these are not, and a namespaced composite must not
 # have them.
 CLUSTER_SCOPED = frozenset({"GatewayClass", "ClusterProviderConfig", "ClusterUsage", "Namespace", "ClusterRole"})

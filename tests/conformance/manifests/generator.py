@@ -80,6 +80,7 @@ def _cluster(dice: random.Random) -> Document:
         pool["taints"] = [{"key": "example.com/gpu", "value": "yes", "effect": "NoSchedule"}]
     secret = {"namespace": "modelplane-system", "name": "east", "key": "kubeconfig"}
     spec = {"cluster": {"source": "Existing", "existing": {"secretRef": secret}}, "nodePools": [pool]}
+    spec["backends"] = ["KServe", "Native"]
     return _of("InferenceCluster", "east", spec, None)
 
 
@@ -105,7 +106,9 @@ def _deployment(dice: random.Random, name: str) -> Document:
     if engine != "custom" or dice.random() < 0.5:
         spec["model"] = {"name": SERVED, "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"}
     spec |= _role(dice, engine)
-    if engine in _GANGS and dice.random() < 0.3:
+    if dice.random() < 0.4:
+        spec["backend"] = "Native"
+    elif engine in _GANGS and dice.random() < 0.3:
         spec["prefill"] = _role(dice, engine)
     return _of("ModelDeployment", name, spec)
 

@@ -1,4 +1,4 @@
-"""Random worlds of all shapes: what they lead to is accepted by the API server, down to the pods KServe would make.
+"""Random worlds of all shapes: what they lead to is accepted by the API server, down to the pods of each.
 
 MODELPLANE_CASES says how many worlds (default 40).
 """
@@ -38,6 +38,7 @@ def test_the_worlds_tell_something() -> None:
     kinds = {one["kind"] for one in found}
     assert {"HTTPRoute", "Backend", "HTTPRouteFilter", "BackendTrafficPolicy", "SecurityPolicy", "Usage"} <= kinds
     assert {"ResourceClaimTemplate", "LLMInferenceService", "LLMInferenceServiceConfig", "Namespace"} <= kinds
+    assert {"Deployment", "LeaderWorkerSet", "Service"} <= kinds
     services = [one["spec"] for one in found if one["kind"] == "LLMInferenceService"]
     assert any("worker" in spec for spec in services)
     assert any("prefill" in spec for spec in services)
@@ -57,4 +58,4 @@ def _accounts(plane: controlplane.Plane) -> None:
 
 
 def _pods(document: dict[str, Any]) -> list[dict[str, Any]]:
-    return list(hardware.pods(document, "here")) if document["kind"] == "LLMInferenceService" else []
+    return list(hardware.pods(document, "here")) if document["kind"] in hardware.WORKLOADS else []

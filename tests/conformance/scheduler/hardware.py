@@ -1,4 +1,4 @@
-"""Clusters of a fleet as Nodes and ResourceSlices, and replicas as the pods that KServe would make of them.
+"""Clusters of a fleet as Nodes and ResourceSlices, and replicas as the pods that controllers would make of them.
 
 Many clusters stand on one API server: a label keeps the nodes of each to its own pods, and nothing else is changed in
 what we render.
@@ -137,8 +137,27 @@ def _published_parts(device: Document, sets: Mapping[str, Document]) -> Iterator
             yield {"name": f"gpu-{unit}-{device['name']}-{place}", **published, "consumesCounters": [consumed]}
 
 
-def pods(service: Document, where: str) -> Iterator[Document]:
-    """Yield the pods of an LLMInferenceService, leaders before their workers.
+WORKLOADS = frozenset({"LLMInferenceService", "Deployment", "LeaderWorkerSet"})
+"""Kinds that controllers make pods of."""
+
+
+def pods(workload: Document, where: str) -> Iterator[Document]:
+    """Yield the pods of a workload, leaders before their workers."""
+    if workload["kind"] == "LLMInferenceService":
+        yield from _of_service(workload, where)
+        return
+    spec = workload["spec"]
+    gang = spec.get("leaderWorkerTemplate")
+    for group in range(spec["replicas"]):
+        for rank in range(1 if gang is None else gang["size"]):
+            key = "leaderTemplate" if rank == 0 else "workerTemplate"
+            template = spec["template"] if gang is None else gang[key]
+            labels = template["metadata"]["labels"]
+            yield _pod(workload, ("decode", group, rank), {"spec": template["spec"], "labels": labels}, where)
+
+
+def _of_service(service: Document, where: str) -> Iterator[Document]:
+    """Yield the pods of an LLMInferenceService.
 
     Source: KServe v0.20.0, which makes a Deployment of a template alone and a LeaderWorkerSet of a template with a
     worker, of `pipeline` or `data / dataLocal` pods.
@@ -152,14 +171,15 @@ def pods(service: Document, where: str) -> Iterator[Document]:
         for group in range(part["replicas"]):
             for rank in range(size if "worker" in part else 1):
                 template = part["template"] if rank == 0 else part["worker"]
-                yield _pod(service, (role, group, rank), template, where)
+                made = {"spec": template, "labels": _labels(service, role)}
+                yield _pod(service, (role, group, rank), made, where)
 
 
-def _pod(service: Document, place: tuple[str, int, int], template: Document, where: str) -> Document:
+def _pod(workload: Document, place: tuple[str, int, int], template: Document, where: str) -> Document:
     role, group, rank = place
-    spec = copy.deepcopy(template)
+    spec = copy.deepcopy(template["spec"])
     spec["nodeSelector"] = {**spec.get("nodeSelector", {}), CLUSTER_LABEL: where}
-    meta = service["metadata"]
+    meta = workload["metadata"]
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -167,7 +187,7 @@ def _pod(service: Document, place: tuple[str, int, int], template: Document, whe
             "name": f"{meta['name']}-{role}-{group}-{rank}",
             "namespace": meta["namespace"],
             "labels": {
-                **_labels(service, role),
+                **template["labels"],
                 GROUP_LABEL: str(group),
                 "conformance.modelplane.ai/replica": meta["name"],
             },

@@ -133,6 +133,46 @@ def test_an_outdated_replica_is_succeeded_where_there_is_room() -> None:
     ]
 
 
+# --- another backend --------------------------------------------------------------------------------------------------
+
+NATIVE = intent(1, backends=("Native",))
+
+
+def offering(*backends: str, nodes: int = 4) -> Cluster:
+    return cluster("a", pool(nodes), backends=backends)
+
+
+def test_a_replica_of_another_backend_is_succeeded_first() -> None:
+    have = current(replica(0, "a"))
+    first = plan(fleet(offering("KServe", "Native")), NATIVE, have=have)
+    assert [(one.name, one.backend, one.state) for one in first.composed] == [
+        (f"{DEPLOYMENT}-0", "KServe", State.RETAINED),
+        (f"{DEPLOYMENT}-1", "Native", State.MOVED),
+    ]
+    waiting = plan(fleet(offering("KServe", "Native")), NATIVE, have=as_current(first, have))
+    assert sorted(where(waiting)) == [f"{DEPLOYMENT}-0", f"{DEPLOYMENT}-1"]
+    done = plan(fleet(offering("KServe", "Native")), NATIVE, have=as_current(first, have, ready=True))
+    assert [(one.name, one.backend) for one in done.composed] == [(f"{DEPLOYMENT}-1", "Native")]
+
+
+def test_it_stays_while_no_cluster_offers_the_other_backend() -> None:
+    for nodes in (1, 4):
+        result = plan(fleet(offering("KServe", nodes=nodes)), NATIVE, have=current(replica(0, "a")))
+        assert [(one.name, one.backend) for one in result.composed] == [(f"{DEPLOYMENT}-0", "KServe")]
+        assert not result.shed
+        assert [blocked.replica for blocked in result.blocked] == [f"{DEPLOYMENT}-0"]
+        assert "it runs with KServe, the deployment needs Native" in result.blocked[0].cause
+
+
+def test_its_backend_is_never_written_in_place() -> None:
+    full = fleet(offering("KServe", "Native", nodes=1))
+    result = plan(full, NATIVE, have=current(replica(0, "a", outdated=True)))
+    assert not any(one.rewrite for one in result.composed)
+    assert [one.name for one in result.shed] == [f"{DEPLOYMENT}-0"], "for want of room it goes first"
+    after = plan(full, NATIVE, have=as_current(result))
+    assert [(one.backend, one.state) for one in after.composed] == [("Native", State.NEW)]
+
+
 def test_without_room_it_is_rewritten_in_place_one_at_a_time() -> None:
     full = fleet(cluster("a", pool(2)))
     have = current(replica(0, "a", outdated=True), replica(1, "a", outdated=True))

@@ -9,6 +9,7 @@ import pytest
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render.backend import Backend
 from modelplane.render.backends import kserve, selection
+from modelplane.render.backends.selection import Standing
 from modelplane.workload.model import EngineType, Workload
 from tests.support import replicas as build
 
@@ -52,17 +53,18 @@ def backends(monkeypatch: pytest.MonkeyPatch) -> dict[str, Backend]:
     ],
 )
 def test_choice(named: str | None, current: str | None, offers: list[tuple[str, ...]], chosen: str) -> None:
-    assert selection.select(WORKLOAD, named=named, current=current, offers=offers).backend == chosen
+    standing = Standing(named, current, is_placed=True)
+    assert selection.select(WORKLOAD, standing, offers).backend == chosen
 
 
 def test_a_named_backend_is_refused_and_never_replaced() -> None:
-    choice = selection.select(WORKLOAD, named="Never", current="A", offers=[("A",)])
+    choice = selection.select(WORKLOAD, Standing("Never", "A"), [("A",)])
     assert choice.backend is None
-    assert choice.message == "Never: spec.prefill: not this one"
+    assert choice.message == "Never: spec.prefill: not this one; A and B and KServe can run the deployment as it is"
 
 
 def test_all_refusals_are_told() -> None:
-    choice = selection.select(WORKLOAD, named=None, current=None, offers=[("Never", "Dynamo")])
+    choice = selection.select(WORKLOAD, Standing(), [("Never", "Dynamo")])
     assert choice.backend is None
     assert sorted(choice.refusals) == ["Dynamo", "Never"]
     assert "use one of A, B, KServe, Never" in choice.message

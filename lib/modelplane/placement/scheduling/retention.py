@@ -18,6 +18,7 @@ class Cause(StrEnum):
 
     DRAINED = "drained"
     POOL_GONE = "pool gone"
+    OTHER_BACKEND = "other backend"
     OUTDATED = "outdated"
 
 
@@ -138,6 +139,10 @@ def _migration(board: Board, replica: CurrentReplica) -> Migration | None:
     gone = sorted({holding.pool for holding in replica.holdings} - pools)
     if gone:
         return Migration(replica, Cause.POOL_GONE, f"cluster {cluster.name} no longer has pool {', '.join(gone)}")
+    # The objects of another technology could meet those that run, so they get a replica of another name.
+    if replica.backend and replica.backend not in board.intent.backends:
+        wanted = ", ".join(board.intent.backends) or "none"
+        return Migration(replica, Cause.OTHER_BACKEND, f"it runs with {replica.backend}, the deployment needs {wanted}")
     if replica.outdated:
         return Migration(replica, Cause.OUTDATED, "it runs an earlier version of the deployment")
     return None

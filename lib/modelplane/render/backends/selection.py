@@ -1,6 +1,6 @@
-"""Selection of the backend of a workload: the one that its author names, else the first capable one of the clusters.
+"""The backend of a workload: the one its author names, else the one chosen before, else what most clusters prefer.
 
-A selected backend is kept as long as it can run the workload, because another one would restart all replicas.
+A choice once made is kept while it can run the workload and something runs with it: another would move everything.
 """
 
 from __future__ import annotations
@@ -8,33 +8,52 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput, ModelplaneError, Unsupported
 from modelplane.render.backend import Backend
-from modelplane.render.backends import kserve
+from modelplane.render.backends import kserve, native, preference
 from modelplane.workload.model import Workload
 
-BACKENDS: dict[str, Backend] = {"KServe": kserve}
-"""The backends by name; their order does not matter."""
+Json: TypeAlias = Any
+
+BACKENDS: dict[str, Backend] = {"KServe": kserve, "Native": native}
+"""Every backend by name; the order does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is settled before any cluster is asked.
+
+    `named` stands in the deployment, `current` was chosen before, and `is_placed` says whether any replica is there.
+    Rules are asked of `spec`, the deployment's, with its engine.
+    """
+
+    named: str | None = None
+    current: str | None = None
+    is_placed: bool = False
+    spec: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The selected backend, None if none is capable. `refusals` has the error of each backend that was checked."""
+    """The chosen backend and the reason, or None and in `refusals` why each backend that was asked cannot."""
 
     backend: str | None
+    reason: str = ""
+    why: str = ""
     refusals: Mapping[str, ModelplaneError] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
-        """Return the refusals of all backends."""
+        """Return why nothing was chosen, backend by backend."""
         return "; ".join(f"{name}: {error}" for name, error in sorted(self.refusals.items()))
 
 
 def backend(name: str) -> Backend:
-    """Return the backend with that name.
+    """Return the backend of that name.
 
-    Raises: Unsupported for a backend of the API that is not offered yet.
+    Raises: Unsupported for one that is known to the API and not offered yet.
     """
     found = BACKENDS.get(name)
     if found is None:
@@ -43,29 +62,61 @@ def backend(name: str) -> Backend:
     return found
 
 
-def select(workload: Workload, *, named: str | None, current: str | None, offers: Iterable[Sequence[str]]) -> Choice:
+def select(workload: Workload, standing: Standing, offers: Iterable[Sequence[str]]) -> Choice:
     """Return the backend for a workload.
 
-    `offers` are the backends of each cluster in its order of preference. A named backend is selected or refused, never
-    replaced. The `current` one is kept while it is capable. Otherwise every cluster votes for its first capable
-    backend; the most votes win, then the name. Without clusters every offered backend is checked.
+    `offers` are the clusters' backends in each one's order of preference. A named backend is taken or refused, never
+    replaced. The current one stays while it can, and only where nothing runs does it give way to clusters of which none
+    offers it. Otherwise every cluster votes for its first capable backend. Without clusters all backends are asked.
     """
-    if named is not None:
-        refusal = _refusal(workload, named)
-        return Choice(named) if refusal is None else Choice(None, {named: refusal})
-    if current is not None and _refusal(workload, current) is None:
-        return Choice(current)
-    preferences = [tuple(offer) for offer in offers] or [tuple(sorted(BACKENDS))]
-    # A fleet of a thousand clusters offers the same few names: each is asked once.
-    asked = {name: _refusal(workload, name) for name in sorted({name for offer in preferences for name in offer})}
-    votes = Counter(
-        name
-        for preference in preferences
-        if (name := next((name for name in preference if asked[name] is None), None)) is not None
-    )
+    if standing.named is not None:
+        return _named(workload, standing.named)
+    listed = [tuple(offer) for offer in offers]
+    if standing.current is not None and _refusal(workload, standing.current) is None:
+        is_offered = any(standing.current in offer for offer in listed)
+        if standing.is_placed or is_offered or not listed:
+            return Choice(standing.current, "Kept", f"backend {standing.current} was selected before and is kept")
+    return _voted(workload, standing.spec, listed)
+
+
+def _named(workload: Workload, name: str) -> Choice:
+    refusal = _refusal(workload, name)
+    if refusal is None:
+        return Choice(name, "Named", f"spec.backend names {name}")
+    others = [other for other in sorted(BACKENDS) if other != name and _refusal(workload, other) is None]
+    if others and isinstance(refusal, InvalidInput):
+        said = f"{refusal.message}; {' and '.join(others)} can run the deployment as it is"
+        refusal = InvalidInput(said, path=refusal.path)
+    return Choice(None, refusals={name: refusal})
+
+
+def _voted(workload: Workload, spec: Mapping[str, Json], offers: Sequence[tuple[str, ...]]) -> Choice:
+    """Return what most clusters would take; between equals the rules decide, then the name."""
+    # A fleet of a thousand clusters offers the same few lists: each backend is asked once.
+    asked = {
+        name: _refusal(workload, name) for name in sorted({name for offer in offers for name in offer} or BACKENDS)
+    }
+    capable = [name for name, refusal in asked.items() if refusal is None]
+    firsts = (next((name for name in offer if name in capable), None) for offer in offers)
+    votes = Counter(name for name in firsts if name is not None) if offers else Counter(capable)
     if not votes:
-        return Choice(None, {name: error for name, error in asked.items() if error is not None})
-    return Choice(min(votes, key=lambda name: (-votes[name], name)))
+        return Choice(None, refusals={name: error for name, error in asked.items() if error is not None})
+    most = max(votes.values())
+    tied = sorted(name for name, count in votes.items() if count == most)
+    preferred = {name: preference.of(name, spec) for name in tied} if len(tied) > 1 else {}
+    winner = min(tied, key=lambda name: (-preferred[name].priority, name)) if preferred else tied[0]
+    return Choice(winner, "ByCapability", _told(winner, tied, preferred, f"{most} of {len(offers)}" if offers else ""))
+
+
+def _told(winner: str, tied: Sequence[str], preferred: Mapping[str, preference.Preferred], share: str) -> str:
+    """Return how the vote went: `share` of the clusters would take the winner, and as many each of the tied ones."""
+    said = f"backend {winner} supports the workload" + (f", and {share} clusters would take it" if share else "")
+    if len(tied) == 1:
+        return said
+    others = " or ".join(name for name in tied if name != winner)
+    text = preferred[winner].text
+    because = f"is preferred for {text}" if text else "comes first by name"
+    return f"{said}; as many would take {others}, and {winner} {because}"
 
 
 def _refusal(workload: Workload, name: str) -> ModelplaneError | None:

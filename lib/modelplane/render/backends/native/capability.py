@@ -1,0 +1,88 @@
+"""What Kubernetes' own workloads can run. A combination that cannot work is refused before a device is reserved."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from modelplane.errors import InvalidInput
+from modelplane.render import capability, pods, weights
+from modelplane.render.backend import Capabilities, Shape
+from modelplane.render.backends.native import launching, volume
+from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
+
+CAPABILITIES = Capabilities(
+    name="Native",
+    shapes=frozenset(Shape),
+    # The engine fetches hf:// by itself and a claim is mounted; nothing stands beside the engine that would download.
+    schemes=frozenset({weights.HUGGING_FACE, volume.SCHEME}),
+    disaggregated=frozenset(),
+    # TensorRT-LLM spans nodes with MPI over ssh and llama.cpp with a list of RPC servers; neither is wired by a
+    # LeaderWorkerSet.
+    gangs=frozenset({EngineType.VLLM, EngineType.SGLANG, EngineType.CUSTOM}),
+)
+
+_CLAIM_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z")
+
+
+def check(workload: Workload) -> None:
+    """Return when a Deployment or a LeaderWorkerSet can run the workload as it is written.
+
+    Raises: InvalidInput with the path of what the author must change.
+    """
+    if len(workload.roles) > 1:
+        raise InvalidInput(
+            "Native runs prefill and decode in the same pods: nothing there hands the KV cache over; remove prefill",
+            path=Role.PREFILL.path,
+        )
+    if workload.model_cache is not None:
+        raise InvalidInput(
+            "model caches are not offered with Native; use model.uri with pvc:// for weights on a volume",
+            path=("spec", "modelCacheRef"),
+        )
+    capability.check_source(CAPABILITIES, workload)
+    for role in workload.roles:
+        capability.check_shape(CAPABILITIES, workload.engine, role)
+        _check_ranks(workload.engine, role)
+        _check_volume(workload, role)
+        for member in pods.members(role.topology):
+            capability.command_line(launching.launch(workload.engine, workload.model, role, member), role)
+
+
+def _check_ranks(engine: EngineType, role: RoleSpec) -> None:
+    """Refuse a pipeline whose stages vLLM would put on one node, where the topology has them on several.
+
+    Source: vLLM 0.23, engine/arg_utils: the ranks of one data-parallel copy are counted through before the next one's.
+    """
+    topology = role.topology
+    if engine is EngineType.VLLM and topology.pipeline > 1 and topology.data_local > 1:
+        raise InvalidInput(
+            f"vllm keeps the {topology.pipeline} stages of a pipeline side by side, so that {topology.data_local} data "
+            "copies cannot share each node; set dataLocal to 1",
+            path=(*role.role.path, "workers", "topology", "dataLocal"),
+        )
+
+
+def _check_volume(workload: Workload, role: RoleSpec) -> None:
+    """Refuse a claim that Kubernetes would refuse, and what stands where it is mounted."""
+    claim = volume.of(workload.model)
+    if claim is None:
+        return
+    uri = ("spec", "model", "uri")
+    if _CLAIM_NAME.match(claim.name) is None:
+        raise InvalidInput(f'"{claim.name}" cannot be the name of a PersistentVolumeClaim', path=uri)
+    if ".." in claim.path.split("/"):
+        raise InvalidInput("the path within the volume cannot hold ..; write it from the volume's root", path=uri)
+    index, container = pods.engine_container(role)
+    path = pods.path_to_engine(role.role, index)
+    _refuse_twice(role.template["spec"].get("volumes") or (), "name", volume.NAME, (*path[:-2], "volumes"))
+    mounts = [{**mount, "mountPath": mount["mountPath"].rstrip("/")} for mount in container.get("volumeMounts") or ()]
+    _refuse_twice(mounts, "mountPath", weights.MOUNT, (*path, "volumeMounts"))
+
+
+def _refuse_twice(entries: Any, key: str, taken: str, path: tuple[str | int, ...]) -> None:
+    for number, entry in enumerate(entries):
+        if entry[key] == taken:
+            raise InvalidInput(
+                f'"{taken}" is where the weights of model.uri are mounted; use another', path=(*path, number, key)
+            )
