@@ -55,6 +55,15 @@ def test_an_endpoint_that_cannot_be_read_refuses_no_service() -> None:
         assert outcome.children["route"].resource["spec"] == start.children["route"]["spec"]
 
 
+@pytest.mark.parametrize("value", ["\x00", "{{ .X }}", "../intruder"])
+def test_a_cluster_past_its_definition_names_no_namespace_to_a_replica(value: str) -> None:
+    start = next(one for one in situations.running() if one.kind == "ModelReplica")
+    cluster = next(one for one in start.store if one["metadata"]["name"] == start.composite["spec"]["clusterName"])
+    foreign = Mutation(("spec", "gateway", "namespace"), "is foreign", value).applied(cluster)
+    seen = replace(start, store=tuple(foreign if one is cluster else one for one in start.store))
+    assert list(losses.of(start, seen, situations.decided(seen), is_authors=False)) == []
+
+
 def _with_wrong_statuses(start: Situation) -> list[tuple[str, Mutation, Situation]]:
     found = []
     for mutation in _wrong(start.composite):

@@ -6,6 +6,7 @@ fleet of a thousand clusters stays a small request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -41,6 +42,7 @@ ALLOCATIONS_MAX, ALLOCATION_CHARACTERS_MAX = 4096, 1024
 # So many digits are counted exactly by every Kubernetes, whatever their suffix.
 SMALL_DIGITS = 15
 _MILLI = 3
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _UNPUBLISHED = Field(None)
 _ALLOCATIONS = Answers[str, Allocation](
     ALLOCATIONS_MAX, longest=ALLOCATION_CHARACTERS_MAX, name=f"{__name__}.allocations"
@@ -178,13 +180,21 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
     return ClusterFacts(
         name=root.at("metadata", "name").text(),
         gateway_name=gateway.text_at("name", DEFAULT_GATEWAY),
-        gateway_namespace=gateway.text_at("namespace", SYSTEM_NAMESPACE),
+        gateway_namespace=_namespace(gateway.at("namespace")),
         gateway_listener=gateway.text_at("listener", ""),
         pool_node_selector=selectors,
         pool_taints=taints,
         scheduler=decode_scheduler(root),
         queue=root.at("spec", "scheduler").text_at("queueName", ""),
     )
+
+
+def _namespace(field: Field) -> str:
+    """Return a name that a namespace can have: routes name it, also those of an object past its definition."""
+    name = field.text(SYSTEM_NAMESPACE)
+    if not _NAMESPACE.fullmatch(name):
+        raise field.wrong("must be the name of a namespace")
+    return name
 
 
 def decode_provider_config(status: Field) -> ProviderConfigRef | None:
