@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -45,9 +46,11 @@ class Process:
     log: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     child: subprocess.Popen[bytes] | None = None
+    outlives: bool = True
+    """Whether it goes on when the command that started it ends, in whatever way."""
 
     def start(self) -> None:
-        """Start it, in a session of its own, so that it outlives the command that started it."""
+        """Start it in a session of its own, so that Ctrl-C reaches the test alone, which then stops it."""
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(
                 list(self.command),
@@ -56,6 +59,7 @@ class Process:
                 stderr=subprocess.STDOUT,
                 env={**_clean_environment(), **self.environment},
                 start_new_session=True,
+                preexec_fn=None if self.outlives else _die_with_parent,  # noqa: PLW1509 - it makes one system call
             )
         self._note.write_text(json.dumps([self.child.pid, _started(self.child.pid)]))
 
@@ -103,6 +107,15 @@ class Process:
         return int(pid) if _started(pid) == started else None
 
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1  # prctl(2)
+
+
+def _die_with_parent() -> None:
+    """Let the kernel end this process when the thread that started it ends: a test that is killed stops nothing."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _started(pid: int) -> str | None:
     """Return when a process was started, in ticks since boot; None when it is gone. A number is reused, a start never.
 
@@ -127,6 +140,8 @@ class Plane:
     apiserver: Process
     authority: certificates.Authority | None = None
     others: dict[str, Process] = field(default_factory=dict)
+    outlives: bool = True
+    """Whether its programs go on when the command that started them ends."""
 
     def issue(self, folder: str, name: str) -> Path:
         """Return a folder with a certificate of this cluster's authority for localhost."""
@@ -151,6 +166,7 @@ class Plane:
     def start(self, process: Process) -> Process:
         """Start a program that belongs to this cluster; it is stopped with it."""
         self.others[process.name] = process
+        process.outlives = self.outlives
         process.start()
         return process
 
@@ -204,6 +220,7 @@ class Plane:
 def running(folder: Path, name: str = "control-plane") -> Iterator[Plane]:
     """Yield a fresh control plane: etcd and the API server. More is started by the methods of what is yielded."""
     plane = prepare(folder, name)
+    plane.outlives = plane.etcd.outlives = plane.apiserver.outlives = False
     try:
         plane.etcd.start()
         plane.apiserver.start()
@@ -214,9 +231,10 @@ def running(folder: Path, name: str = "control-plane") -> Iterator[Plane]:
 
 
 def stop(plane: Plane) -> None:
-    """Stop everything of a control plane, clients first."""
-    for process in [*reversed(plane.others.values()), plane.apiserver, plane.etcd]:
-        process.stop()
+    """Stop everything of a control plane, clients first; what goes wrong with one, Ctrl-C too, keeps no other."""
+    with contextlib.ExitStack() as stack:
+        for process in [plane.etcd, plane.apiserver, *plane.others.values()]:
+            stack.callback(process.stop)
 
 
 def prepare(folder: Path, name: str) -> Plane:
