@@ -38,3 +38,11 @@ def test_every_path_of_the_page_exists() -> None:
     paths = re.findall(r"`((?:tests|examples)/[^`*]+)`", PAGE)
     assert [one for one in links if not (REPOSITORY / "docs" / one).exists()] == []
     assert [one for one in paths if not (REPOSITORY / one).exists()] == []
+
+
+def test_every_test_that_the_page_names_is_in_the_suites() -> None:
+    named = set(re.findall(r"`(test_\w+)(?:\[[^`]*\])?`", PAGE))
+    written = "\n".join(path.read_text() for path in sorted((REPOSITORY / "tests").rglob("test_*.py")))
+    defined = set(re.findall(r"def (test_\w+)", written))
+    assert len(named) > 50
+    assert sorted(named - defined) == []
