@@ -40,7 +40,7 @@ SHIPPED = (
 
 @dataclass(frozen=True, slots=True)
 class Preferred:
-    """How much a backend is preferred, and what for; the text is empty where no rule holds."""
+    """The preference for a backend and its reason; the text is empty when no rule holds."""
 
     priority: int = 0
     text: str = ""

@@ -23,7 +23,7 @@ BACKENDS: dict[str, Backend] = {"KServe": kserve, "Native": native}
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is settled before any cluster is asked.
+    """The choices that precede the vote of the clusters.
 
     `named` stands in the deployment, `current` was chosen before, and `is_placed` says whether any replica is there.
     Rules are asked of `spec`, the deployment's, with its engine.
@@ -46,7 +46,7 @@ class Choice:
 
     @property
     def message(self) -> str:
-        """Return why nothing was chosen, backend by backend."""
+        """Return the refusals of all backends."""
         return "; ".join(f"{name}: {error}" for name, error in sorted(self.refusals.items()))
 
 
@@ -91,7 +91,7 @@ def _named(workload: Workload, name: str) -> Choice:
 
 
 def _voted(workload: Workload, spec: Mapping[str, Json], offers: Sequence[tuple[str, ...]]) -> Choice:
-    """Return what most clusters would take; between equals the rules decide, then the name."""
+    """Return the backend that most clusters would take; between equals the rules decide, then the name."""
     # A fleet of a thousand clusters offers the same few lists: each backend is asked once.
     asked = {
         name: _refusal(workload, name) for name in sorted({name for offer in offers for name in offer} or BACKENDS)

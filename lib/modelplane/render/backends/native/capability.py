@@ -1,4 +1,4 @@
-"""What Kubernetes' own workloads can run. A combination that cannot work is refused before a device is reserved."""
+"""The limits of Kubernetes' own workloads. A combination that cannot work is refused before a device is reserved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is told when it runs in a pod of Kubernetes itself: names, port and where the weights are."""
+"""The names, port and weights that an engine is told when it runs in a pod of Kubernetes itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PORT = 8000
 
 
 def launch(engine: EngineType, model: Model | None, role: RoleSpec, member: Member) -> Launch:
-    """Return what one engine process of the role is told."""
+    """Return the parameters of one engine process of the role."""
     source = weights.source(model)
     return Launch(
         engine=engine,

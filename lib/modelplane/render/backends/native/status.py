@@ -1,4 +1,4 @@
-"""What an observed Deployment or LeaderWorkerSet and the route say of a replica.
+"""The state of a replica as an observed Deployment or LeaderWorkerSet and the route report it.
 
 Neither says why a pod does not start: that stands with the pod, which is not observed. Zero of a count is left out of
 both statuses, so that a count is known once the controller has said anything.
@@ -40,7 +40,7 @@ SHAPES: Mapping[str, Json] = {
 
 
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
-    """Return what the observed objects say of the replica; what they do not say is not known, and never a no."""
+    """Return the observed state of the replica; a value that no object reports is not known, and never a no."""
     (bound,) = replica.roles
     is_routed, route_problems = cluster_route.observe(objects.get(cluster_route.KEY))
     observed = objects.get(service.workload_key(bound))
