@@ -13,6 +13,7 @@ lost.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import multiprocessing
 import random
@@ -228,8 +229,9 @@ def _run(tasks: list[tuple[str, range, int]], *, jobs: int, kinds_count: int) ->
     asked, lost = Counter[str](), Counter[str]()
     begun = time.monotonic()
     situations.running()  # before the processes part, so that it is made once
-    with multiprocessing.Pool(jobs) as pool:
-        done = pool.imap(_chunk, tasks) if jobs > 1 else map(_chunk, tasks)
+    with contextlib.ExitStack() as stack:
+        # One job is this process: a pool of one would only wait beside it.
+        done = stack.enter_context(multiprocessing.Pool(jobs)).imap(_chunk, tasks) if jobs > 1 else map(_chunk, tasks)
         for number, (kind, count, lines) in enumerate(done, 1):
             asked[kind] += count
             if lines:
