@@ -1,4 +1,4 @@
-"""Whether pods find their places in whatever order they come.
+"""The check that pods find their places in whatever order they come.
 
 How they can stand at best says nothing of how they do: a cluster's scheduler puts each where it stands well then, and
 never moves it.

@@ -1,4 +1,4 @@
-"""How many nodes some pods can make useless for another pod at most.
+"""The most nodes that some pods can make useless for another pod.
 
 A bound from above: what it says cannot be surpassed, and with pods of one size it is reached.
 """
@@ -23,7 +23,7 @@ def weights(loads: Sequence[Vector], counts: Vector) -> tuple[Fraction, ...]:
 
 
 def weigh(prices: Sequence[Fraction], counts: Vector) -> Fraction:
-    """Return what so many of each kind weigh."""
+    """Return the weight of so many of each kind."""
     return sum((price * number for price, number in zip(prices, counts, strict=True)), Fraction(0))
 
 
@@ -69,7 +69,7 @@ class _Program:
         self._basis[row] = column
 
     def prices(self) -> tuple[Fraction, ...]:
-        """Return what one more of each kind would add."""
+        """Return the gain of one more of each kind."""
         return tuple(self._gain[self._free : -1])
 
 
