@@ -181,7 +181,9 @@ def _standing(child: Resource, decision: Decision, record: Record | None) -> tup
         outdated = False
     elif repair is not None and not outdated:
         repair = None  # our own change, which the cluster has not admitted yet
-    return _current(child, holdings, known.replica.backend, outdated=outdated), repair
+    # A backend that somebody else wrote is no reason to move.
+    backend = known.replica.backend if repair is None else "" if repair.written is None else repair.written.backend
+    return _current(child, holdings, backend, outdated=outdated), repair
 
 
 def _current(child: Resource, holdings: tuple[Holding, ...], backend: str, *, outdated: bool) -> CurrentReplica:

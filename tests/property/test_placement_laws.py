@@ -229,7 +229,7 @@ def test_agrees_with_brute_force_on_small_fleets(fleet: Fleet, demand: Demand) -
     assert plan.placed == 1 or not sure
     if possible and not plan.placed:
         assert plan.shortfall is not None
-        words = ("only if those stood", "not beside each other")
+        words = ("fit only some arrangements", "fit alone but not together")
         said = [verdict.detail for verdict in plan.shortfall.verdicts]
         said += [pool.detail for verdict in plan.shortfall.verdicts for pool in verdict.pools]
         assert any(word in detail for detail in said for word in words), said

@@ -20,8 +20,8 @@ def admitted(seen: Mapping[str, Cluster]) -> set[tuple[str, str]]:
     return {(name, key) for name, cluster in seen.items() for key in cluster.admitted}
 
 
-def fits_alone(cluster: Cluster, one: Deployed) -> bool:
-    """Whether one replica fits a cluster as it had published itself, nothing being refused yet."""
+def fits_once_more(cluster: Cluster, one: Deployed) -> bool:
+    """Whether one replica more fits a cluster, nothing being refused yet."""
     fleet = Fleet((replace(cluster, refused={}),))
     intent = replace(one.intent, replicas=1, max_replicas_per_cluster=0)
     return bool(placement.schedule(fleet, one.demand, intent, given_.NOTHING).placed)
@@ -55,8 +55,8 @@ def test_a_lower_priority_comes_first_only_while_the_higher_one_is_refused_elsew
             }
             if race.placed()[one.key] >= one.intent.replicas:
                 continue
-            passed = [
-                where for where in new if ranks[where] < one.intent.priority and fits_alone(before[where[0]], one)
-            ]
+            lower = [where for where in new if ranks[where] < one.intent.priority]
+            keys = {key for _, key in lower}
+            passed = [where for where in lower if fits_once_more(race.without(where[0], keys), one)]
             if passed:
                 assert any(where[0] in refused and ranks[where] >= one.intent.priority for where in new), (one, passed)

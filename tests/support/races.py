@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from modelplane import placement
@@ -64,10 +64,17 @@ class Race:
 
     def admit(self, name: str) -> None:
         """Let one cluster say what it admits."""
+        self.seen[name] = self._judged(name, self._claims(name))
+
+    def without(self, name: str, keys: Container[str]) -> Cluster:
+        """Return one cluster as it would be if the claims of `keys` had not come."""
+        return self._judged(name, (claim for claim in self._claims(name) if claim.key not in keys))
+
+    def _judged(self, name: str, claims: Iterable[ReplicaClaim]) -> Cluster:
         base = self.base[name]
-        account = placement.admit(base.pools, base.accounting, self._claims(name))
+        account = placement.admit(base.pools, base.accounting, claims)
         pools = zip(base.pools, account.pools, strict=True)
-        self.seen[name] = replace(
+        return replace(
             base,
             pools=tuple(replace(pool, allocations=book.allocations) for pool, book in pools),
             admitted=frozenset(v.key for v in account.verdicts if v.admission is Admission.ADMITTED),

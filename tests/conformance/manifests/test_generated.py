@@ -34,7 +34,7 @@ def test_what_a_random_world_leads_to_is_accepted(plane: controlplane.Plane, see
 
 def test_the_worlds_tell_something() -> None:
     """Among the worlds are all kinds that we write, gangs and disaggregated replicas."""
-    found = [one for seed in range(min(CASES, 20)) for one in _all(seed)]
+    found = [one for seed in range(min(CASES, 30)) for one in _all(seed)]
     kinds = {one["kind"] for one in found}
     assert {"HTTPRoute", "Backend", "HTTPRouteFilter", "BackendTrafficPolicy", "SecurityPolicy", "Usage"} <= kinds
     assert {"ResourceClaimTemplate", "LLMInferenceService", "LLMInferenceServiceConfig", "Namespace"} <= kinds
