@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from modelplane import placement
 from modelplane.placement.decision import Plan, State, World
 from modelplane.placement.diagnosis import changes
+from modelplane.placement.diagnosis.shortage import SOME_ARRANGEMENTS
 from modelplane.placement.snapshot import (
     Cluster,
     Current,
@@ -229,7 +230,7 @@ def test_agrees_with_brute_force_on_small_fleets(fleet: Fleet, demand: Demand) -
     assert plan.placed == 1 or not sure
     if possible and not plan.placed:
         assert plan.shortfall is not None
-        words = ("fit only some arrangements", "fit alone but not together")
+        words = (SOME_ARRANGEMENTS, "fit alone but not together")
         said = [verdict.detail for verdict in plan.shortfall.verdicts]
         said += [pool.detail for verdict in plan.shortfall.verdicts for pool in verdict.pools]
         assert any(word in detail for detail in said for word in words), said

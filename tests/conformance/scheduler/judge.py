@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from modelplane.placement.diagnosis.shortage import SOME_ARRANGEMENTS
 from modelplane_cli.planning import decision, explanation
 from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator.offline import World
@@ -20,7 +21,6 @@ Document = dict[str, Any]
 OURS = "modelplane.ai/v1alpha1"
 BOUND_SECONDS = 240
 THREADS = 8
-DEPENDS = "only if those stood"
 REPLICA = "conformance.modelplane.ai/replica"
 
 
@@ -110,7 +110,7 @@ def _unsure(store: Store, deployment: Document) -> set[tuple[str, str]]:
     meta = deployment["metadata"]
     decided = decision.of(store, Deployment(meta["namespace"], meta["name"]))
     verdicts = explanation.deployment(decided).verdicts
-    return {(one.cluster, pool.pool) for one in verdicts for pool in one.pools if DEPENDS in pool.detail}
+    return {(one.cluster, pool.pool) for one in verdicts for pool in one.pools if SOME_ARRANGEMENTS in pool.detail}
 
 
 def _refused(made: Case, deployment: Document, unsure: set[tuple[str, str]]) -> Iterator[Trial]:

@@ -14,6 +14,8 @@ from modelplane.placement.packing.load import Answer
 from modelplane.placement.scheduling.filters import Refusal
 from modelplane.placement.snapshot import Accounting, PodShape, RoleDemand
 
+SOME_ARRANGEMENTS = "fit only some arrangements"
+"""The words of a refusal that a cluster may nevertheless bind, when its other pods stand well."""
 _MISS_REASONS = {
     MissKind.SELECTOR_ERROR: Reason.SELECTOR_ERROR,
     MissKind.NO_MATCH: Reason.NO_MATCHING_DEVICE,
@@ -84,7 +86,7 @@ def _unsure(after: Ledger, role: Pods, shape: PodShape) -> Refusal:
     parts = [f"{count} {name}" for name, count in shape.devices]
     parts += [text for text in (_resources(shape.cpu_millis, shape.memory_bytes),) if text]
     detail = (
-        f"want {_counted(role.pods, ('pod', 'pods'))} x {' + '.join(parts)}, which fit only some arrangements of the "
+        f"want {_counted(role.pods, ('pod', 'pods'))} x {' + '.join(parts)}, which {SOME_ARRANGEMENTS} of the "
         f"other pods on the {after.nodes} nodes"
     )
     return Refusal(Reason.INSUFFICIENT_NODES, detail, "room depends on how pods are arranged")
