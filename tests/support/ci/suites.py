@@ -78,7 +78,7 @@ SUITES: Final = (
         "laws",
         ("hatch", "run", "laws", "--seed", "{seed}"),
         (*_DECIDING, "lib/modelplane/routing/", "tests/property/", "tests/support/laws.py", _BAD_INPUT),
-        group=0, minutes=3, limit_minutes=20,
+        group=0, minutes=8, limit_minutes=25,
     ),
     Suite(
         "slow",
