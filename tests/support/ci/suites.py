@@ -84,7 +84,7 @@ SUITES: Final = (
         "slow",
         ("hatch", "run", "slow"),
         ("lib/", "functions/", "tests/property/", "tests/unit/", "tests/support/interleaving.py"),
-        group=1, minutes=6, limit_minutes=25,
+        group=1, minutes=14, limit_minutes=30,
     ),
     Suite(
         "oracle-fuzz",
