@@ -267,11 +267,12 @@ def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
 
 
 def _users(provider_config: Mapping[str, Json]) -> int:
-    """Return how many objects say that they use the configuration; one where that cannot be read, so that it stays."""
-    told = seen.at(provider_config, "status", "users")
-    is_silent = told is None and isinstance(provider_config.get("status"), Mapping | None)
-    count = seen.count(told)
-    return 0 if is_silent else 1 if count is None else count
+    """Return the number of objects that use the configuration, 1 if it cannot be read, so that the cluster stays."""
+    status = provider_config.get("status")
+    if status is None or (isinstance(status, Mapping) and status.get("users") is None):
+        return 0  # the provider reports no users as no value
+    count = seen.count(seen.at(status, "users"))
+    return 1 if count is None else count
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------

@@ -13,25 +13,19 @@ the spec. Objects that a route refers to are created before the route and remove
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from modelplane import names, seen
-from modelplane.api import endpoint as endpoints
-from modelplane.api import gateway as gateways
+from modelplane import seen
 from modelplane.api import gateway_status, service_status
 from modelplane.api import service as services
-from modelplane.api.fields import Field
-from modelplane.api.gateway import GatewayState
 from modelplane.api.gateway_status import Verdict
-from modelplane.errors import InvalidInput, Unsupported
+from modelplane.errors import Unsupported
 from modelplane.render import routing, traffic
 from modelplane.render.manifest import Manifest
-from modelplane.routing import features, hosts, plan
-from modelplane.routing.egress import Rules
-from modelplane.routing.model import Gateway, Service
-from modelplane.routing.plan import Candidate, Plan
-from modelplane_functions import hold
+from modelplane.routing import features, plan
+from modelplane.routing.model import Service
+from modelplane.routing.plan import Plan
+from modelplane_functions import hold, service_facts
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -44,23 +38,12 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
+from modelplane_functions.service_facts import Facts
 
 Json: TypeAlias = Any
 
-GATEWAYS = "gateways"
-_GROUP = "endpoints-"
-_DEFAULT_GATEWAY = "default"
 _SETTLED_SECONDS = 600
 _WAITING_SECONDS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """The decoded inputs of the decision."""
-
-    service: Service
-    gateway: GatewayState
-    groups: tuple[tuple[Candidate, ...], ...]
 
 
 def compose(observed: Observed) -> Outcome:
@@ -69,153 +52,15 @@ def compose(observed: Observed) -> Outcome:
     Raises: InvalidInput when the service's author must change something. Everything is held then.
     """
     service = services.decode(observed.composite)
-    requirements = _requirements(service)
+    requirements = service_facts.requirements(service)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     try:
-        gateway = _gateway(service, observed)
-        facts = _Facts(service, gateway, _groups(service, observed, gateway.gateway.egress))
-        _check_host(service, gateway)
-        services.check_egress(service, gateway.gateway.egress)
+        facts = service_facts.read(service, observed)
         decided = plan.decide(service, facts.groups, features.features(facts.gateway.gateway.type))
     except Unsupported as error:
         return _refused(observed, requirements, error)
     return _decided(observed, requirements, facts, decided)
-
-
-# --- reads ------------------------------------------------------------------------------------------------------------
-
-
-def _requirements(service: Service) -> dict[str, Requirement]:
-    """Return the objects that must be fetched. The keys derive from the selectors, so the order of groups is free."""
-    needed = {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway", name=service.gateway or None)}
-    for group in service.groups:
-        needed[_group_key(group.selector.text())] = Requirement(
-            names.API_VERSION,
-            "ModelEndpoint",
-            labels=dict(group.selector.labels),
-            namespace=service.namespace,
-        )
-    return needed
-
-
-def _group_key(selector: str) -> str:
-    return _GROUP + names.digest(selector)
-
-
-def _groups(service: Service, observed: Observed, rules: Rules) -> tuple[tuple[Candidate, ...], ...]:
-    """Return the endpoints that each selector matches, without those of other namespaces and those that are leaving."""
-    carried = _carried(observed)
-    return tuple(
-        tuple(
-            _heard(endpoints.candidate(resource, rules, is_carried=resource["metadata"]["name"] in carried), carried)
-            for resource in observed.required[_group_key(group.selector.text())]
-            if _is_eligible(resource, service.namespace)
-            and group.selector.matches(resource["metadata"].get("labels") or {})
-        )
-        for group in service.groups
-    )
-
-
-def _heard(candidate: Candidate, carried: Mapping[str, str]) -> Candidate:
-    """Return the candidate. One without a status is taken as the existing route uses it.
-
-    Raises: Unsupported for a candidate that the existing route uses, that is refused now, and that has no record of the
-    spec in force. A new route would drop it.
-    """
-    if candidate.is_unrecorded and candidate.name in carried:
-        raise Unsupported(
-            f"endpoint {candidate.name}: {candidate.problem}; correct or delete it, and the route is updated",
-            reason="EndpointRefused",
-        )
-    if not candidate.is_silent or candidate.endpoint is None or candidate.name not in carried:
-        return candidate
-    problem = candidate.problem or "its status does not report whether it is ready; it is kept in the existing route"
-    return replace(candidate, ready=True, backend_name=carried[candidate.name], problem=problem)
-
-
-def _carried(observed: Observed) -> dict[str, str]:
-    """Return the Backends, by endpoint, that receive requests through the existing route."""
-    running = observed.children.get(routing.ROUTE_KEY)
-    if running is None:
-        return {}
-    in_use = _references(running)
-    shares = any(key.startswith(f"{routing.BACKEND_KEY}-") for key in observed.children)
-    told = [
-        (seen.text(entry.get("endpoint")), seen.text(entry.get("backendName")), seen.count(entry.get("weight")))
-        for entry in seen.objects(observed.status.get("backends"))
-    ]
-    return {name: backend for name, backend, weight in told if weight and (shares or backend in in_use)}
-
-
-def _is_eligible(resource: Resource, namespace: str) -> bool:
-    metadata = resource["metadata"]
-    is_leaving = metadata.get("deletionTimestamp") or endpoints.is_draining(resource)
-    return metadata.get("namespace") == namespace and not is_leaving
-
-
-def _gateway(service: Service, observed: Observed) -> GatewayState:
-    """Return the gateway of the service.
-
-    Raises: Unsupported when there is none, or when there are several and the service names none.
-    """
-    found = {str(resource["metadata"]["name"]): resource for resource in observed.required[GATEWAYS]}
-    if service.gateway:
-        chosen = service.gateway
-    elif len(found) == 1:
-        chosen = next(iter(found))
-    else:
-        chosen = _DEFAULT_GATEWAY
-    if chosen not in found:
-        raise _no_gateway(service, sorted(found))
-    try:
-        state = gateways.state(found[chosen])
-        declared = gateways.decode(found[chosen])
-    except (InvalidInput, Unsupported) as error:
-        raise Unsupported(f'InferenceGateway "{chosen}" is not usable: {error}', reason="GatewayInvalid") from None
-    return state.at(declared) if _is_attached(observed, declared) else state
-
-
-def _is_attached(observed: Observed, gateway: Gateway) -> bool:
-    """Return whether the route that runs is attached to the Gateway that its author declares.
-
-    No status leads it elsewhere then: a Gateway is never renamed, so one that says so was written by somebody else.
-    """
-    parents = seen.objects(seen.at(observed.children.get(routing.ROUTE_KEY), "spec", "parentRefs"))
-    own = (gateway.gateway_namespace, gateway.gateway_name)
-    return any((parent.get("namespace"), parent.get("name")) == own for parent in parents)
-
-
-def _no_gateway(service: Service, found: list[str]) -> Unsupported:
-    if service.gateway:
-        return Unsupported(
-            f'InferenceGateway "{service.gateway}" in spec.gatewayRef does not exist; create it or name another',
-            reason="GatewayNotFound",
-        )
-    if found:
-        return Unsupported(
-            f"there are several InferenceGateways ({', '.join(found)}) and none is named {_DEFAULT_GATEWAY!r}; "
-            "name one in spec.gatewayRef.name",
-            reason="AmbiguousGateway",
-        )
-    return Unsupported("no InferenceGateway exists; ask the platform team to create one", reason="GatewayNotFound")
-
-
-def _check_host(service: Service, state: GatewayState) -> None:
-    """Return when the service may use its host. Raises: Unsupported when the host belongs to another namespace."""
-    gateway = state.gateway
-    if not service.host or hosts.is_allowed(
-        service.host, service.namespace, hostname=gateway.hostname, grants=gateway.grants
-    ):
-        return
-    own = f"a name ending in .{service.namespace}.{hosts.domain(gateway.hostname)}" if gateway.hostname else ""
-    granted = sorted(host for host, allowed in gateway.grants.items() if service.namespace in allowed)
-    offers = " or ".join(part for part in (own, ", ".join(granted)) if part) or "no host (it is reached by path)"
-    raise Unsupported(
-        f'InferenceGateway "{gateway.name}" does not let namespace {service.namespace} use host {service.host}; use '
-        f"{offers}, or ask the platform team to grant it in spec.gateway.hosts",
-        reason="HostNotAllowed",
-    )
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------
@@ -242,7 +87,7 @@ def _refused(observed: Observed, requirements: Mapping[str, Requirement], error:
     )
 
 
-def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts: _Facts, decided: Plan) -> Outcome:
+def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts: Facts, decided: Plan) -> Outcome:
     gateway = facts.gateway.gateway
     verdict = gateway_status.route(
         observed.children.get(routing.ROUTE_KEY),
@@ -269,7 +114,7 @@ def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts:
     )
 
 
-def _children(observed: Observed, facts: _Facts, decided: Plan, verdict: Verdict) -> dict[str, Child]:
+def _children(observed: Observed, facts: Facts, decided: Plan, verdict: Verdict) -> dict[str, Child]:
     if not decided.targets:
         # A drained service wants no traffic. Otherwise no endpoint is ready, and the author did not ask for that.
         return {} if decided.is_drained else hold.hold(observed.children, _held_readiness)
@@ -303,7 +148,7 @@ def _staged(observed: Observed, wanted: Mapping[str, Manifest], verdict: Verdict
         # Without its policy the route would be open to everyone for a moment.
         del children[routing.ROUTE_KEY]
     if running is not None:
-        names_in_use = _references(running)
+        names_in_use = service_facts.references(running)
         for key, child in sorted(observed.children.items()):
             if key not in wanted and _is_referred(key) and child["metadata"]["name"] in names_in_use:
                 children[key] = Child(hold.held(child), _held_readiness(child))
@@ -312,21 +157,6 @@ def _staged(observed: Observed, wanted: Mapping[str, Manifest], verdict: Verdict
 
 def _is_referred(key: str) -> bool:
     return key == routing.RULE_FILTER_KEY or key.startswith(f"{routing.BACKEND_KEY}-")
-
-
-def _references(route: Resource) -> frozenset[str]:
-    """Return the names of the Backends and filters that a route's rules refer to.
-
-    Raises: InvalidInput for a route that cannot be read. The objects it may refer to are not touched then.
-    """
-    return frozenset(
-        name
-        for rule in Field(route).at("spec", "rules").items()
-        for name in (
-            *(ref.at("name").text("") for ref in rule.at("backendRefs").items()),
-            *(each.at("extensionRef", "name").text("") for each in rule.at("filters").items()),
-        )
-    )
 
 
 def _stands(key: str, child: Resource | None) -> bool:

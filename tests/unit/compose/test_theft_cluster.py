@@ -1,4 +1,7 @@
-"""Whoever may edit a ModelReplica, its labels or its status takes nothing by it: what a cluster counts and admits."""
+"""Whoever may edit a ModelReplica, its labels or its status takes nothing by it: what a cluster counts and admits.
+
+Longer than most files: every attack plays on the same small cluster, whose helpers stand here.
+"""
 
 from __future__ import annotations
 

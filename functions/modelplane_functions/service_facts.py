@@ -1,0 +1,195 @@
+"""The inputs of a service's route, decoded from what its composer observed.
+
+They are the gateway, and for each group the endpoints that its selector matches, as the existing route uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from modelplane import names, seen
+from modelplane.api import endpoint as endpoints
+from modelplane.api import gateway as gateways
+from modelplane.api import service as services
+from modelplane.api.fields import Field
+from modelplane.api.gateway import GatewayState
+from modelplane.errors import InvalidInput, Unsupported
+from modelplane.render import routing
+from modelplane.routing import hosts
+from modelplane.routing.egress import Rules
+from modelplane.routing.model import Gateway, Service
+from modelplane.routing.plan import Candidate
+from modelplane_functions.exchange import Observed, Requirement, Resource
+
+GATEWAYS = "gateways"
+_GROUP = "endpoints-"
+_DEFAULT_GATEWAY = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The decoded inputs of the decision."""
+
+    service: Service
+    gateway: GatewayState
+    groups: tuple[tuple[Candidate, ...], ...]
+
+
+def requirements(service: Service) -> dict[str, Requirement]:
+    """Return the objects that must be fetched. The keys derive from the selectors, so the order of groups is free."""
+    needed = {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway", name=service.gateway or None)}
+    for group in service.groups:
+        needed[_group_key(group.selector.text())] = Requirement(
+            names.API_VERSION,
+            "ModelEndpoint",
+            labels=dict(group.selector.labels),
+            namespace=service.namespace,
+        )
+    return needed
+
+
+def read(service: Service, observed: Observed) -> Facts:
+    """Return the decoded inputs. Every required object must have been fetched.
+
+    Raises: Unsupported when there is no gateway that can carry the service as it is written.
+    """
+    gateway = _gateway(service, observed)
+    facts = Facts(service, gateway, _groups(service, observed, gateway.gateway.egress))
+    _check_host(service, gateway)
+    services.check_egress(service, gateway.gateway.egress)
+    return facts
+
+
+def _group_key(selector: str) -> str:
+    return _GROUP + names.digest(selector)
+
+
+def _groups(service: Service, observed: Observed, rules: Rules) -> tuple[tuple[Candidate, ...], ...]:
+    """Return the endpoints that each selector matches, without those of other namespaces and those that are leaving."""
+    carried = _carried(observed)
+    return tuple(
+        tuple(
+            _heard(endpoints.candidate(resource, rules, is_carried=resource["metadata"]["name"] in carried), carried)
+            for resource in observed.required[_group_key(group.selector.text())]
+            if _is_eligible(resource, service.namespace)
+            and group.selector.matches(resource["metadata"].get("labels") or {})
+        )
+        for group in service.groups
+    )
+
+
+def _heard(candidate: Candidate, carried: Mapping[str, str]) -> Candidate:
+    """Return the candidate. One without a status is taken as the existing route uses it.
+
+    Raises: Unsupported for a candidate that the existing route uses, that is refused now, and that has no record of the
+    spec in force. A new route would drop it.
+    """
+    if candidate.is_unrecorded and candidate.name in carried:
+        raise Unsupported(
+            f"endpoint {candidate.name}: {candidate.problem}; correct or delete it, and the route is updated",
+            reason="EndpointRefused",
+        )
+    if not candidate.is_silent or candidate.endpoint is None or candidate.name not in carried:
+        return candidate
+    problem = candidate.problem or "its status does not report whether it is ready; it is kept in the existing route"
+    return replace(candidate, ready=True, backend_name=carried[candidate.name], problem=problem)
+
+
+def _carried(observed: Observed) -> dict[str, str]:
+    """Return the Backends, by endpoint, that receive requests through the existing route."""
+    running = observed.children.get(routing.ROUTE_KEY)
+    if running is None:
+        return {}
+    in_use = references(running)
+    shares = any(key.startswith(f"{routing.BACKEND_KEY}-") for key in observed.children)
+    told = [
+        (seen.text(entry.get("endpoint")), seen.text(entry.get("backendName")), seen.count(entry.get("weight")))
+        for entry in seen.objects(observed.status.get("backends"))
+    ]
+    return {name: backend for name, backend, weight in told if weight and (shares or backend in in_use)}
+
+
+def _is_eligible(resource: Resource, namespace: str) -> bool:
+    metadata = resource["metadata"]
+    is_leaving = metadata.get("deletionTimestamp") or endpoints.is_draining(resource)
+    return metadata.get("namespace") == namespace and not is_leaving
+
+
+def _gateway(service: Service, observed: Observed) -> GatewayState:
+    """Return the gateway of the service.
+
+    Raises: Unsupported when there is none, or when there are several and the service names none.
+    """
+    found = {str(resource["metadata"]["name"]): resource for resource in observed.required[GATEWAYS]}
+    if service.gateway:
+        chosen = service.gateway
+    elif len(found) == 1:
+        chosen = next(iter(found))
+    else:
+        chosen = _DEFAULT_GATEWAY
+    if chosen not in found:
+        raise _no_gateway(service, sorted(found))
+    try:
+        state = gateways.state(found[chosen])
+        declared = gateways.decode(found[chosen])
+    except (InvalidInput, Unsupported) as error:
+        raise Unsupported(f'InferenceGateway "{chosen}" is not usable: {error}', reason="GatewayInvalid") from None
+    return state.at(declared) if _is_attached(observed, declared) else state
+
+
+def _is_attached(observed: Observed, gateway: Gateway) -> bool:
+    """Return whether the route that runs is attached to the Gateway that its author declares.
+
+    No status leads it elsewhere then: a Gateway is never renamed, so one that says so was written by somebody else.
+    """
+    parents = seen.objects(seen.at(observed.children.get(routing.ROUTE_KEY), "spec", "parentRefs"))
+    own = (gateway.gateway_namespace, gateway.gateway_name)
+    return any((parent.get("namespace"), parent.get("name")) == own for parent in parents)
+
+
+def _no_gateway(service: Service, found: list[str]) -> Unsupported:
+    if service.gateway:
+        return Unsupported(
+            f'InferenceGateway "{service.gateway}" in spec.gatewayRef does not exist; create it or name another',
+            reason="GatewayNotFound",
+        )
+    if found:
+        return Unsupported(
+            f"there are several InferenceGateways ({', '.join(found)}) and none is named {_DEFAULT_GATEWAY!r}; "
+            "name one in spec.gatewayRef.name",
+            reason="AmbiguousGateway",
+        )
+    return Unsupported("no InferenceGateway exists; ask the platform team to create one", reason="GatewayNotFound")
+
+
+def _check_host(service: Service, state: GatewayState) -> None:
+    """Return when the service may use its host. Raises: Unsupported when the host belongs to another namespace."""
+    gateway = state.gateway
+    if not service.host or hosts.is_allowed(
+        service.host, service.namespace, hostname=gateway.hostname, grants=gateway.grants
+    ):
+        return
+    own = f"a name ending in .{service.namespace}.{hosts.domain(gateway.hostname)}" if gateway.hostname else ""
+    granted = sorted(host for host, allowed in gateway.grants.items() if service.namespace in allowed)
+    offers = " or ".join(part for part in (own, ", ".join(granted)) if part) or "no host (it is reached by path)"
+    raise Unsupported(
+        f'InferenceGateway "{gateway.name}" does not let namespace {service.namespace} use host {service.host}; use '
+        f"{offers}, or ask the platform team to grant it in spec.gateway.hosts",
+        reason="HostNotAllowed",
+    )
+
+
+def references(route: Resource) -> frozenset[str]:
+    """Return the names of the Backends and filters that a route's rules refer to.
+
+    Raises: InvalidInput for a route that cannot be read. The objects it may refer to are not touched then.
+    """
+    return frozenset(
+        name
+        for rule in Field(route).at("spec", "rules").items()
+        for name in (
+            *(ref.at("name").text("") for ref in rule.at("backendRefs").items()),
+            *(each.at("extensionRef", "name").text("") for each in rule.at("filters").items()),
+        )
+    )
