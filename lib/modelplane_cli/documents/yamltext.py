@@ -9,7 +9,6 @@ Source: sigs.k8s.io/yaml (YAML 1.1 scalars as goyaml v2 resolves them, keys are 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from yaml.events import (
 )
 
 from kubecel import caches
+from modelplane_cli.documents import scalars
 
 try:
     from yaml.cyaml import CParser as _Parser  # type: ignore[attr-defined]  # the stubs lack it
@@ -67,16 +67,6 @@ _CORE_TAGS = {
     "tag:yaml.org,2002:bool",
     "tag:yaml.org,2002:null",
 }
-_WORDS: dict[str, Json] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"), True),
-    **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"), False),
-}
-_DIGITS_MAX = 308
-_NUMBER_START = frozenset("0123456789+-.")
-_INTEGER = re.compile(r"[-+]?(?:0[0-7]*|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
 class TextError(Exception):
@@ -123,7 +113,7 @@ def read(text: str) -> Iterator[Parsed]:
     """
     if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
         try:
-            value = _whole(_json(text.lstrip("\ufeff")))
+            value = scalars.whole(_json(text.lstrip("\ufeff")))
         except (json.JSONDecodeError, RecursionError):
             pass  # not JSON after all: a YAML flow mapping, several documents, or too deep; YAML says which
         else:
@@ -132,59 +122,15 @@ def read(text: str) -> Iterator[Parsed]:
     yield from _Builder(text).documents()
 
 
-def resolve(text: str) -> Json:
-    """Return the value of a plain (unquoted) scalar.
-
-    Raises: ValueError for infinity and not-a-number, which JSON does not have.
-    """
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in _NUMBER_START:
-        return text
-    plain = text.replace("_", "")
-    if _INTEGER.fullmatch(plain):
-        return _integer(plain)
-    if _FLOAT.fullmatch(plain):
-        number = float(plain)
-        if number in (float("inf"), float("-inf")):
-            raise ValueError(f"{text} is too large for a number")
-        return int(number) if number.is_integer() and abs(number) < 2**53 else number
-    if _NOT_FINITE.fullmatch(text):
-        raise ValueError(f"{text} is not a number that JSON has; quote it if it is text")
-    return text
-
-
-def _integer(plain: str) -> int:
-    """Return a whole number. Raises: ValueError for one past any that JSON's readers hold."""
-    if len(plain) > _DIGITS_MAX:
-        raise ValueError(f"{plain[:8]}... has {len(plain)} digits, too large for a number; quote it if it is text")
-    sign = -1 if plain[0] == "-" else 1
-    digits = plain.lstrip("+-")
-    if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
-        return sign * int(digits, 8)
-    return sign * int(digits, 0)
-
-
 def _json(text: str) -> Json:
     return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_json_integer)
 
 
 def _json_integer(digits: str) -> int:
     try:
-        return _integer(digits) if len(digits) > _DIGITS_MAX else int(digits)
+        return scalars.integer(digits) if len(digits) > scalars.DIGITS_MAX else int(digits)
     except ValueError as error:
         raise TextError(str(error), 1) from None
-
-
-def _whole(value: Json) -> Json:
-    """Return `value` with integral floats as int, as JSON numbers mean (1.0 is 1)."""
-    if isinstance(value, dict):
-        return {key: _whole(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
-    return value
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -287,7 +233,7 @@ class _Builder:
         if text in self._resolved:
             return self._resolved[text]
         try:
-            value = resolve(text)
+            value = scalars.resolve(text)
         except ValueError as error:
             raise TextError(str(error), line) from None
         self._resolved[text] = value

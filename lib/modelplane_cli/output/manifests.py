@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from modelplane_cli.documents import yamltext
+from modelplane_cli.documents import scalars
 
 Json: TypeAlias = Any
 
@@ -39,7 +39,7 @@ def _text(dumper: _Dumper, value: str) -> yaml.Node:
 def _is_plain(value: str) -> bool:
     """Return whether kubectl reads the unquoted text as the same text."""
     try:
-        return isinstance(yamltext.resolve(value), str)
+        return isinstance(scalars.resolve(value), str)
     except ValueError:
         return False
 

@@ -20,35 +20,15 @@ from modelplane.placement.snapshot import Cluster, Pool, RoleDemand
 from modelplane.units import Format, Quantity
 from modelplane.workload.model import Role
 from modelplane_cli.documents.reading import Document
-from modelplane_cli.planning import hardware
+from modelplane_cli.planning import hardware, patches
+from modelplane_cli.planning.patches import Edit, Operation, Path
 from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator.store import Key, Store, controller_of, group_of
 from modelplane_functions.deployment_facts import Facts
 
 Json: TypeAlias = Any
-Path: TypeAlias = tuple[str | int, ...]
 Documents: TypeAlias = Mapping[Key, Mapping[str, Json]]
 """What people wrote, by identity: nothing that is composed."""
-
-APPEND = "-"
-"""The place after the last item of a list, in a JSON Pointer."""
-
-_REMOVE, _ADD, _REPLACE = "remove", "add", "replace"
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation of a JSON Patch (RFC 6902) on the document `key`; `value` means nothing where `op` is remove."""
-
-    key: Key
-    op: str
-    path: Path
-    value: Json = None
-
-    @property
-    def pointer(self) -> str:
-        """Return the path as a JSON Pointer (RFC 6901)."""
-        return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +37,6 @@ class Amendment:
 
     operations: tuple[Operation, ...]
     beyond: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """`value` at `path` of a document, whatever is there and whatever is missing above it; None takes it away."""
-
-    key: Key
-    path: Path
-    value: Json
 
 
 def of(closest: Closest, facts: Facts, documents: Documents) -> Amendment:
@@ -94,10 +65,10 @@ def _amendment(
     operations: list[Operation] = []
     beyond: list[str] = []
 
-    def make(edit: _Edit) -> None:
-        operation = _operation(found[edit.key], edit)
+    def make(edit: Edit) -> None:
+        operation = patches.operation(found[edit.key], edit)
         operations.append(operation)
-        found[edit.key] = patched(found[edit.key], operation)
+        found[edit.key] = patches.patched(found[edit.key], operation)
 
     for change in changed:
         after = change.apply(world)
@@ -110,7 +81,7 @@ def _amendment(
         world = after
     for pool in pools:
         entry = {"name": pool.name, "className": pool.class_name, "nodeCount": pool.nodes.declared}
-        make(_Edit(_cluster_key(cluster), ("spec", "nodePools", APPEND), entry))
+        make(Edit(_cluster_key(cluster), ("spec", "nodePools", patches.APPEND), entry))
     return Amendment(tuple(operations), tuple(beyond))
 
 
@@ -165,54 +136,10 @@ def encode(amendment: Amendment) -> list[dict[str, Json]]:
             },
             "op": one.op,
             "path": one.pointer,
-            **({} if one.op == _REMOVE else {"value": one.value}),
+            **({} if one.op == patches.REMOVE else {"value": one.value}),
         }
         for one in amendment.operations
     ]
-
-
-def patched(document: Mapping[str, Json], operation: Operation) -> dict[str, Json]:
-    """Return the document with one operation made; the given one stays as it is."""
-    made: dict[str, Json] = _patched(document, operation.path, operation)
-    return made
-
-
-def _patched(node: Json, path: Path, operation: Operation) -> Json:
-    head, rest = path[0], path[1:]
-    if isinstance(node, Mapping):
-        kept = {key: value for key, value in node.items() if rest or operation.op != _REMOVE or key != head}
-        if rest:
-            kept[str(head)] = _patched(node[str(head)], rest, operation)
-        elif operation.op != _REMOVE:
-            kept[str(head)] = operation.value
-        return kept
-    items = list(node)
-    if head == APPEND:
-        return [*items, operation.value]
-    position = int(head)
-    if rest:
-        items[position] = _patched(items[position], rest, operation)
-    elif operation.op == _REMOVE:
-        del items[position]
-    else:
-        items[position] = operation.value
-    return items
-
-
-def _operation(document: Mapping[str, Json], edit: _Edit) -> Operation:
-    """Return the operation that JSON Patch allows: what is missing above a value is added together with it."""
-    node: Json = document
-    for position, part in enumerate(edit.path):
-        there = node.get(str(part)) if isinstance(node, Mapping) else None if part == APPEND else node[int(part)]
-        if there is None:
-            value = edit.value
-            for below in reversed(edit.path[position + 1 :]):
-                value = [value] if below == APPEND else {str(below): value}
-            return Operation(edit.key, _ADD, edit.path[: position + 1], value)
-        node = there
-    if edit.value is None:
-        return Operation(edit.key, _REMOVE, edit.path)
-    return Operation(edit.key, _REPLACE, edit.path, edit.value)
 
 
 # --- whose document ---------------------------------------------------------------------------------------------------
@@ -277,56 +204,56 @@ def _place(items: Sequence[Mapping[str, Json]], name: str) -> int:
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
-def _label(change: changes.HasLabel, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
-    yield _Edit(_cluster_key(world.cluster), ("metadata", "labels", change.key), change.value)
+def _label(change: changes.HasLabel, world: World, _after: World, _found: Documents) -> Iterator[Edit]:
+    yield Edit(_cluster_key(world.cluster), ("metadata", "labels", change.key), change.value)
 
 
-def _no_label(change: changes.NoLabel, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
-    yield _Edit(_cluster_key(world.cluster), ("metadata", "labels", change.key), None)
+def _no_label(change: changes.NoLabel, world: World, _after: World, _found: Documents) -> Iterator[Edit]:
+    yield Edit(_cluster_key(world.cluster), ("metadata", "labels", change.key), None)
 
 
-def _taint(change: changes.Tolerated, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+def _taint(change: changes.Tolerated, world: World, _after: World, found: Documents) -> Iterator[Edit]:
     """Yield a toleration; where another object writes the deployment, the taint goes instead."""
     key, taint = _deployment_key(world), change.taint
     if key in found:
         toleration = {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": str(taint.effect)}
-        yield _Edit(key, ("spec", "tolerations", APPEND), toleration)
+        yield Edit(key, ("spec", "tolerations", patches.APPEND), toleration)
         return
     cluster = _cluster_key(world.cluster)
     for position, one in enumerate(found[cluster]["spec"]["taints"]):
         if (one["key"], one.get("value", ""), one["effect"]) == (taint.key, taint.value, str(taint.effect)):
-            yield _Edit(cluster, ("spec", "taints", position), None)
+            yield Edit(cluster, ("spec", "taints", position), None)
             return
 
 
-def _backend(change: changes.OffersBackend, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+def _backend(change: changes.OffersBackend, world: World, _after: World, found: Documents) -> Iterator[Edit]:
     key = _cluster_key(world.cluster)
     written = found[key]["spec"].get("backends")
-    yield _Edit(key, ("spec", "backends"), [*(world.cluster.backends if written is None else written), change.backend])
+    yield Edit(key, ("spec", "backends"), [*(world.cluster.backends if written is None else written), change.backend])
 
 
-def _limit(change: changes.ReplicaLimit, world: World, _after: World, _found: Documents) -> Iterator[_Edit]:
-    yield _Edit(_deployment_key(world), ("spec", "placement", "maxReplicasPerCluster"), change.limit)
+def _limit(change: changes.ReplicaLimit, world: World, _after: World, _found: Documents) -> Iterator[Edit]:
+    yield Edit(_deployment_key(world), ("spec", "placement", "maxReplicasPerCluster"), change.limit)
 
 
-def _spread(change: changes.MaxSkew, world: World, _after: World, found: Documents) -> Iterator[_Edit]:
+def _spread(change: changes.MaxSkew, world: World, _after: World, found: Documents) -> Iterator[Edit]:
     key = _deployment_key(world)
     for position, entry in enumerate(found[key]["spec"]["placement"]["spread"]):
         if entry["topologyKey"] == change.topology_key:
-            yield _Edit(key, ("spec", "placement", "spread", position, "maxSkew"), change.max_skew)
+            yield Edit(key, ("spec", "placement", "spread", position, "maxSkew"), change.max_skew)
 
 
-def _nodes(change: changes.MoreNodes, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+def _nodes(change: changes.MoreNodes, world: World, after: World, found: Documents) -> Iterator[Edit]:
     """Yield the count that the pool is to have; where nodes are observed only a pool that may grow promises more."""
     key, nodes = _cluster_key(world.cluster), _pool(world.cluster, change.pool).nodes
     entries = found[key]["spec"]["nodePools"]
     position = _place(entries, change.pool)
     grows = nodes.maximum is not None or nodes.observed is not None
     field = "maxNodeCount" if grows else "nodeCount"
-    yield _Edit(key, ("spec", "nodePools", position, field), _pool(after.cluster, change.pool).nodes.usable)
+    yield Edit(key, ("spec", "nodePools", position, field), _pool(after.cluster, change.pool).nodes.usable)
 
 
-def _selector(change: changes.OtherSelectors, world: World, after: World, found: Documents) -> Iterator[_Edit]:
+def _selector(change: changes.OtherSelectors, world: World, after: World, found: Documents) -> Iterator[Edit]:
     key = _deployment_key(world)
     was, now = _role(world, change.role).requests, _role(after, change.role).requests
     at: Path = (*_path(change.role), "nodeSelector")
@@ -335,12 +262,12 @@ def _selector(change: changes.OtherSelectors, world: World, after: World, found:
         for number, (before, text) in enumerate(zip(old.selectors, new.selectors, strict=True)):
             if before != text:
                 below: Path = ("cel",) if short else ("devices", request, "selectors", number, "cel")
-                yield _Edit(key, (*at, *below), text)
+                yield Edit(key, (*at, *below), text)
 
 
 def _resources(
     change: changes.LowerCpu | changes.LowerMemory, world: World, after: World, found: Documents
-) -> Iterator[_Edit]:
+) -> Iterator[Edit]:
     """Yield lower requests of containers, the one that asks for most first, until they add up to what a node has."""
     key, resource = _deployment_key(world), "cpu" if isinstance(change, changes.LowerCpu) else "memory"
     was, now = (_asked(_role(one, change.role), resource) for one in (world, after))
@@ -351,7 +278,7 @@ def _resources(
     for position in sorted(range(len(amounts)), key=lambda position: (-amounts[position], position)):
         less = min(too_many, amounts[position])
         if less > 0:
-            yield _Edit(
+            yield Edit(
                 key,
                 (*place, position, "resources", "requests", resource),
                 _quantity(amounts[position] - less, resource),
@@ -394,7 +321,7 @@ def _quantity(amount: int, resource: str) -> str:
     return Quantity.of(amount, Format.BINARY_SI).canonical()
 
 
-EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[_Edit]]] = {
+EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[Edit]]] = {
     changes.HasLabel: _label,
     changes.NoLabel: _no_label,
     changes.Tolerated: _taint,

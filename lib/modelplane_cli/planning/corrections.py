@@ -18,7 +18,8 @@ from modelplane import names
 from modelplane.api import inference_class, inference_cluster, workload
 from modelplane.placement.decision import Closest
 from modelplane_cli.planning import amendments
-from modelplane_cli.planning.amendments import Amendment, Documents, Operation, patched
+from modelplane_cli.planning.amendments import Amendment, Documents
+from modelplane_cli.planning.patches import Operation, patched
 from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.replicas import Deployment
