@@ -13,7 +13,6 @@ NO_WORLD: Final = frozenset({"python", "rbac", "render"})
 NO_COMPOSITES: Final = NO_WORLD | {"classes"}
 """The class catalogue is documents that lead to nothing by themselves."""
 
-
 SEVERAL: Final = frozenset({"backends"})
 """Folders of examples, each complete by itself."""
 

@@ -14,22 +14,13 @@ from modelplane_cli.simulator import definitions, offline
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.store import Key, key_of
 from modelplane_functions import servicer
+from tests.support import examples
 
 Json = Any
 Object = dict[str, Json]
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = (
-    "quickstart",
-    "frontier",
-    "disaggregated",
-    "moe",
-    "mig",
-    "canary",
-    "simple",
-    "autoscaling",
-    "backends/native",
-)
+EXAMPLES = tuple(examples.fleets())
 
 
 @functools.cache

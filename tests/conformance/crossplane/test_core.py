@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,17 +27,7 @@ Document = dict[str, Any]
 
 SUITE = "crossplane-core"
 FUNCTION = "function-modelplane"
-EXAMPLES = (
-    "quickstart",
-    "frontier",
-    "disaggregated",
-    "moe",
-    "mig",
-    "canary",
-    "simple",
-    "autoscaling",
-    "backends/native",
-)
+EXAMPLES = examples.fleets()
 # The core's in-memory client takes every kind for namespaced; these are not, and a namespaced composite must not
 # have them.
 CLUSTER_SCOPED = frozenset({"GatewayClass", "ClusterProviderConfig", "ClusterUsage", "Namespace", "ClusterRole"})
@@ -286,8 +275,3 @@ def test_an_unknown_kind_is_fatal_and_says_why(target: str) -> None:
     assert "Kind=Gadget" in result.fatal
     assert result.condition("Accepted")["reason"] == "UnknownKind"
     assert result.condition("Synced")["status"] == "False"
-
-
-def test_the_examples_are_all_here() -> None:
-    assert sorted(EXAMPLES) == examples.fleets(), "add the new example to EXAMPLES"
-    assert Path(__file__).is_relative_to(gobinaries.REPOSITORY)
