@@ -32,7 +32,7 @@ from modelplane.placement.snapshot import CurrentReplica, Fleet
 MOVES_MAX = 3
 """Limit of the replicas that are moved for one missing replica."""
 TRIALS_MAX = 20_000
-"""Limit of the trials of one search, about one or two seconds."""
+"""Limit of the trials of one search: 0.8 to 1.6 s on fleets of 20 and 100 clusters (`python -m tests.bench.moves`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def smallest_moves(scene: Scene, asker: str, blocked: str = "", trials_max: int 
     """Return the moves after which one more replica of the deployment `asker` has a place.
 
     `blocked` is a replica of the deployment that should move and has no place, empty if a replica is missing.
-    Shape: independent of the order of every input.
+    The answer does not depend on the order of any input.
     """
     return _Search(scene, asker, blocked, trials_max).run()
 
