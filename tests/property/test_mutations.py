@@ -64,6 +64,18 @@ def test_a_cluster_past_its_definition_names_no_namespace_to_a_replica(value: st
     assert list(losses.of(start, seen, situations.decided(seen), is_authors=False)) == []
 
 
+def test_the_platform_may_move_the_gateway_of_a_cluster_to_another_namespace() -> None:
+    start = next(one for one in situations.running() if one.kind == "ModelReplica")
+    cluster = next(one for one in start.store if one["metadata"]["name"] == start.composite["spec"]["clusterName"])
+    moved = Mutation(("spec", "gateway"), "moves", {"name": "modelplane", "namespace": "elsewhere"}).applied(cluster)
+    seen = replace(start, store=tuple(moved if one is cluster else one for one in start.store))
+    outcome = situations.decided(seen)
+    assert outcome is not None
+    assert "elsewhere" in str(outcome.children["route"].resource["spec"])
+    assert list(losses.of(start, seen, outcome, is_authors=True)) == []
+    assert list(losses.of(start, seen, outcome, is_authors=False)) == ["child route names namespace elsewhere"]
+
+
 def _with_wrong_statuses(start: Situation) -> list[tuple[str, Mutation, Situation]]:
     found = []
     for mutation in _wrong(start.composite):

@@ -35,7 +35,7 @@ def of(before: Situation, seen: Situation, outcome: Outcome | None, *, is_author
     if outcome is None:
         return
     yield from _words(outcome)
-    yield from _namespaces(before, outcome)
+    yield from _namespaces(before, outcome, _platforms(seen) if is_authors else set())
     if is_authors:
         return
     for key in sorted(before.children.keys() - outcome.children.keys()):
@@ -91,11 +91,17 @@ def _admissions(before: Situation, outcome: Outcome) -> Iterator[str]:
     yield from (f"replica {key} is admitted" for key in sorted(now - admitted))
 
 
-def _namespaces(before: Situation, outcome: Outcome) -> Iterator[str]:
+def _platforms(seen: Situation) -> set[str]:
+    """Return the namespaces that cluster-scoped specs name: the platform says where its gateways are."""
+    kinds_of_it = {kind for kind, known in kinds.KINDS.items() if not known.is_namespaced}
+    return {found for other in seen.store if other["kind"] in kinds_of_it for found in _named(other.get("spec"))}
+
+
+def _namespaces(before: Situation, outcome: Outcome, named_by_platform: set[str]) -> Iterator[str]:
     if not kinds.KINDS[before.kind].is_namespaced:
         return  # the platform names the namespaces of its gateways and Secrets
     own = {before.composite["metadata"].get("namespace"), names.SYSTEM_NAMESPACE, None, ""}
-    own |= {found for child in before.children.values() for found in _named(child)}
+    own |= {found for child in before.children.values() for found in _named(child)} | named_by_platform
     for key, child in sorted(outcome.children.items()):
         for found in sorted({str(one) for one in _named(child.resource) if one not in own}):
             yield f"child {key} names namespace {found[:40]}"
