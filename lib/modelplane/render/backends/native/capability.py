@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 from modelplane.errors import InvalidInput
-from modelplane.render import capability, pods, weights
+from modelplane.render import capability, pods, volume, weights
 from modelplane.render.backend import Capabilities, Shape
-from modelplane.render.backends.native import launching, volume
+from modelplane.render.backends.native import launching
 from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
 
 CAPABILITIES = Capabilities(
@@ -21,8 +18,6 @@ CAPABILITIES = Capabilities(
     # LeaderWorkerSet.
     gangs=frozenset({EngineType.VLLM, EngineType.SGLANG, EngineType.CUSTOM}),
 )
-
-_CLAIM_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z")
 
 
 def check(workload: Workload) -> None:
@@ -44,7 +39,7 @@ def check(workload: Workload) -> None:
     for role in workload.roles:
         capability.check_shape(CAPABILITIES, workload.engine, role)
         _check_ranks(workload.engine, role)
-        _check_volume(workload, role)
+        volume.check(workload, role)
         for member in pods.members(role.topology):
             capability.command_line(launching.launch(workload.engine, workload.model, role, member), role)
 
@@ -61,28 +56,3 @@ def _check_ranks(engine: EngineType, role: RoleSpec) -> None:
             "copies cannot share each node; set dataLocal to 1",
             path=(*role.role.path, "workers", "topology", "dataLocal"),
         )
-
-
-def _check_volume(workload: Workload, role: RoleSpec) -> None:
-    """Refuse a claim that Kubernetes would refuse, and what stands where it is mounted."""
-    claim = volume.of(workload.model)
-    if claim is None:
-        return
-    uri = ("spec", "model", "uri")
-    if _CLAIM_NAME.match(claim.name) is None:
-        raise InvalidInput(f'"{claim.name}" cannot be the name of a PersistentVolumeClaim', path=uri)
-    if ".." in claim.path.split("/"):
-        raise InvalidInput("the path within the volume cannot hold ..; write it from the volume's root", path=uri)
-    index, container = pods.engine_container(role)
-    path = pods.path_to_engine(role.role, index)
-    _refuse_twice(role.template["spec"].get("volumes") or (), "name", volume.NAME, (*path[:-2], "volumes"))
-    mounts = [{**mount, "mountPath": mount["mountPath"].rstrip("/")} for mount in container.get("volumeMounts") or ()]
-    _refuse_twice(mounts, "mountPath", weights.MOUNT, (*path, "volumeMounts"))
-
-
-def _refuse_twice(entries: Any, key: str, taken: str, path: tuple[str | int, ...]) -> None:
-    for number, entry in enumerate(entries):
-        if entry[key] == taken:
-            raise InvalidInput(
-                f'"{taken}" is where the weights of model.uri are mounted; use another', path=(*path, number, key)
-            )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import capability, claims, cluster_route, engines, namespaces, pods
-from modelplane.render.backends.native import launching, volume
+from modelplane.render import capability, claims, cluster_route, engines, namespaces, pods, volume
+from modelplane.render.backends.native import launching
 from modelplane.render.engines import Member
 from modelplane.render.manifest import NOTHING, Manifest, Purpose, Readiness
 from modelplane.workload.model import BoundRole, Replica
