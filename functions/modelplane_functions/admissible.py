@@ -7,34 +7,39 @@ of the wrong type looks like a removed field, and what was rendered from that fi
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from modelplane.api import catalogue
 from modelplane.errors import InvalidInput
 from modelplane.structural import Cause, Problem, Severity
-from modelplane_functions.exchange import Observed
+from modelplane_functions.exchange import Json, Observed
 from modelplane_functions.memory.resources import recall
+
+_Problem: TypeAlias = tuple[str, tuple[str | int, ...]]
 
 
 def check(observed: Observed) -> None:
     """Return when the API server would accept the composite's spec. Nothing reads an unknown field, so it is ignored.
 
-    Cost: linear in the spec, about a millisecond.
+    Cost: linear in the spec, about a millisecond; nothing while the spec is as it was.
     Raises: InvalidInput with the field that the API server would refuse.
     """
     kind = str(observed.composite.get("kind"))
     if kind not in catalogue.kinds():
         return
-    for message, path in recall(observed.composite, "admissible", lambda: _problems(observed, kind)):
+    metadata = {key: value for key, value in observed.composite["metadata"].items() if key in ("name", "namespace")}
+    about = {"apiVersion": observed.composite.get("apiVersion"), "kind": kind, "metadata": metadata}
+    judged = recall(
+        observed.composite.get("spec"),
+        "admissible",
+        lambda: (about, _problems(kind, {**about, "spec": observed.composite.get("spec")})),
+        lambda known: known[0] == about,
+    )
+    for message, path in judged[1]:
         raise InvalidInput(message, path=path)
 
 
-def _problems(observed: Observed, kind: str) -> tuple[tuple[str, tuple[str | int, ...]], ...]:
-    composite = observed.composite
-    document = {
-        "apiVersion": composite.get("apiVersion"),
-        "kind": kind,
-        "metadata": {key: value for key, value in composite["metadata"].items() if key in ("name", "namespace")},
-        "spec": composite.get("spec"),
-    }
+def _problems(kind: str, document: dict[str, Json]) -> tuple[_Problem, ...]:
     return tuple(
         (problem.message, problem.path)
         for problem in catalogue.structural_kind(kind).problems(document)

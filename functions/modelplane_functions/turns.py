@@ -65,14 +65,18 @@ class Turns:
         """The number of running calls that are not long yet."""
         self._long: deque[Call[object]] = deque()
         """The running long calls. The first has the time slice."""
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._offered = threading.Condition(self._lock)
+        """Threads without a call wait for it. One call wakes one thread; a thread that ends a call looks by itself."""
+        self._changed = threading.Condition(self._lock)
+        """Long calls wait for it while they pause, and `close` waits for it."""
         self._is_closed = False
         self._threads: list[threading.Thread] = []
 
     def submit(self, tenant: str, compute: Callable[[], T]) -> Call[T]:
         """Return the call, which is computed when its turn comes. Raises: BusyError."""
         call = Call(tenant, compute)
-        with self._changed:
+        with self._lock:
             waiting = len(self._waiting.get(tenant, ()))
             if self._is_closed or waiting >= WAITING_MAX:
                 raise BusyError(f"{waiting} calls of {tenant or 'the platform'} are already queued")
@@ -82,12 +86,12 @@ class Turns:
                 thread = threading.Thread(target=self._work, name=f"compute-{len(self._threads)}", daemon=True)
                 self._threads.append(thread)
                 thread.start()
-            self._changed.notify_all()
+            self._offered.notify()
         return call
 
     def drop(self, call: Call[T]) -> None:
         """Cancel a call."""
-        with self._changed:
+        with self._lock:
             call.is_unwanted = True
             queue = self._waiting.get(call.tenant)
             if queue is not None and call in queue:
@@ -99,7 +103,7 @@ class Turns:
 
     def close(self, seconds: float) -> bool:
         """Cancel every call. Return whether all running calls have ended after `seconds`."""
-        with self._changed:
+        with self._lock:
             self._is_closed = True
             waiting = [call for queue in self._waiting.values() for call in queue]
             for call in (*waiting, *self._running):
@@ -107,6 +111,7 @@ class Turns:
             for call in waiting:
                 call.result.cancel()
             self._waiting.clear()
+            self._offered.notify_all()
             self._changed.notify_all()
             return self._changed.wait_for(lambda: not self._running, seconds)
 
@@ -127,7 +132,7 @@ class Turns:
                 result = call.compute() if call.result.set_running_or_notify_cancel() else None
         except BaseException as raised:  # whoever waits for the call is told
             error = raised
-        with self._changed:
+        with self._lock:
             self._running.remove(call)
             if call.is_long:
                 self._long.remove(call)
@@ -142,7 +147,7 @@ class Turns:
 
     def _next(self) -> Call[object] | None:
         """Return the next call to compute. Wait for one, and return None after `close`."""
-        with self._changed:
+        with self._lock:
             while True:
                 call = self._take()
                 if call is not None:
@@ -151,7 +156,7 @@ class Turns:
                     return call
                 if self._is_closed:
                     return None
-                self._changed.wait()
+                self._offered.wait()
 
     def _take(self) -> Call[object] | None:
         """Return the first call of the next tenant, and move that tenant to the end of the queue."""
@@ -174,7 +179,7 @@ class Turns:
         spent = time.thread_time()
         if spent - call.began < SHORT_SECONDS or spent < call.stays_until:
             return
-        with self._changed:
+        with self._lock:
             self._line_up(call, spent)
             if not self._changed.wait_for(lambda: call.is_unwanted or self._may_compute(call), GIVE_WAY_SECONDS):
                 call.stays_until = spent + SLICE_SECONDS

@@ -39,6 +39,7 @@ from modelplane_functions.memory.resources import Memory, Remembered
 REMEMBERED_BYTES = 32 * 1024 * 1024
 _MEMORY = Memory(REMEMBERED_BYTES)
 _FRAGMENTS = fragments.Fragments()
+_SPEC = "spec"
 
 _READY = {Ready.TRUE: fnv1.READY_TRUE, Ready.FALSE: fnv1.READY_FALSE, None: fnv1.READY_UNSPECIFIED}
 _TRUTH = {
@@ -90,8 +91,8 @@ def decode(request: fnv1.RunFunctionRequest) -> Observed:
     """Return the part of a request that a composer sees.
 
     Shape: connection details, credentials, context and the desired state of earlier steps are left out. So is
-    `metadata.managedFields`, which is half of a real object; it is removed from the request. Resources are shared
-    between calls and must not change.
+    `metadata.managedFields`, which is half of a real object; it is removed from the request. Resources and the
+    composite's spec are shared between calls and must not change.
     Cost: 0.06 to 0.15 s for 1,000 new clusters, less when they have more in common; 0.015 s for 1,000 cached ones.
     """
     return Observed(
@@ -108,9 +109,15 @@ def decode(request: fnv1.RunFunctionRequest) -> Observed:
 
 
 def resource(struct: struct_pb2.Struct) -> Remembered:
-    """Return one decoded resource, for a caller that keeps it."""
+    """Return one decoded resource, for a caller that keeps it. Its spec changes seldom and is cached by itself."""
     _drop_managers(struct)
-    return Remembered(_decode_struct(struct))
+    fields = struct.fields
+    decoded = {key: _decode_value(fields[key]) for key in fields if key != _SPEC}
+    if _SPEC in fields:
+        spec = fields[_SPEC]
+        is_object = spec.WhichOneof("kind") == "struct_value"
+        decoded[_SPEC] = _recalled(spec.struct_value) if is_object else _decode_value(spec)
+    return Remembered(decoded)
 
 
 def lacks_required_resources(request: fnv1.RunFunctionRequest) -> bool:
@@ -155,6 +162,10 @@ def _decode_resource(struct: struct_pb2.Struct) -> dict[str, Json]:
     The key is the whole serialized resource, so the answer depends on the request alone.
     """
     _drop_managers(struct)
+    return _recalled(struct)
+
+
+def _recalled(struct: struct_pb2.Struct) -> Remembered:
     text = struct.SerializeToString(deterministic=True)
     return _MEMORY.recall(text, partial(_decode_text, text, struct))
 

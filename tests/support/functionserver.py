@@ -16,13 +16,15 @@ from pathlib import Path
 import grpc
 
 START_SECONDS = 60
+# A server that answers a million calls writes as many lines.
+LINES_MAX = 50_000
 REPOSITORY = Path(__file__).resolve().parents[2]
 PRODUCTION = (sys.executable, "-m", "modelplane_functions")
 
 
 @dataclass
 class Server:
-    """A running server: its process, the port it chose, and the log lines read so far."""
+    """A running server: its process, the port it chose, and the last of the log lines read so far."""
 
     process: subprocess.Popen[str]
     port: int
@@ -130,4 +132,7 @@ def _await_port(process: subprocess.Popen[str], lines: list[str]) -> int:
 
 def _drain(process: subprocess.Popen[str], lines: list[str]) -> None:
     assert process.stdout is not None
-    lines.extend(process.stdout)
+    for line in process.stdout:
+        lines.append(line)
+        if len(lines) > 2 * LINES_MAX:
+            del lines[:LINES_MAX]

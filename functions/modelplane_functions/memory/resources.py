@@ -80,7 +80,10 @@ def _always(_known: Any) -> bool:
 
 
 def recall(
-    resource: Resource | tuple[Resource, ...], what: str, read: Callable[[], T], still: Callable[[T], bool] = _always
+    resource: Resource | tuple[Resource, ...] | None,
+    what: str,
+    read: Callable[[], T],
+    still: Callable[[T], bool] = _always,
 ) -> T:
     """Return the value that `read` returns, from the cache when it is there and `still` accepts it.
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
+from modelplane import structural
 from modelplane.errors import InvalidInput
-from modelplane_functions import admissible, servicer
+from modelplane_functions import admissible, servicer, wire
 from modelplane_functions.exchange import Observed
 from tests.support import situations
 
@@ -40,6 +41,34 @@ def test_what_the_api_server_refuses_is_refused_with_its_field(spec: dict[str, J
 def test_what_an_example_says_is_taken_and_an_unknown_field_is_not_read() -> None:
     admissible.check(Observed(_deployment()))
     admissible.check(Observed(_deployment(colour="blue")))
+
+
+def test_a_spec_is_judged_once_for_each_object_and_again_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+    real = structural.Kind.problems
+
+    def problems(kind: structural.Kind, document: dict[str, Json]) -> Json:
+        judged.append(document["metadata"]["name"])
+        return real(kind, document)
+
+    monkeypatch.setattr(structural.Kind, "problems", problems)
+
+    def ask(name: str, call: int, **spec: Json) -> None:
+        made = _deployment(**spec)
+        made["metadata"] |= {"name": name, "annotations": {"call": str(call)}}
+        request = fnv1.RunFunctionRequest()
+        request.observed.composite.resource.update(made)
+        admissible.check(wire.decode(request))
+
+    for call in range(3):
+        ask("judged-once", call)
+    assert judged == ["judged-once"]
+    ask("another", 3)
+    ask("judged-once", 4)
+    assert judged == ["judged-once", "another", "judged-once"], "one verdict is kept for each spec"
+    for _ in range(2):
+        with pytest.raises(InvalidInput):
+            ask("judged-once", 5, replicas=-1)
 
 
 def test_a_refusal_holds_what_runs() -> None:
