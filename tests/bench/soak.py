@@ -8,7 +8,7 @@ half a greeting and then nothing stay open all the time. At the end a tenant has
 end, and short calls of another are timed beside them. Ends early, with its tables, on Ctrl-C or after `--minutes`.
 
 The run fails when a call failed that nobody cancelled, when the memory at the end is more than a tenth above that
-halfway (of 100,000 calls or more), or when the calls of a tenth needed more than twice the processor time of the middle.
+halfway (of 100,000 calls or more), or when a tenth needed more than twice the processor time of the middle one.
 Seconds are printed and do not fail: they are the machine's.
 """
 
