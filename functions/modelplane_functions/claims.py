@@ -365,7 +365,9 @@ def _said(deployment: Resource) -> _Said:
 
 def _claim(key: str, resource: Resource, record: Record, asked: replicas.Asked | None, *, holds: bool) -> ReplicaClaim:
     created = Field(resource).at("metadata", "creationTimestamp").text("")
-    return ReplicaClaim(key, record.holdings, 0 if asked is None else asked.priority, created, holds)
+    offered = Field(resource).at("metadata", "annotations", names.ANNOTATION_MAY_LEAVE).optional() == replicas.TRUE
+    leaves = (_deployment_of(resource) or "") if offered and holds else ""
+    return ReplicaClaim(key, record.holdings, 0 if asked is None else asked.priority, created, holds, leaves=leaves)
 
 
 def _controller(resource: Resource) -> Mapping[str, Json]:

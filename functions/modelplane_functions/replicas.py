@@ -24,6 +24,8 @@ from modelplane.workload.model import Replica, Workload
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.memory.resources import recall
 
+TRUE = "true"
+"""An annotation that is set."""
 KEY = "replica-"
 """The prefix of the composition key of a deployment's ModelReplica. The replica's name follows."""
 
@@ -198,6 +200,8 @@ def _current(child: Resource, holdings: tuple[Holding, ...], backend: str, *, ou
         bound=replica_status.is_bound(child),
         outdated=outdated,
         replaces=root.at("metadata", "annotations", names.ANNOTATION_REPLACES).optional(),
+        makes_room=root.at("metadata", "annotations", names.ANNOTATION_MAKES_ROOM).optional() == TRUE,
+        asks=root.at("metadata", "annotations", names.ANNOTATION_ASKS).optional() == TRUE,
     )
 
 

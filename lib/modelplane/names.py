@@ -35,6 +35,10 @@ LABEL_SCALE_TARGET = f"{GROUP}/scale-target"
 
 # On a ModelReplica: the name of the replica it succeeds, so that a move can be told from a surplus.
 ANNOTATION_REPLACES = f"{GROUP}/replaces"
+# On a ModelReplica: its deployment offers to move it, it succeeds one that leaves for another's sake, it asks for room.
+ANNOTATION_MAY_LEAVE = f"{GROUP}/may-leave"
+ANNOTATION_MAKES_ROOM = f"{GROUP}/makes-room"
+ANNOTATION_ASKS = f"{GROUP}/asks-for-room"
 # On an Object: the part that what it carries plays for its replica (render.manifest.Purpose).
 ANNOTATION_PURPOSE = f"{GROUP}/purpose"
 ANNOTATION_RENDERED_FROM = f"{GROUP}/rendered-from"

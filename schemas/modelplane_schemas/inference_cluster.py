@@ -110,6 +110,14 @@ class Pending(Wire):
     message: str | None = Field(default=None, description="The event that the replica waits for.")
 
 
+class Asked(Wire):
+    replica: str = Field(description="The replica as namespace/name.")
+    keep_free: list[str] | None = Field(
+        default=None,
+        description="Pools of this cluster that the refused replica needs; the successor goes to none of them.",
+    )
+
+
 class Refused(Wire):
     replica: str = Field(description="The replica as namespace/name.")
     reason: str | None = Field(default=None, description="Stable reason code.")
@@ -310,6 +318,10 @@ class Status(Wire):
     )
     pending: list[Pending] | None = Field(
         default=None, description="Replicas that wait for admission, with the reason."
+    )
+    asked: list[Asked] | None = Field(
+        default=None,
+        description="The admitted replica that is asked to leave so that a refused one has room; its deployment offered to move it.",
     )
     refused: list[Refused] | None = Field(
         default=None, description="Replicas that the cluster refuses, with the reason."

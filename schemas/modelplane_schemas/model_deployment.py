@@ -427,6 +427,10 @@ class Placement(Wire):
         default=None,
         description="Maximum number of replicas of this deployment on one cluster. 0 means no limit. Default: 0.",
     )
+    rebalance: Literal["Never", "Allowed"] | None = Field(
+        default=None,
+        description="Allowed lets running replicas move so that a replica of any deployment, which a cluster refuses, has room: one at a time, only where a successor has a place elsewhere under this deployment's own rules, and only after that successor is ready. A replica of this deployment for which no cluster has room is then proposed to one all the same, and waits there for others to make room. Never moves nothing and asks for nothing. Default: Never.",
+    )
 
 
 class Crossplane(Wire):

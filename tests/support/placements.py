@@ -142,6 +142,8 @@ def _observed(placed: PlacedReplica, old: CurrentReplica | None, *, ready: bool,
         bound=old is not None and old.bound,
         outdated=outdated and not placed.rewrite,
         replaces=placed.replaces,
+        makes_room=placed.makes_room,
+        asks=placed.asks,
     )
 
 

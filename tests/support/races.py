@@ -26,6 +26,7 @@ class Deployed:
     intent: Intent
     demand: Demand
     current: Current = given_.NOTHING
+    offered: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -59,7 +60,7 @@ class Race:
         created = f"2026-01-01T{self.round:02d}:00:{number:02d}Z"
         after = given_.as_current(plan, mine.current).replicas
         fresh = tuple(one if one.name in known else replace(one, created=created) for one in after)
-        self.deployments[number] = replace(mine, current=Current(fresh))
+        self.deployments[number] = replace(mine, current=Current(fresh), offered=plan.offered)
         return plan
 
     def admit(self, name: str) -> None:
@@ -72,13 +73,15 @@ class Race:
 
     def _judged(self, name: str, claims: Iterable[ReplicaClaim]) -> Cluster:
         base = self.base[name]
-        account = placement.admit(base.pools, base.accounting, claims)
+        before = frozenset(self.seen[name].asked) if name in self.seen else frozenset[str]()
+        account = placement.admit(base.pools, base.accounting, claims, before)
         pools = zip(base.pools, account.pools, strict=True)
         return replace(
             base,
             pools=tuple(replace(pool, allocations=book.allocations) for pool, book in pools),
             admitted=frozenset(v.key for v in account.verdicts if v.admission is Admission.ADMITTED),
             refused={v.key: given_.note(v.message) for v in account.verdicts if v.admission is Admission.REFUSED},
+            asked={key: frozenset(pools) for key, pools in account.asked},
         )
 
     def _claims(self, name: str) -> Iterable[ReplicaClaim]:
@@ -87,7 +90,9 @@ class Race:
             for one in mine.current.replicas:
                 key = f"{mine.intent.namespace}/{one.name}"
                 if one.cluster == name:
-                    yield ReplicaClaim(key, one.holdings, mine.intent.priority, one.created, key in admitted)
+                    leaves = mine.key if one.name in mine.offered else ""
+                    held = key in admitted
+                    yield ReplicaClaim(key, one.holdings, mine.intent.priority, one.created, held, leaves=leaves)
 
     def run_round(self) -> None:
         """Let all propose from one snapshot, all clusters admit, and what is admitted serve."""

@@ -172,7 +172,8 @@ def _ledger(observed: Observed) -> _Ledger:
         unknown = ", ".join(sorted(standing.blind))
         why = f"the devices held by {unknown} are unknown; no other replica is admitted until it can be read"
         standing.pending += [Answer(claim.key, "LedgerFrozen", why) for claim in standing.claims if claim not in asked]
-    account = placement.admit(pools, inference_cluster.decode_accounting(root), asked)
+    before = frozenset(inference_cluster.decode_asked(root.at("status")))
+    account = placement.admit(pools, inference_cluster.decode_accounting(root), asked, before)
     return _Ledger(pools, account, faults + tuple(sorted(standing.faults)), standing)
 
 
@@ -289,6 +290,8 @@ def _status(observed: Observed, gateway: GatewayAddress | None, ledger: _Ledger)
         "refused": _told(ledger.answers(Admission.REFUSED)),
         "pending": _told(ledger.answers(Admission.PENDING)),
     }
+    if ledger.account.asked:
+        status["asked"] = inference_cluster.encode_asked(ledger.account)
     if gateway is not None:
         status["gateway"] = inference_cluster.encode_gateway(gateway)
     return status

@@ -14,6 +14,7 @@ differs from its admitted spec is restored to it, when the deployment and the cl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from modelplane import names, placement, seen
 from modelplane.api import (
@@ -41,6 +42,7 @@ from modelplane_functions.exchange import (
 )
 
 _ENDPOINT = "endpoint-"
+_MAY_LEAVE = names.ANNOTATION_MAY_LEAVE
 MOVES_TOLD = 3
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
@@ -90,7 +92,7 @@ def _children(observed: Observed, facts: Facts, plan: Plan) -> Iterator[tuple[st
     for placed in plan.composed:
         child = current.get(placed.name)
         if child is not None and not placed.rewrite:
-            yield replicas.KEY + placed.name, _kept_child(observed, facts, placed.name, child)
+            yield replicas.KEY + placed.name, _kept_child(observed, facts, plan, placed.name)
         else:
             yield replicas.KEY + placed.name, _replica_child(facts, placed, child, pools.get(placed.cluster, {}))
         if child is not None:
@@ -110,7 +112,7 @@ def _leaving(observed: Observed, facts: Facts, plan: Plan, name: str, child: Res
     waits = not _is_succeeded(observed, plan, name)
     if endpoint is None and not waits:
         return
-    yield replicas.KEY + name, _kept_child(observed, facts, name, child)
+    yield replicas.KEY + name, _kept_child(observed, facts, plan, name)
     if waits:
         yield from _endpoint(observed, facts, name, child)
     elif endpoint is not None and not _is_drained(endpoint):
@@ -130,9 +132,11 @@ def _is_drained(endpoint: Resource) -> bool:
     return endpoints.is_draining(endpoint) and seen.at(endpoint, "status", "ready") is not True
 
 
-def _kept_child(observed: Observed, facts: Facts, name: str, child: Resource) -> Child:
+def _kept_child(observed: Observed, facts: Facts, plan: Plan, name: str) -> Child:
     """Return a retained replica as observed, with its labels set, and with its repair applied."""
+    child = replicas.observed_of(observed)[name]
     kept = hold.held(child)
+    _offer(kept["metadata"], is_offered=name in plan.offered)
     labels = replica.labels_of(observed.namespace, observed.name, replicas.cluster_of(child))
     kept["metadata"]["labels"] = {**kept["metadata"].get("labels", {}), **labels}
     repair = facts.own.repairs.get(name)
@@ -141,13 +145,28 @@ def _kept_child(observed: Observed, facts: Facts, name: str, child: Resource) ->
     return Child(kept, hold.ready_by_condition(child))
 
 
+def _offer(metadata: dict[str, Any], *, is_offered: bool) -> None:
+    """Say on a replica whether it may leave so that another has room; what somebody else has said does not count."""
+    annotations = {key: value for key, value in metadata.pop("annotations", {}).items() if key != _MAY_LEAVE}
+    annotations |= {_MAY_LEAVE: replicas.TRUE} if is_offered else {}
+    if annotations:
+        metadata["annotations"] = annotations
+
+
+def _annotations(placed: PlacedReplica) -> dict[str, str]:
+    found = {} if placed.replaces is None else {names.ANNOTATION_REPLACES: placed.replaces}
+    found |= {names.ANNOTATION_MAKES_ROOM: replicas.TRUE} if placed.makes_room else {}
+    return found | ({names.ANNOTATION_ASKS: replicas.TRUE} if placed.asks else {})
+
+
 def _replica_child(
     facts: Facts, placed: PlacedReplica, child: Resource | None, pools: Mapping[str, NodeClass | None]
 ) -> Child:
     known = {name: node_class for name, node_class in pools.items() if node_class is not None}
     resource = replica.encode(binding.bind(facts.workload, placed, known, priority=facts.intent.priority))
-    if placed.replaces is not None:
-        resource["metadata"]["annotations"] = {names.ANNOTATION_REPLACES: placed.replaces}
+    annotations = _annotations(placed)
+    if annotations:
+        resource["metadata"]["annotations"] = annotations
     return Child(resource, Ready.FALSE if child is None else hold.ready_by_condition(child))
 
 
@@ -242,7 +261,9 @@ def _backend_selected(facts: Facts) -> Condition:
 def _events(plan: Plan) -> Iterator[Event]:
     for placed in plan.replicas:
         where = f"{placed.name} on {placed.cluster}"
-        if placed.state is State.NEW:
+        if placed.asks:
+            yield Event(Severity.NORMAL, "RoomAsked", f"{where} asks for room: no cluster has any")
+        elif placed.state is State.NEW:
             yield Event(Severity.NORMAL, "ReplicaPlaced", f"placed {where}")
         elif placed.state is State.MOVED:
             yield Event(Severity.NORMAL, "ReplicaMoving", f"placed {where} as the successor of {placed.replaces}")

@@ -19,7 +19,7 @@ from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.errors import InvalidInput, InvalidQuantity
 from modelplane.names import LABEL_POOL, SYSTEM_NAMESPACE
-from modelplane.placement.decision import PoolAccount
+from modelplane.placement.decision import ClusterAccount, PoolAccount
 from modelplane.placement.snapshot import (
     Accounting,
     Allocation,
@@ -96,7 +96,18 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
             entry.text_at("replica"): RefusalNote(entry.text_at("reason", ""), entry.text_at("message", ""))
             for entry in status.at("refused").items()
         },
+        asked=decode_asked(status),
     )
+
+
+def decode_asked(status: Field) -> dict[str, frozenset[str]]:
+    """Return the replicas that a cluster asks to leave, and the pools that are to be free then."""
+    return {entry.text_at("replica"): frozenset(entry.at("keepFree").texts()) for entry in status.at("asked").items()}
+
+
+def encode_asked(account: ClusterAccount) -> list[dict[str, Json]]:
+    """Return status.asked."""
+    return [{"replica": key, "keepFree": list(pools)} for key, pools in account.asked]
 
 
 def illegible(resource: Mapping[str, Json], why: InvalidInput) -> Cluster:

@@ -6,6 +6,7 @@ Shape: `spec` of ModelDeployment as plain JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 from modelplane.api.fields import Field
@@ -26,6 +27,13 @@ Json: TypeAlias = Any
 
 REPLICAS_MAX = 1000
 """The limit of the definition for replicas of one deployment."""
+
+
+class Rebalance(StrEnum):
+    """Permission of a deployment for its replicas to move so that another replica has room."""
+
+    NEVER = "Never"
+    ALLOWED = "Allowed"
 
 
 def decode(
@@ -59,6 +67,7 @@ def decode(
         priority=root.at("priority").integer(0),
         backends=backends,
         schedulers=tuple(schedulers.items()),
+        rebalance=placement.at("rebalance").choice(Rebalance, Rebalance.NEVER) is Rebalance.ALLOWED,
     )
 
 

@@ -6,7 +6,8 @@ the same moment compete.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from modelplane.devices.model import Claim
@@ -23,8 +24,19 @@ from modelplane.placement.diagnosis import shortage
 from modelplane.placement.packing.load import Answer
 from modelplane.placement.snapshot import Accounting, Holding, PodShape, Pool, ReplicaClaim
 
+LEAVERS_MAX = 3
+"""Replicas of one deployment that leave for one that waits."""
+WAITING_MAX = 8
+OFFERED_MAX = 8
+"""Refused replicas, and offered ones of a deployment, that are looked at."""
 
-def admit(pools: tuple[Pool, ...], accounting: Accounting, claims: Iterable[ReplicaClaim]) -> ClusterAccount:
+
+def admit(
+    pools: tuple[Pool, ...],
+    accounting: Accounting,
+    claims: Iterable[ReplicaClaim],
+    asked: frozenset[str] = frozenset(),
+) -> ClusterAccount:
     """Return a verdict per claim and the ledger per pool.
 
     Claims are judged in a fixed order: first those that hold a place, then by priority (higher first), creation time
@@ -42,7 +54,7 @@ def admit(pools: tuple[Pool, ...], accounting: Accounting, claims: Iterable[Repl
             book.judge(claim)
         elif claim.wants is not None:
             book.change(claim, claim.wants)
-    return book.account()
+    return book.account(book.asked(ordered, asked))
 
 
 def _order(claim: ReplicaClaim) -> tuple[bool, int, str, str]:
@@ -161,12 +173,50 @@ class _Book:
         found = shortage.short(Trial(state, holding.shape, after), holding)
         return (found.reason, f"{pool.name}: {found.detail}")
 
-    def account(self) -> ClusterAccount:
+    def asked(self, ordered: list[ReplicaClaim], before: frozenset[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the replica that is asked to leave so that a refused one has room: one at a time.
+
+        It belongs to the smallest set of replicas of one deployment that are offered and make room for the first that
+        waits; one that was asked before is asked again while it helps.
+        """
+        offered = [claim for claim in ordered if claim.leaves and claim.holds]
+        if not offered:
+            return ()
+        refused = {verdict.key for verdict in self._verdicts if verdict.admission is Admission.REFUSED}
+        offered.sort(key=lambda claim: (claim.created, claim.key), reverse=True)
+        offered.sort(key=lambda claim: (claim.key not in before, claim.priority))
+        waiting = (claim for claim in sorted(ordered, key=_turn) if claim.key in refused)
+        for claim in itertools.islice(waiting, WAITING_MAX):
+            for leaving in self._leavers(offered):
+                if self._has_room(claim, leaving):
+                    return ((leaving[0].key, tuple(sorted({holding.pool for holding in claim.holdings}))),)
+        return ()
+
+    def _leavers(self, offered: list[ReplicaClaim]) -> Iterator[tuple[ReplicaClaim, ...]]:
+        for size in range(1, LEAVERS_MAX + 1):
+            for deployment in dict.fromkeys(claim.leaves for claim in offered):
+                mine = [claim for claim in offered if claim.leaves == deployment]
+                yield from itertools.combinations(mine[:OFFERED_MAX], size)
+
+    def _has_room(self, claim: ReplicaClaim, leaving: tuple[ReplicaClaim, ...]) -> bool:
+        """Return whether the claim fits once some that hold a place have left."""
+        ledgers = self._ledgers
+        self._ledgers = dict(ledgers)
+        for one in leaving:
+            for holding in one.holdings:
+                if holding.pool in self._ledgers:
+                    self._ledgers[holding.pool] = ledger.released(self._ledgers[holding.pool], [holding])
+        fits = self._verdict(claim.key, claim.holdings).admission is Admission.ADMITTED
+        self._ledgers = ledgers
+        return fits
+
+    def account(self, asked: tuple[tuple[str, tuple[str, ...]], ...]) -> ClusterAccount:
         """Return the verdicts and the ledgers of all pools."""
         return ClusterAccount(
             verdicts=tuple(sorted(self._verdicts, key=lambda verdict: verdict.key)),
             pools=tuple(self._pool_account(pool) for pool in self._pools.values()),
             changes=tuple(sorted(self._changes, key=lambda verdict: verdict.key)),
+            asked=asked,
         )
 
     def _pool_account(self, pool: Pool) -> PoolAccount:

@@ -143,6 +143,10 @@ class PlacedReplica:
     rewrite: bool = False
     replaces: str | None = None
     note: str = ""
+    makes_room: bool = False
+    """It succeeds `replaces` so that a replica that waits for that place has room."""
+    asks: bool = False
+    """It is proposed where it has no room, so that others may make some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +272,8 @@ class Plan:
     wanted: int
     shortfall: Shortfall | None = None
     blocked: tuple[BlockedMove, ...] = ()
+    offered: tuple[str, ...] = ()
+    """Replicas that may leave their clusters so that others have room: successors have places elsewhere."""
 
     @property
     def composed(self) -> tuple[PlacedReplica, ...]:
@@ -324,6 +330,8 @@ class ClusterAccount:
     verdicts: tuple[AdmissionVerdict, ...]
     pools: tuple[PoolAccount, ...]
     changes: tuple[AdmissionVerdict, ...] = ()
+    asked: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The replica that is asked to leave so that a refused one has room, and the pools that this one needs."""
 
     @property
     def over_committed(self) -> bool:

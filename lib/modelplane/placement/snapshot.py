@@ -181,6 +181,8 @@ class Cluster:
     ambiguous: bool = False
     scheduler: str = "None"
     unreadable: str = ""
+    asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Admitted replicas (`namespace/name`) that it asks to leave so that another has room, and the pools for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +265,8 @@ class Intent:
     backends: tuple[str, ...] = ("KServe",)
     schedulers: tuple[tuple[str, str], ...] = (("None", ""),)
     cache: CacheNeed | None = None
+    rebalance: bool = False
+    """Replicas that serve may be moved so that another replica has room."""
 
 
 # --- what exists ------------------------------------------------------------------------------------------------------
@@ -298,6 +302,10 @@ class CurrentReplica:
     bound: bool = False
     outdated: bool = False
     replaces: str | None = None
+    makes_room: bool = False
+    """It succeeds a replica that leaves so that another one has room."""
+    asks: bool = False
+    """It was proposed where it had no room, so that others may make some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,3 +340,5 @@ class ReplicaClaim:
     created: str = ""
     holds: bool = False
     wants: tuple[Holding, ...] | None = None
+    leaves: str = ""
+    """The deployment that offers to move it elsewhere, empty where it stays."""

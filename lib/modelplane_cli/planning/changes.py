@@ -88,6 +88,19 @@ class _Reasons:
         self._lost = lost
         self._facts: dict[Deployment, tuple[Intent, dict[str, Cluster]] | None] = {}
 
+    def _made_room(self, was: ObservedReplica) -> bool:
+        """Return whether its successor was placed so that another replica has room."""
+        store = self._world.store
+        replicas = (store.get(key) or {} for key in store.of_kind(names.GROUP, "ModelReplica"))
+        said = (
+            one["metadata"].get("annotations") or {}
+            for one in replicas
+            if one["metadata"].get("namespace") == was.id.namespace
+        )
+        return any(
+            one.get(names.ANNOTATION_REPLACES) == was.name and names.ANNOTATION_MAKES_ROOM in one for one in said
+        )
+
     def created(self, replica: ObservedReplica) -> str:
         return self._wanted(replica.deployment)
 
@@ -109,6 +122,8 @@ class _Reasons:
                 return f"cluster {name} no longer has pool {', '.join(sorted(gone))}"
         if not was.admitted:
             return f"cluster {name} refused it"
+        if self._made_room(was):
+            return f"cluster {name} asked it to leave, so that another replica fits"
         return "it runs an earlier version of the deployment"
 
     def removed(self, was: ObservedReplica) -> tuple[str, bool]:

@@ -79,6 +79,7 @@ DEPLOYMENT: tuple[Case, ...] = (
         at="spec.tolerations.0.effect",
     ),
     one("strategy", "ModelDeployment", ("spec", "placement", "strategy"), "Binpack", Cause.NOT_SUPPORTED),
+    one("rebalance", "ModelDeployment", ("spec", "placement", "rebalance"), "Always", Cause.NOT_SUPPORTED),
     one(
         "spread-twice",
         "ModelDeployment",

@@ -25,6 +25,7 @@ spec:
     strategy: Spread
     spread: [{topologyKey: modelplane.ai/region, maxSkew: 1}]
     maxReplicasPerCluster: 0
+    rebalance: Never
   priority: 0
   backend: KServe
   modelCacheRef: {name: llama}

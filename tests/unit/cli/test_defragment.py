@@ -108,3 +108,37 @@ def test_nothing_missing_is_nothing_to_move(tmp_path: Path) -> None:
     ran = run(tmp_path, "simulate", scattered()[:-1], "--defragment")
     assert ran.code == 0
     assert ran.out == "nothing is without a place, so nothing has to move\n"
+
+
+def allowed(one: Json) -> Json:
+    one["spec"]["placement"] = {"rebalance": "Allowed"}
+    return one
+
+
+@pytest.mark.parametrize(
+    ("mover", "asker", "steps"),
+    [
+        pytest.param(True, True, ["small-1 is placed", "small-1 serves", "small-0 is", "large-0 serves"], id="both"),
+        pytest.param(False, True, [], id="the one that stands in the way does not"),
+        pytest.param(True, False, [], id="the one that waits does not ask"),
+        pytest.param(False, False, [], id="neither"),
+    ],
+)
+def test_a_replica_makes_room_only_where_it_is_allowed(
+    tmp_path: Path,
+    mover: bool,  # noqa: FBT001 - a parameter of the case
+    asker: bool,  # noqa: FBT001 - a parameter of the case
+    steps: list[str],
+) -> None:
+    """Through the real functions: asked for, offered, succeeded, and only then gone."""
+    *fleet, small, large = scattered()
+    late = given.written(tmp_path, "late", allowed(large) if asker else large)
+    ran = run(tmp_path, "simulate", [*fleet, allowed(small) if mover else small], "--add", late, "-o", "json")
+    (step,) = ran.json["steps"]
+    said = [sentence for stage in step["stages"] for sentence in stage]
+    found = [next(i for i, sentence in enumerate(said) if one in sentence) for one in steps]
+    assert found == sorted(found)
+    assert ran.code == (0 if steps else 1)
+    moved = {one["replica"]: one["why"] for one in step["moved"]}
+    assert moved == ({"small-0": "cluster a asked it to leave, so that another replica fits"} if steps else {})
+    assert step["lost"] == []

@@ -7,7 +7,8 @@ filtered out cost little.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
 from modelplane import names
@@ -72,6 +73,7 @@ class Board:
         self._unsolved: set[str] = set()
         """The clusters without room; a later placement never makes room."""
         self._extra: dict[str, list[Holding]] = {}
+        self._closed: dict[str, frozenset[str]] = {}
         self._states: dict[tuple[object, ...], Ledger] = {}
         self._seen: dict[Ledger, Ledger] = {}
         """One object for all equal published ledgers, so that they are compared by identity."""
@@ -119,6 +121,8 @@ class Board:
             states = [self._state(pool, number, accounting) for pool, number in serving]
             if name in self._extra:
                 self._change(name, states)
+            if name in self._closed:
+                self._close(name, states)
             found = self._ledgers[name] = tuple(states)
         return found
 
@@ -303,6 +307,24 @@ class Board:
         """Add holdings that the cluster has not published to its ledgers."""
         self._extra.setdefault(name, []).extend(holdings)
         self._forget(name)
+
+    @contextmanager
+    def closed(self, name: str, pools: frozenset[str]) -> Iterator[None]:
+        """Let nothing more be placed on some pools of a cluster meanwhile."""
+        self._closed[name] = pools
+        self._forget(name)
+        self._unsolved.discard(name)
+        try:
+            yield
+        finally:
+            del self._closed[name]
+            self._forget(name)
+            self._unsolved.discard(name)
+
+    def _close(self, name: str, states: list[Ledger]) -> None:
+        for index, (pool, _) in enumerate(self.serving(name)):
+            if pool.name in self._closed[name]:
+                states[index] = ledger.closed(states[index])
 
     def _forget(self, name: str) -> None:
         self._ledgers.pop(name, None)

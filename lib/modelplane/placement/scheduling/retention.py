@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from modelplane import names
 from modelplane.placement.decision import Admission
 from modelplane.placement.scheduling import filters
 from modelplane.placement.scheduling.board import Board
@@ -20,6 +21,7 @@ class Cause(StrEnum):
     POOL_GONE = "pool gone"
     OTHER_BACKEND = "other backend"
     OUTDATED = "outdated"
+    MAKES_ROOM = "makes room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +111,22 @@ def _distinct(replicas: Iterable[CurrentReplica]) -> list[CurrentReplica]:
 
 def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> RetentionPlan:
     retained = RetentionPlan()
-    for replica in _distinct(replicas):
+    distinct = _distinct(replicas)
+    leaving = {replica.replaces for replica in distinct if replica.makes_room}
+    for replica in distinct:
         admission = board.admission(replica)
         if replica.cluster not in board.clusters:
             (retained.lost if fleet.received else retained.keepers)[replica.name] = replica
         elif board.clusters[replica.cluster].ambiguous:
             retained.keepers[replica.name] = replica
-        elif admission is Admission.REFUSED:
+        elif admission is Admission.REFUSED or (replica.asks and admission is Admission.PENDING and not replica.bound):
             retained.refused[replica.name] = replica
-            note = board.clusters[replica.cluster].refused[f"{board.intent.namespace}/{replica.name}"]
-            board.refuse(replica, note.message or note.reason)
+            note = board.clusters[replica.cluster].refused.get(f"{board.intent.namespace}/{replica.name}")
+            board.refuse(replica, "it asks for room" if note is None else note.message or note.reason)
         else:
             if admission is Admission.PENDING:
                 board.occupy(replica.cluster, replica.holdings)
-            migration = _migration(board, replica)
+            migration = _migration(board, replica) or _for_room(board, replica, leaving)
             if migration is None:
                 retained.keepers[replica.name] = replica
             else:
@@ -146,6 +150,15 @@ def _migration(board: Board, replica: CurrentReplica) -> Migration | None:
     if replica.outdated:
         return Migration(replica, Cause.OUTDATED, "it runs an earlier version of the deployment")
     return None
+
+
+def _for_room(board: Board, replica: CurrentReplica, leaving: set[str | None]) -> Migration | None:
+    """Return the migration of a replica that its cluster asks to leave, or that has begun to; None where it stays."""
+    key = names.qualified(board.intent.namespace, replica.name)
+    is_asked = replica.ready and key in board.clusters[replica.cluster].asked
+    if not board.intent.rebalance or not (is_asked or replica.name in leaving):
+        return None
+    return Migration(replica, Cause.MAKES_ROOM, f"cluster {replica.cluster} asks it to leave, so that another fits")
 
 
 def _pair(retained: RetentionPlan) -> None:

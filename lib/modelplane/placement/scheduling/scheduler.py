@@ -23,8 +23,8 @@ from modelplane.placement.decision import (
     State,
 )
 from modelplane.placement.packing import load
-from modelplane.placement.scheduling import filters, retention
-from modelplane.placement.scheduling.assignment import Assignment, RoleAssignment
+from modelplane.placement.scheduling import filters, rebalancing, retention
+from modelplane.placement.scheduling.assignment import RoleAssignment
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.scheduling.ranking import Candidate, Ranking
 from modelplane.placement.scheduling.retention import Cause, Migration, RetentionPlan
@@ -49,9 +49,11 @@ def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> De
         matching.check(role.requests)
     board = Board(fleet, demand, replace(intent, replicas=max(0, intent.replicas)))
     retained = retention.settle(fleet, board, current.replicas)
-    draft = _Draft(board, retained, current)
+    draft = _Draft(board, retained, current, fleet)
     draft.fill()
     draft.move()
+    draft.offer()
+    draft.ask()
     # Who explains why a replica is missing asks about those that wait, too: their own claims are left out.
     board.waiting_on.clear()
     return Decided(draft.plan(), draft.missing, board)
@@ -60,13 +62,15 @@ def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> De
 class _Draft:
     """A plan in the making."""
 
-    def __init__(self, board: Board, retained: RetentionPlan, current: Current) -> None:
+    def __init__(self, board: Board, retained: RetentionPlan, current: Current, fleet: Fleet) -> None:
+        self._fleet = fleet
         self._board = board
         self._retained = retained
         self._wanted = board.intent.replicas
         self._names = _fresh_names(board.intent.deployment, current)
         self._placed: dict[str, PlacedReplica] = {}
         self._blocked: list[BlockedMove] = []
+        self._offered: tuple[str, ...] = ()
         self.missing = 0
         self._ranking: Ranking | None = None
 
@@ -127,7 +131,7 @@ class _Draft:
             cluster=candidate.cluster,
             backend=filters.backend(self._board.clusters[candidate.cluster], self._board.intent) or "",
             state=State.NEW if replaces is None else State.MOVED,
-            roles=self._roles(candidate.cluster, candidate.solution, holdings),
+            roles=self._roles(candidate.cluster, candidate.solution.roles, holdings),
             rewrite=True,
             replaces=replaces,
             note=note,
@@ -135,9 +139,11 @@ class _Draft:
         self._placed[name] = placed
         return placed
 
-    def _roles(self, cluster: str, solution: Assignment, holdings: list[Holding]) -> tuple[PlacedRole, ...]:
-        rows = zip(holdings, solution.roles, strict=True)
-        return tuple([self._role(cluster, holding, _picks(assigned)) for holding, assigned in rows])
+    def _roles(
+        self, cluster: str, assigned: Iterable[RoleAssignment], holdings: list[Holding]
+    ) -> tuple[PlacedRole, ...]:
+        rows = zip(holdings, assigned, strict=True)
+        return tuple([self._role(cluster, holding, _picks(one)) for holding, one in rows])
 
     def _role(self, cluster: str, holding: Holding, picks: tuple[DeviceAssignment, ...]) -> PlacedRole:
         return PlacedRole(
@@ -166,7 +172,10 @@ class _Draft:
         """Start at most one move: place a successor, else rewrite the replica in place, else delete it first."""
         if self._retained.successors or not self._retained.migrations:
             return
-        order = sorted(self._retained.migrations.values(), key=_urgency)
+        order = sorted((one for one in self._every_migration() if one.cause is not Cause.MAKES_ROOM), key=_urgency)
+        if not order:
+            self._make_room()
+            return
         if any(self._place_successor(migration) for migration in self._differing(order)):
             return
         if not self._others_ready(order):
@@ -176,6 +185,66 @@ class _Draft:
             if self._rewrite(migration) or self._make_way(migration):
                 return
         self._block(order, "and it no longer fits its own place")
+
+    def _every_migration(self) -> Iterable[Migration]:
+        return self._retained.migrations.values()
+
+    def _make_room(self) -> None:
+        """Place a successor of one replica that is asked to leave, unless anything of the deployment is amiss."""
+        if not self._may_rebalance():
+            return
+        for migration in sorted(self._every_migration(), key=_urgency):
+            replica = migration.replica
+            key = names.qualified(self._board.intent.namespace, replica.name)
+            needed = self._board.clusters[replica.cluster].asked.get(key, frozenset())
+            self._recount(replica, -1)
+            candidate = rebalancing.elsewhere(self._board, self._candidates, replica, needed)
+            if candidate is not None:
+                placed = self._put(candidate, replica.name, f"succeeds {replica.name}: {migration.detail}")
+                self._placed[placed.name] = replace(placed, makes_room=True)
+                return
+            self._recount(replica, 1)
+
+    def _may_rebalance(self) -> bool:
+        found = self._retained
+        amiss = self.missing or self._placed or found.refused or found.lost or found.shed
+        return (
+            self._board.intent.rebalance
+            and not amiss
+            and len(found.staying()) == self._wanted
+            and rebalancing.is_settled(self._board, found.staying())
+        )
+
+    def ask(self) -> None:
+        """Propose one missing replica where it has no room, so that others may make some; one at a time."""
+        board = self._board
+        if not (board.intent.rebalance and self.missing) or self._placed or self._retained.refused:
+            return
+        wish = rebalancing.wish(board, self._candidates)
+        if wish is None:
+            return
+        name, holdings = next(self._names), board.holdings(wish.cluster, wish.roles)
+        self._placed[name] = PlacedReplica(
+            name=name,
+            cluster=wish.cluster,
+            backend=filters.backend(board.clusters[wish.cluster], board.intent) or "",
+            state=State.NEW,
+            roles=self._roles(wish.cluster, wish.roles, holdings),
+            holds_place=False,
+            rewrite=True,
+            note="asks for room: no cluster has any",
+            asks=True,
+        )
+
+    def offer(self) -> None:
+        """Note which replicas may leave so that others have room: one that does already, else all that could."""
+        moving = [one for one in self._every_migration() if one.cause is Cause.MAKES_ROOM]
+        begun = {one.replaces for one in self._placed.values()} | self._retained.successors.keys()
+        found = tuple(sorted(one.replica.name for one in moving if one.replica.name in begun))
+        if not found and self._may_rebalance():
+            board, staying = self._board, self._retained.staying()
+            found = rebalancing.offers(self._fleet, board.table.demand, board.intent, staying)
+        self._offered = found
 
     def _differing(self, order: list[Migration]) -> list[Migration]:
         """Return those for whose successors different places may be open: only counts tell one from another."""
@@ -216,7 +285,7 @@ class _Draft:
         solution = self._board.solve_without(replica, pools)
         if solution is None:
             return False
-        roles = self._roles(replica.cluster, solution, self._board.holdings(replica.cluster, solution.roles))
+        roles = self._roles(replica.cluster, solution.roles, self._board.holdings(replica.cluster, solution.roles))
         if not _within(roles, replica.holdings):
             return False
         self._placed[replica.name] = PlacedReplica(
@@ -270,6 +339,7 @@ class _Draft:
             replicas=tuple(replicas[name] for name in sorted(replicas)),
             wanted=self._wanted,
             blocked=tuple(sorted(self._blocked, key=lambda blocked: blocked.replica)),
+            offered=self._offered,
         )
 
     def _kept(self) -> Iterator[tuple[str, PlacedReplica]]:
