@@ -40,6 +40,7 @@ _LAWS = (
     "test_arrival_laws.py",
     "test_priority_laws.py",
     "test_move_laws.py",
+    "test_rebalance_laws.py",
     "test_bad_input.py",
     "test_partition_laws.py",
     "test_allocation_laws.py",

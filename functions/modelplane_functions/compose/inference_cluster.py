@@ -172,7 +172,7 @@ def _ledger(observed: Observed) -> _Ledger:
         unknown = ", ".join(sorted(standing.blind))
         why = f"the devices held by {unknown} are unknown; no other replica is admitted until it can be read"
         standing.pending += [Answer(claim.key, "LedgerFrozen", why) for claim in standing.claims if claim not in asked]
-    before = frozenset(inference_cluster.decode_asked(root.at("status")))
+    before = frozenset(seen.text(entry.get("replica")) for entry in seen.objects(observed.status.get("asked")))
     account = placement.admit(pools, inference_cluster.decode_accounting(root), asked, before)
     return _Ledger(pools, account, faults + tuple(sorted(standing.faults)), standing)
 

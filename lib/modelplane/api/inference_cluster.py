@@ -96,11 +96,11 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
             entry.text_at("replica"): RefusalNote(entry.text_at("reason", ""), entry.text_at("message", ""))
             for entry in status.at("refused").items()
         },
-        asked=decode_asked(status),
+        asked=_asked(status),
     )
 
 
-def decode_asked(status: Field) -> dict[str, frozenset[str]]:
+def _asked(status: Field) -> dict[str, frozenset[str]]:
     """Return the replicas that a cluster asks to leave, and the pools that are to be free then."""
     return {entry.text_at("replica"): frozenset(entry.at("keepFree").texts()) for entry in status.at("asked").items()}
 
