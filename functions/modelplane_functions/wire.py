@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from crossplane.function import response as sdk_response
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import duration_pb2, struct_pb2
 
@@ -136,7 +135,10 @@ def encode(request: fnv1.RunFunctionRequest, outcome: Outcome) -> fnv1.RunFuncti
     """
     if outcome.fatal is not None:
         return _encode_fatal(request, outcome)
-    response = sdk_response.to(request)
+    # The SDK's response.to would do the same, but it loads pydantic: a fifth of the start of the command.
+    response = fnv1.RunFunctionResponse(
+        meta=fnv1.ResponseMeta(tag=request.meta.tag), desired=request.desired, context=request.context
+    )
     _encode_report(response, outcome)
     _encode_children(response, outcome.children)
     _encode_composite(response, request, outcome)

@@ -27,7 +27,7 @@ from typing import Any
 import grpc
 from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from tests.bench import arguments
 from tests.support import functionserver, hostile, rendering, requests
 
@@ -200,7 +200,7 @@ def _settled(composite: Json, objects: list[Json]) -> bytes:
 
     def run(message: Json) -> Json:
         sent.append(message)
-        return servicer.answer(message)
+        return responder.answer(message)
 
     requests.settle(run, requests.request(composite, children=children), objects)
     message = sent[-1]

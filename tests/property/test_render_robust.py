@@ -13,7 +13,7 @@ from modelplane_cli.documents import reading, yamltext
 from modelplane_cli.output import manifests, outline, tree
 from modelplane_cli.simulator import offline, verdict
 from modelplane_cli.simulator.offline import Assume
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from tests.support import rendering
 
 Json = Any
@@ -69,7 +69,7 @@ def answered(objects: list[Json]) -> None:
         assert "\n" not in str(problem)
     if acceptance.has_errors(checked.problems):
         return
-    world = offline.build(checked.objects, rendering.kinds(), servicer.answer, Assume.READY)
+    world = offline.build(checked.objects, rendering.kinds(), responder.answer, Assume.READY)
     assert not world.settled.record.bugs, [str(bug) for bug in world.settled.record.bugs]
     assert outline.text(tree.trees(world), colour=False)
     assert manifests.to_yaml(world.objects())

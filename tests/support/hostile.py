@@ -10,7 +10,7 @@ import yaml
 
 from modelplane import interruption
 from modelplane.devices.model import Attribute, AttributeKind, Device, NodeClass, Request
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from tests.support import commands, requests
 
 Json = Any
@@ -99,7 +99,7 @@ def one_unsatisfiable() -> tuple[Request, ...]:
 def answered(objects: list[Object], kind: str, *, children: Mapping[str, Object] | None = None) -> Json:
     """Return the settled response of the function to the object of a kind, among all others."""
     composite = next(one for one in objects if one["kind"] == kind)
-    return requests.settle(servicer.answer, requests.request(composite, children=children), objects)[0]
+    return requests.settle(responder.answer, requests.request(composite, children=children), objects)[0]
 
 
 def last_request(objects: list[Object], kind: str) -> Json:
@@ -109,7 +109,7 @@ def last_request(objects: list[Object], kind: str) -> Json:
 
     def run(message: Json) -> Json:
         seen.append(message)
-        return servicer.answer(message)
+        return responder.answer(message)
 
     requests.settle(run, requests.request(composite), objects)
     return seen[-1]

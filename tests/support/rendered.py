@@ -12,7 +12,7 @@ from modelplane_cli.documents import reading
 from modelplane_cli.simulator import assumption, definitions, offline
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.store import Key, key_of
-from modelplane_functions import servicer
+from modelplane_functions import responder
 
 Document = dict[str, Any]
 
@@ -28,13 +28,13 @@ def folder(path: Path) -> World:
     checked = acceptance.check(given.documents, kinds, "default")
     problems = [*given.problems, *checked.problems]
     assert not acceptance.has_errors(problems), [str(problem) for problem in problems]
-    return offline.build(checked.objects, kinds, servicer.answer, Assume.READY)
+    return offline.build(checked.objects, kinds, responder.answer, Assume.READY)
 
 
 def world(objects: Sequence[Mapping[str, Any]]) -> World:
     """Return the world that plain documents lead to, with defaults as an API server fills them in."""
     keyed: dict[Key, Mapping[str, Any]] = {key_of(one): _stored(one) for one in objects}
-    return offline.build(keyed, definitions.builtin(), servicer.answer, Assume.READY)
+    return offline.build(keyed, definitions.builtin(), responder.answer, Assume.READY)
 
 
 def _stored(document: Mapping[str, Any]) -> Mapping[str, Any]:

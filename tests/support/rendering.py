@@ -13,7 +13,7 @@ from modelplane_cli.documents import reading
 from modelplane_cli.simulator import definitions, offline
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.store import Key, key_of
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from tests.support import examples
 
 Json = Any
@@ -41,7 +41,7 @@ def world(objects: Sequence[Mapping[str, Json]], assume: Assume = Assume.READY) 
     given = [reading.Document(dict(data), "test", index, _no_lines) for index, data in enumerate(objects, 1)]
     checked = acceptance.check(given, kinds(), "default")
     assert not acceptance.has_errors(checked.problems), [str(problem) for problem in checked.problems]
-    return offline.build(checked.objects, kinds(), servicer.answer, assume)
+    return offline.build(checked.objects, kinds(), responder.answer, assume)
 
 
 def _no_lines() -> Any:

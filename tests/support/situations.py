@@ -15,7 +15,7 @@ from typing import Any
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
-from modelplane_functions import registry, servicer
+from modelplane_functions import registry, responder
 from modelplane_functions.exchange import Outcome
 from modelplane_functions.memory.resources import Remembered
 from tests.support import exchange, rendered
@@ -52,7 +52,7 @@ def received(document: Json) -> Json:
 def decided(situation: Situation) -> Outcome | None:
     """Return what its composer decides; None for a refusal, which Crossplane takes as: nothing changes."""
     composite = received(situation.composite)
-    compose = functools.partial(servicer.composed, registry.composers()[situation.kind])
+    compose = functools.partial(responder.composed, registry.composers()[situation.kind])
     try:
         outcome = exchange.settle(compose, composite, children=situation.children, store=situation.store)
     except (InvalidInput, Unsupported):

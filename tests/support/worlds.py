@@ -12,7 +12,7 @@ from modelplane_cli.simulator.definitions import Definition, Definitions
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.pipeline import Function
 from modelplane_cli.simulator.store import Key, key_of
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from modelplane_functions.exchange import Observed, Outcome
 
 Json = Any
@@ -79,7 +79,7 @@ def function(composers: Mapping[str, Compose]) -> Function:
     def find(_api_version: str, kind: str) -> Any:
         return Composer(composers[kind])
 
-    return lambda request: servicer.answer(request, find=find)
+    return lambda request: responder.answer(request, find=find)
 
 
 def world(

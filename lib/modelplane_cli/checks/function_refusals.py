@@ -20,7 +20,7 @@ from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.pipeline import Handed
 from modelplane_cli.simulator.store import Store
-from modelplane_functions import registry, servicer
+from modelplane_functions import registry, responder
 from modelplane_functions.exchange import Observed, Outcome
 
 
@@ -60,7 +60,7 @@ class _Ear:
 
     def answer(self, request: Any, **how: Any) -> Any:
         """Return the function's answer."""
-        return servicer.answer(request, find=self._find, **how)
+        return responder.answer(request, find=self._find, **how)
 
     def _find(self, api_version: str, kind: str) -> registry.Composer:
         found = registry.composer(api_version, kind)

@@ -82,9 +82,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _function() -> Function:
-    from modelplane_functions import servicer  # noqa: PLC0415 - protobuf and gRPC load only once the input is good
+    from modelplane_functions import responder  # noqa: PLC0415 - protobuf and gRPC load only once the input is good
 
-    return servicer.answer
+    return responder.answer
 
 
 def _show(world: World, options: argparse.Namespace) -> int:

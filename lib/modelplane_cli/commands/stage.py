@@ -54,9 +54,9 @@ class Stage:
         """Return the objects with the real functions around them."""
         # protobuf and gRPC load only once the input is known to be good
         from modelplane_cli.simulator.pipeline import Handed  # noqa: PLC0415 - as said
-        from modelplane_functions import servicer  # noqa: PLC0415 - as said
+        from modelplane_functions import responder  # noqa: PLC0415 - as said
 
-        return Rehearsal(objects, self.kinds, Handed(servicer.answer), self.told)
+        return Rehearsal(objects, self.kinds, Handed(responder.answer), self.told)
 
     def settle(self, rehearsal: Rehearsal) -> Act:
         """Return the settled act. The progress line is removed afterwards."""

@@ -20,7 +20,7 @@ from google.protobuf import json_format
 
 from modelplane.api import catalogue
 from modelplane_cli.simulator import assumption
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from tests.support import crossplane, examples, functionserver, gobinaries, live, requests
 
 Document = dict[str, Any]
@@ -193,7 +193,7 @@ def asked_by_core(result: crossplane.Rendered) -> set[str]:
 def asked_offline(composite: Document, children: list[Document], others: list[Document]) -> set[str]:
     """Return what the function asks for offline, over the same objects."""
     keyed = {one["metadata"]["annotations"][crossplane.KEY_ANNOTATION]: one for one in children}
-    response, _ = requests.settle(servicer.answer, requests.request(composite, children=keyed), others)
+    response, _ = requests.settle(responder.answer, requests.request(composite, children=keyed), others)
     asked = [json_format.MessageToDict(one) for one in response.requirements.resources.values()]
     return {json.dumps(_selector(one), sort_keys=True) for one in asked}
 

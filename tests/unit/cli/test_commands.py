@@ -367,3 +367,13 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
 
 def test_colour_is_for_terminals_only(run: Any) -> None:
     assert "\x1b[" not in run("render", ".", files=files()).out
+
+
+def test_rendering_loads_no_server() -> None:
+    """gRPC, the SDK's log and pydantic were half of what a person waited for; only `serve` needs them."""
+    script = (
+        "import sys, modelplane_cli.__main__ as m; m.main(['render', 'examples/quickstart']); "
+        "print([n for n in ('grpc', 'structlog', 'rich', 'pydantic', 'asyncio') if n in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"

@@ -12,7 +12,7 @@ from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.simulator import offline
 from modelplane_cli.simulator.offline import Assume
 from modelplane_cli.simulator.pipeline import Handed
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from tests.bench import files
 from tests.support import examples, rendering
 
@@ -20,8 +20,8 @@ from tests.support import examples, rendering
 def agree(path: Path) -> None:
     checked = acceptance.check(reading.read([str(path)]).documents, rendering.kinds(), "default")
     assert checked.objects
-    rendered = offline.build(checked.objects, rendering.kinds(), servicer.answer, Assume.READY)
-    planned = Rehearsal(checked.objects, rendering.kinds(), Handed(servicer.answer)).settle().world
+    rendered = offline.build(checked.objects, rendering.kinds(), responder.answer, Assume.READY)
+    planned = Rehearsal(checked.objects, rendering.kinds(), Handed(responder.answer)).settle().world
     assert planned.settled.rounds == rendered.settled.rounds
     assert planned.objects() == rendered.objects()
     assert planned.settled.record.events == rendered.settled.record.events

@@ -17,7 +17,7 @@ from modelplane_cli.planning.happenings import Loss
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.simulator.pipeline import Handed
 from modelplane_cli.simulator.store import key_of
-from modelplane_functions import servicer
+from modelplane_functions import responder
 from tests.support import planning as given
 from tests.support import rendering
 
@@ -29,7 +29,7 @@ def rehearsal(objects: list[Json]) -> Rehearsal:
     read = [reading.Document(one, "test", number, _no_lines) for number, one in enumerate(objects, 1)]
     checked = acceptance.check(read, rendering.kinds(), "default")
     assert not checked.problems
-    made = Rehearsal(checked.objects, rendering.kinds(), Handed(servicer.answer))
+    made = Rehearsal(checked.objects, rendering.kinds(), Handed(responder.answer))
     made.settle()
     return made
 

@@ -10,7 +10,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 from modelplane import structural
 from modelplane.errors import InvalidInput
-from modelplane_functions import admissible, servicer, wire
+from modelplane_functions import admissible, responder, wire
 from modelplane_functions.exchange import Observed
 from tests.support import situations
 
@@ -74,7 +74,7 @@ def test_a_spec_is_judged_once_for_each_object_and_again_when_it_changes(monkeyp
 def test_a_refusal_holds_what_runs() -> None:
     request = fnv1.RunFunctionRequest()
     request.observed.composite.resource.update(_deployment(replicas=-1))
-    response = servicer.answer(request)
+    response = responder.answer(request)
     assert [result.severity for result in response.results] == [fnv1.SEVERITY_FATAL]
     assert "spec.replicas" in response.results[0].message
     assert [condition.type for condition in response.conditions] == ["ReplicasScheduled"]

@@ -10,7 +10,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 from modelplane import interruption
 from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
-from modelplane_functions import registry, servicer
+from modelplane_functions import registry, responder, servicer
 from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Requirement, Severity, Truth
 
 
@@ -47,7 +47,7 @@ def request_of(kind: str = "ModelDeployment", *, name: str = "llama", namespace:
 
 
 def answer(request: fnv1.RunFunctionRequest, outcome: Any) -> fnv1.RunFunctionResponse:
-    return servicer.answer(request, find=lambda _version, _kind: Fixed(outcome))  # type: ignore[arg-type, return-value]
+    return responder.answer(request, find=lambda _version, _kind: Fixed(outcome))  # type: ignore[arg-type, return-value]
 
 
 def fatal(response: fnv1.RunFunctionResponse) -> str:
@@ -165,13 +165,13 @@ def of_size(total: int) -> Outcome:
 
 
 def test_the_largest_answer_that_arrives_is_sent() -> None:
-    response = answer(request_of(), of_size(servicer.RESPONSE_MAX_BYTES))
-    assert response.ByteSize() == servicer.RESPONSE_MAX_BYTES
+    response = answer(request_of(), of_size(responder.RESPONSE_MAX_BYTES))
+    assert response.ByteSize() == responder.RESPONSE_MAX_BYTES
     assert sorted(response.desired.resources) == ["replica-big", "replica-small"]
 
 
 def test_one_byte_more_is_refused_before_anything_is_applied() -> None:
-    response = answer(request_of(), of_size(servicer.RESPONSE_MAX_BYTES + 1))
+    response = answer(request_of(), of_size(responder.RESPONSE_MAX_BYTES + 1))
     assert [c.reason for c in response.conditions] == ["ResponseTooLarge"]
     message = fatal(response)
     assert "4194305 bytes in 2 resources" in message
@@ -188,7 +188,7 @@ def test_one_byte_more_is_refused_before_anything_is_applied() -> None:
     ],
 )
 def test_an_unknown_kind_is_told_which_are_known(request_: fnv1.RunFunctionRequest, says: str) -> None:
-    response = servicer.answer(request_)
+    response = responder.answer(request_)
     assert [c.reason for c in response.conditions] == ["UnknownKind"]
     message = fatal(response)
     assert says in message
@@ -196,18 +196,18 @@ def test_an_unknown_kind_is_told_which_are_known(request_: fnv1.RunFunctionReque
 
 
 def test_a_composite_without_a_name_is_refused() -> None:
-    assert "metadata.name: is required" in fatal(servicer.answer(request_of(name="")))
+    assert "metadata.name: is required" in fatal(responder.answer(request_of(name="")))
 
 
 def test_another_version_of_a_known_kind_is_unknown() -> None:
     request = request_of()
     request.observed.composite.resource.update({"apiVersion": "modelplane.ai/v9"})
-    assert "modelplane.ai/v9, Kind=ModelDeployment" in fatal(servicer.answer(request))
+    assert "modelplane.ai/v9, Kind=ModelDeployment" in fatal(responder.answer(request))
 
 
 def test_a_missing_composer_is_refused_and_breaks_no_other() -> None:
     lost = registry.Composer("no_such_module", "Accepted")
-    response = servicer.answer(request_of(), find=lambda _version, _kind: lost)
+    response = responder.answer(request_of(), find=lambda _version, _kind: lost)
     assert "no composer 'no_such_module'" in fatal(response)
 
 
@@ -244,7 +244,7 @@ def test_composers_of_this_build_can_be_prepared() -> None:
 
 
 def test_more_objects_than_a_fleet_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servicer, "OBJECTS_MAX", 3)
+    monkeypatch.setattr(responder, "OBJECTS_MAX", 3)
     request = request_of()
     for number in range(2):
         request.observed.resources[f"child{number}"].resource.update({"kind": "Thing"})

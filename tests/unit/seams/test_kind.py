@@ -16,7 +16,7 @@ from modelplane_cli.simulator import offline
 from modelplane_cli.simulator.definitions import Definition, Definitions
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.store import key_of
-from modelplane_functions import registry, servicer
+from modelplane_functions import registry, responder
 
 Json = Any
 FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -70,7 +70,7 @@ def kite_world(monkeypatch: pytest.MonkeyPatch) -> World:
         "metadata": {"name": "red", "namespace": "beach"},
         "spec": {"colour": "red", "length": 40, "cluster": "gke-us", "permit": {"name": "permit", "key": "text"}},
     }
-    return offline.build({key_of(kite): kite}, Definitions([DEFINITION]), servicer.answer, Assume.READY)
+    return offline.build({key_of(kite): kite}, Definitions([DEFINITION]), responder.answer, Assume.READY)
 
 
 def test_it_is_composed_and_its_object_stands_on_the_cluster_it_names(kite_world: World) -> None:
