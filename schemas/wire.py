@@ -26,7 +26,7 @@ class Wire(BaseModel):
 
 
 class ObjectMeta(Wire):
-    """What every object has: its name, and for some kinds its namespace. Fields that the API server writes are kept."""
+    """The metadata of every object: name, namespace of some kinds. Fields that the API server writes are kept."""
 
     model_config = ConfigDict(extra="allow")
 

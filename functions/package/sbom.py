@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def allow_list() -> Allowed:
-    """Return what licences.toml says."""
+    """Return the content of licences.toml."""
     data = tomllib.loads(Path(__file__).with_name("licences.toml").read_text())
     return Allowed(frozenset(data["spdx"]), frozenset(data["debian"]), data["said"])
 

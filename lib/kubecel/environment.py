@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from kubecel import caches
 from kubecel.check import checker, signatures
 from kubecel.check.typesystem import Type
 from kubecel.cost import costs, estimate
@@ -121,7 +120,7 @@ class Environment:
             raise errors.located(expression, error) from error
 
     def _parsed(self, expression: str) -> Node:
-        root = parser.parse(expression, expansion.macros(self.minor))
+        root = parser.parse(expression, self._macros)
         if self.field_name is not None:
             for node in tree.walk(root):
                 if isinstance(node, tree.Select):
@@ -130,11 +129,10 @@ class Environment:
 
     def _planned(self, expression: str) -> tuple[checker.Checked, plan.Step]:
         checked = checker.check(self._parsed(expression), self._declarations)
-        functions = library.functions(self.minor)
-        literals.validate(checked, functions)
+        literals.validate(checked, self._functions)
         if self.results is not None and checked.result not in self.results.types:
             raise CompileError(f"must evaluate to {self.results.said}, not {checked.result}", checked.root.offset)
-        return checked, plan.plan(checked, functions)
+        return checked, plan.plan(checked, self._functions)
 
     def _compiled(self, expression: str) -> Program:
         checked, step = self._planned(expression)
@@ -142,6 +140,14 @@ class Environment:
 
     def _estimated(self, checked: checker.Checked) -> Range:
         return estimate.estimate(checked, self._sizes, self.minor)
+
+    @functools.cached_property
+    def _macros(self) -> expansion.Table:
+        return expansion.macros(self.minor)
+
+    @functools.cached_property
+    def _functions(self) -> plan.Functions:
+        return library.functions(self.minor)
 
     @functools.cached_property
     def _declarations(self) -> checker.Declarations:
@@ -229,11 +235,10 @@ class Program:
 
 
 def with_room(again: Callable[[], Answer]) -> Answer:
-    """Return what `again` returns, with room on the stack for the deepest expression that Kubernetes allows."""
+    """Return the result of `again`, with room on the stack for the deepest expression that Kubernetes allows."""
     return depth.with_room(again)
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def _signatures(minor: int, withheld: frozenset[str]) -> Mapping[str, tuple[signatures.Overload, ...]]:
     declared = signatures.functions(minor)
     return {name: overloads for name, overloads in declared.items() if name not in withheld} if withheld else declared

@@ -1,13 +1,15 @@
 """Prints what each cache of the process saves: without one, the same work must take longer.
 
-Each row is a cache in the work that uses it most: how often it answers there, what a hit and a miss cost (median), the
-memory of as many answers as it may hold (what those of the work take, scaled up), and the processor time of the work
-without the cache over that with it. The work is done twice from empty caches, as a server sees a fleet first and again.
-Times are the least of some interleaved rounds, so run it on a quiet machine; a ratio below 1.02 is noise there.
+Each row of `ROWS` is a cache and the work that defends it: how often it answers there, what a hit and a miss cost
+(median), the memory of as many answers as it may hold (what those of the work take, scaled up), and the processor time
+of the work without the cache over that with it. The work is done twice from empty caches, as a server sees a fleet
+first and again. Times are the least of some interleaved rounds, so run it on a quiet machine; a ratio below 1.02 is
+noise there. A cache has a row, and one whose ratio stays near 1 goes (`tests/unit/kubecel/test_caches.py` compares).
 """
 
 from __future__ import annotations
 
+import copy
 import gc
 import importlib
 import pkgutil
@@ -17,26 +19,92 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import Any
+
+from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 import kubecel
 import modelplane
 import modelplane_functions
+from kubecel import rules
 from kubecel.caches import CACHES, Answers
 from kubecel.errors import KubecelError
 from modelplane import placement
+from modelplane.api import catalogue, replica
 from modelplane.devices import selector
 from modelplane.devices.hints import advice
 from modelplane.devices.partitions import Undecided
 from modelplane.errors import ModelplaneError
-from modelplane.placement.snapshot import Current, Intent
+from modelplane.placement.snapshot import Allocation, Current, Intent
+from modelplane_functions import replicas, wire
 from modelplane_functions.compose import model_deployment
+from modelplane_functions.memory import fragments, resources
 from tests.bench import arguments, documents, fleets
-from tests.support import exchange, rendering
+from tests.support import exchange, mig, rendering, routing
+from tests.support import placements as given
+from tests.support import replicas as build
 
 Json = Any
 Work = Callable[[], object]
 SAMPLES = 64
+
+MEMORIES: dict[str, Callable[[], object]] = {
+    "modelplane_functions.wire._FRAGMENTS": lambda: fragments.Fragments(parts=0),
+    "modelplane_functions.wire._MEMORY": lambda: resources.Memory(0),
+}
+"""The caches of the server that are no functions, each with an equal one that keeps nothing."""
+
+EMPTY: dict[str, Callable[[], object]] = {
+    "modelplane_functions.wire._FRAGMENTS": fragments.Fragments,
+    "modelplane_functions.wire._MEMORY": lambda: resources.Memory(wire.REMEMBERED_BYTES),
+}
+"""The same, as they are when the server starts."""
+
+ROWS = {
+    "kubecel.check.signatures.functions": "versions",
+    "kubecel.functions.patterns._large_pattern": "patterns",
+    "kubecel.functions.patterns._small_pattern": "patterns",
+    "kubecel.functions.quantities._parsed": "selectors",
+    "kubecel.rules._environment": "rules",
+    "kubecel.rules.compile": "rules",
+    "modelplane.api.catalogue._bundle": "documents",
+    "modelplane.api.catalogue.structural_kind": "documents",
+    "modelplane.api.inference_cluster.allocations": "deployment",
+    "modelplane.devices.hints.advice._tree": "selectors",
+    "modelplane.devices.hints.advice.of_names": "selectors",
+    "modelplane.devices.hints.advice.told": "selectors",
+    "modelplane.devices.matching.answer": "placement",
+    "modelplane.devices.matching.match": "placement",
+    "modelplane.devices.nearness.nearest": "placement",
+    "modelplane.devices.partitions._holds": "slices",
+    "modelplane.devices.partitions._in_the_way": "slices",
+    "modelplane.devices.partitions._loads": "slices",
+    "modelplane.devices.selector._compiled": "selectors",
+    "modelplane.devices.selector._not_yet": "versions",
+    "modelplane.devices.selector._prepared": "selectors",
+    "modelplane.devices.selector_language.admission": "versions",
+    "modelplane.devices.selector_language.environment": "versions",
+    "modelplane.placement.capacity.dimensions.Dimensions": "placement",
+    "modelplane.placement.capacity.dimensions.of": "placement",
+    "modelplane.placement.capacity.ledger._in_any_order": "slices",
+    "modelplane.placement.capacity.ledger._packed": "slices",
+    "modelplane.placement.scheduling.assignment._content": "slices",
+    "modelplane_functions.replicas.asked": "replicas",
+    "modelplane_functions.wire._FRAGMENTS": "requests",
+    "modelplane_functions.wire._MEMORY": "requests",
+}
+"""The work that defends each cache of the process."""
+
+PATTERNS = (
+    f'device.attributes["{fleets.GPU}"].productName.matches("^GPU [0-9]+$")',
+    f'device.attributes["{fleets.GPU}"].productName.matches("^(GPU|NIC) ([0-9]{{1,900}})+.{{0,900}}$")',
+)
+"""Selectors with a regular expression; the second needs so many instructions that few such are kept."""
+
+SLICED = Intent("bench", "slices", 1)
+SERVICE = routing.model_service()
+REPLICA = replica.encode(build.replica(build.role(workers=2)))
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -47,19 +115,13 @@ def main(given: Sequence[str] | None = None) -> int:
     options = made.parse_args(given)
     everything()
     _row("cache", "work", "hits", "misses", "hit us", "miss us", "MB at max", "ratio")
-    counts: dict[str, tuple[int, int, str, Work]] = {}
-    for label, work in works().items():
-        for name, (hits, misses) in _used(work).items():
-            if name not in counts or hits > counts[name][0]:
-                counts[name] = (hits, misses, label, work)
-    for name in sorted(CACHES):
+    found = works()
+    for name, label in sorted(ROWS.items()):
         if options.only and not any(word in name for word in options.only):
             continue
-        if name not in counts:
-            _row(name, "not used")
-            continue
-        hits, misses, label, work = counts[name]
-        _row(name, label, hits, misses, *_costs(name, work), f"{_ratio(name, work, options.rounds):.2f}")
+        work = found[label]
+        numbers = ("", "", "", "", "") if name in MEMORIES else (*_used(work)[name], *_costs(name, work))
+        _row(name, label, *numbers, f"{_ratio(name, work, options.rounds):.2f}")
     return 0
 
 
@@ -78,6 +140,7 @@ def works() -> dict[str, Work]:
     misspelt = [text.replace("memory", "memroy") for text in texts] + ['device.attributes["x"].a.matches("^a[0-9]+$")']
     devices = [device for one in fleets.classes(6) for device in one.devices]
     store, target = documents.of(fleets.mixed(8)), documents.deployment(3)
+    messages = _messages(store)
 
     def selectors() -> list[object]:
         return [
@@ -90,18 +153,73 @@ def works() -> dict[str, Work]:
         stores = [rendering.world(rendering.example(name)).store for name in ("mig", "simple")]
         return [store.get(key) for store in stores for key in store]
 
+    def versions() -> list[object]:
+        """Ask a selector on clusters of every version that is known, each with two classes."""
+        return [
+            selector.compile(text, profile).evaluate(device)
+            for profile in selector.PROFILES.values()
+            for text in texts
+            for device in devices[:8]
+        ]
+
     return {
         "selectors": selectors,
+        "versions": versions,
+        "patterns": lambda: [selector.compile(text).evaluate(device) for text in PATTERNS for device in devices],
+        "documents": lambda: [
+            catalogue.structural_kind(kind).judged(SERVICE) for kind in ("ModelService", "ModelEndpoint") * 2
+        ],
+        "replicas": lambda: [replicas.asked(copy.deepcopy(REPLICA)) for _ in range(100)],
+        "rules": lambda: [rules.compile(f"self.size >= {number % 50}") for number in range(100)],
+        "slices": _slices,
+        "requests": lambda: [wire.decode(fnv1.RunFunctionRequest.FromString(text)) for text in messages],
         "placement": lambda: placement.explain(mixed, demand, intent, Current()),
         "deployment": lambda: exchange.settle(model_deployment.compose, target, store=store),
         "examples": example,
     }
 
 
+def _messages(store: Sequence[Json]) -> list[bytes]:
+    """Return two requests that hold the documents; one cluster has changed in the second."""
+    found = []
+    for deletes in (0, 1):
+        message = fnv1.RunFunctionRequest()
+        for number, document in enumerate(store):
+            changed = {**document["metadata"], "labels": {"changed": "true"}} if deletes > number else {}
+            message.required_resources["all"].items.add().resource.update(
+                {**document, "metadata": changed or document["metadata"]}
+            )
+        found.append(message.SerializeToString(deterministic=True))
+    return found
+
+
+def _slices() -> list[object]:
+    """Place deployments of MIG slices one after the other, on nodes that those before share."""
+    here = mig.node_class("H100", 4)
+    there = replace(here, name="bought-later")
+    held: list[Allocation] = []
+    made: list[object] = []
+    for profile in ("1g.10gb", "3g.40gb", "1g.10gb", "2g.20gb", "4g.40gb", "1g.20gb") * 2:
+        selectors = (f'device.attributes["{mig.DRIVER}"].profile == "{profile}"',)
+        fleet = given.fleet(
+            given.cluster("a", given.pool(3, here, held)), given.cluster("b", given.pool(3, there, held))
+        )
+        made.append(placement.explain(fleet, given.demand(given.role(1, selectors=selectors)), SLICED, Current()))
+        held.append(given.used(2, 1, device="mig-" + profile.replace(".", "-")))
+    return made
+
+
 def clear() -> None:
     """Empty every cache."""
     for cache in CACHES.values():
         _clear(cache)
+    for name, empty in EMPTY.items():
+        _put(name, empty())
+
+
+def _put(name: str, memory: object) -> None:
+    module, _, attribute = name.rpartition(".")
+    setattr(sys.modules[module], attribute, memory)
 
 
 def _clear(cache: Any) -> None:
@@ -190,14 +308,19 @@ def _ratio(name: str, work: Work, rounds: int) -> float:
     """Return the time of the work without the cache over that with it."""
     having, lacking = [], []
     for _ in range(rounds):
+        clear()
         having.append(_seconds(work))
-        with without(name):
+        clear()
+        if name in MEMORIES:
+            _put(name, MEMORIES[name]())
             lacking.append(_seconds(work))
+        else:
+            with without(name):
+                lacking.append(_seconds(work))
     return min(lacking) / min(having)
 
 
 def _seconds(work: Work) -> float:
-    clear()
     gc.collect()
     start = time.process_time()
     work()

@@ -207,7 +207,7 @@ def test_descriptions_of_the_api_begin_with_their_noun() -> None:
 def test_public_docstrings_begin_with_their_noun() -> None:
     assert [
         f"{module}: {text.splitlines()[0]}"
-        for module, tree in _modules("lib/modelplane")
+        for module, tree in _modules("lib", "functions", "schemas")
         for text in _public_docstrings(tree)
         if _NO_NOUN.match(text)
     ] == []

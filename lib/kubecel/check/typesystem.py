@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kubecel import caches
-
 
 @dataclass(frozen=True, slots=True)
 class Type:
@@ -86,7 +84,6 @@ def optional_of(element: Type) -> Type:
     return Type("opaque", "optional_type", (element,))
 
 
-@caches.kept(1024)
 def param(name: str) -> Type:
     """Return a type parameter."""
     return Type("param", name)

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from kubecel import caches
 from kubecel.cost.costs import LIST_BASE, REGEX_FACTOR, STRING_FACTOR
 from kubecel.cost.ranges import FREE, MAX, ONE, Call, Found, Range
 
@@ -40,7 +39,6 @@ def call_cost(call: Call, minor: int) -> Found:
     return Found(ONE + call.argument_cost()) if found is None else found
 
 
-@caches.kept(1024)
 def are_plain(function: str, overloads: tuple[str, ...]) -> bool:
     """Return whether a call costs one beside its operands, whatever they are, and nothing is known of its size."""
     return all(_is_plain(function, overload) for overload in overloads)

@@ -107,7 +107,7 @@ class Call(NamedTuple):
     costs: tuple[Range, ...]
 
     def argument_cost(self) -> Range:
-        """Return what evaluating all arguments costs."""
+        """Return the cost of evaluating all arguments."""
         total = FREE
         for cost in self.costs:
             total += cost

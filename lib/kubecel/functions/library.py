@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kubecel import caches
 from kubecel.functions import (
     arithmetic,
     formatting,
@@ -18,7 +17,6 @@ from kubecel.functions import (
 from kubecel.run import plan
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> plan.Functions:
     """Return the functions of the environment of Kubernetes 1.`minor`, by name."""
     return {

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from kubecel import caches
 from kubecel.functions import urls
 from kubecel.values.errors import no_such_overload
 from kubecel.values.runtime import NONE, Opaque, Optional, Value
@@ -140,7 +139,6 @@ def _validate(value: Value, text: Value) -> Value:
     return Optional(faults) if faults else NONE
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
     """Return the functions as Kubernetes 1.`minor` has them."""
     lenient = {"uri": replace(FORMATS["uri"], faults=functools.partial(_uri, colons=True))}

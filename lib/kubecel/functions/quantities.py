@@ -107,7 +107,6 @@ def _component(name: str) -> Callable[[Value], Value]:
 _COPIES_FROM: Final = 37
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
     """Return the functions as Kubernetes 1.`minor` has them."""
     shared = minor < _COPIES_FROM

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kubecel import caches
 from kubecel.values.errors import Err, no_such_overload
 from kubecel.values.runtime import Opaque, Value
 
@@ -153,7 +152,7 @@ def _url(text: Value, *, colons: bool = False) -> Value:
 
 
 def fault(text: str, *, colons: bool = False) -> str:
-    """Return why `text` is no absolute URL, empty when it is one."""
+    """Return the reason that `text` is no absolute URL, empty when it is one."""
     try:
         _parse(text, request=True, colons=colons)
     except _Invalid as error:
@@ -190,7 +189,6 @@ def _of_url(read: Callable[[Url], Value]) -> Callable[[Value], Value]:
 STRICT_FROM: Final = 36
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def functions(minor: int) -> Mapping[str, Callable[..., Any]]:
     """Return the functions as Kubernetes 1.`minor` has them."""
     if minor >= STRICT_FROM:

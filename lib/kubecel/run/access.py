@@ -111,7 +111,7 @@ def variable(name: str) -> Run:
 
 
 Take = Callable[[Value], Value]
-"""What becomes of the value of an optional when a chain of fields is followed into it, or a name leads to it."""
+"""The value of an optional into which a chain of fields is followed, or to which a name leads."""
 
 
 def fields(base: Run, keys: list[str], take: Take) -> Run:
@@ -179,7 +179,7 @@ def named(base: Run, take: Take) -> Run:
 
 
 def reread(value: Value) -> Value:
-    """Return what is left of the value of an optional: up to 1.36 it is taken out of CEL there, and back.
+    """Return the rest of the value of an optional: up to 1.36 it is taken out of CEL there, and back.
 
     What it cannot bring back is an error, an optional in an optional is what that one holds, a type is its name.
     """
@@ -243,7 +243,7 @@ def accumulator(init: Run) -> Run:
 
 
 def frozen(value: Value) -> Value:
-    """Return what a comprehension built, closed to further change."""
+    """Return the result of a comprehension, closed to further change."""
     if type(value) is MutableList:
         return list(value)
     return dict(value) if type(value) is MutableMap else value

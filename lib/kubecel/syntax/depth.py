@@ -14,7 +14,7 @@ _FRAMES_MAX: Final = 20_000
 
 
 def with_room(again: Callable[[], Result]) -> Result:
-    """Return what `again` returns, with room for the 250 levels an expression may be nested.
+    """Return the result of `again`, with room for the 250 levels an expression may be nested.
 
     The limit stays raised: lowering it could fail another thread in the middle of such an expression.
     """

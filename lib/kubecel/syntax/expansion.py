@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kubecel import caches
 from kubecel.syntax import tree
 from kubecel.syntax.errors import CompileError
 from kubecel.syntax.tree import ACCUMULATOR, Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select
@@ -284,7 +283,6 @@ LISTS: Final[Table] = {("sortBy", 2, True): _sort_by}
 BINDINGS: Final[Table] = {("bind", 3, True): _bind}
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def macros(minor: int) -> Table:
     """Return the macros of Kubernetes 1.`minor`."""
     lists = LISTS if minor >= 34 else {}

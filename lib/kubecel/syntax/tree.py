@@ -103,7 +103,7 @@ class Fold(Node):
 
     @property
     def is_bind(self) -> bool:
-        """Whether this only binds a name: an empty range, a condition that is false, a name of the user's own."""
+        """Return whether this only binds a name: empty range, false condition, a name of the user's own."""
         return (
             isinstance(self.iter_range, ListNode)
             and not self.iter_range.elements

@@ -30,7 +30,7 @@ _OF_DEVICE: Final[frozenset[type]] = frozenset(tuple[type, ...]((Domains, Named)
 
 
 def key_of(value: Value) -> Any:
-    """Return what stands for `value` in the dict of a map: a string itself, anything else with its type.
+    """Return the key of `value` in the dict of a map: a string itself, anything else with its type.
 
     Raises: Abort for a value Kubernetes cannot hash: there the evaluation dies.
     """
@@ -95,7 +95,7 @@ class _Same:
 
 
 def find(map_: dict[Any, Any], value: Value) -> tuple[Value, bool]:
-    """Return what the map holds under `value`, and whether it does; numbers of all types are one key."""
+    """Return the entry of the map under `value`, and whether there is one; numbers of all types are one key."""
     kind = type(value)
     if kind is str:
         if value in map_:

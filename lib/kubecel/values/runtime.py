@@ -184,7 +184,7 @@ def underlying(value: Value) -> Value:
 
 
 def size_of(value: Value) -> int | None:
-    """Return what `size()` counts, None for a value that has no size."""
+    """Return the number that `size()` counts, None for a value that has no size."""
     kind = type(value)
     if kind is str or kind is bytes or kind in LISTS or kind in MAPS:
         return len(value)

@@ -41,7 +41,6 @@ def composition(kind: str) -> Mapping[str, Json]:
     return found
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def derived(kind: str) -> Mapping[str, Json]:
     """Return the CustomResourceDefinition that Crossplane derives for a kind."""
     return crossplane.derive(definition(kind))

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kubecel import caches
 from kubecel.caches import Answers
 from modelplane import seen, units
 from modelplane.api import intent
@@ -314,7 +313,6 @@ def _ceil(field: Field, *, power: int) -> int:
         raise error.under(*field.path) from None
 
 
-@caches.kept(1024)
 def _amount(text: str, power: int) -> int:
     # What we publish ourselves: whole cores, or thousandths of one.
     if len(text) <= SMALL_DIGITS and text.isascii():

@@ -69,7 +69,7 @@ def _named_cluster(resource: Resource) -> str | None:
     return str(name) if name else None
 
 
-# In the order in which a reader asks: the front door and its model first, what it stands on last.
+# In the order in which a reader asks: the service and its model first, what it stands on last.
 _ALL = (
     Kind(
         "LLMInference",

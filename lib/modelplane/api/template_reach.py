@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from kubecel import caches
 from modelplane.api import catalogue
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
@@ -97,7 +96,6 @@ def _is_reserved(domain: str) -> bool:
     return any(".".join(labels[index:]) in RESERVED_DOMAINS for index in range(len(labels)))
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def _schema() -> Schema:
     schema = catalogue.structural_kind("ModelDeployment").schema
     for key in ("spec", "workers", "template"):

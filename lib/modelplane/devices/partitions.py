@@ -122,12 +122,7 @@ def _is_held(family: Family, wanted: Vector) -> bool:
     able = loads(family, kinds)
     if len(kinds) == 1:
         return wanted[kinds[0]] <= family.units * able[0][0]
-    return _filling(family, kinds).fits(tuple(wanted[kind] for kind in kinds), family.units)
-
-
-@caches.kept(1024)
-def _filling(family: Family, kinds: Vector) -> _Filling:
-    return _Filling(loads(family, kinds))
+    return _Filling(able).fits(tuple(wanted[kind] for kind in kinds), family.units)
 
 
 class _Filling:
@@ -261,7 +256,6 @@ def most_at_once(family: Family) -> int:
     return family.units * max(sum(load) for load in loads(family, tuple(range(len(family.kinds)))))
 
 
-@caches.kept(4096)
 def lies_in_its_own_way(family: Family, kind: int) -> bool:
     """Return whether devices of one kind can block each other, so that fewer find a place than a node can hold.
 

@@ -13,7 +13,6 @@ from itertools import product
 from math import gcd
 from typing import TypeAlias
 
-from kubecel import caches
 from modelplane import units
 from modelplane.devices.amounts import nano
 from modelplane.devices.model import CounterSet, Device, Draw, NodeClass
@@ -81,7 +80,6 @@ class Family:
         return tuple(min(column) for column in columns)
 
 
-@caches.kept(1024)
 def families(counter_sets: tuple[CounterSet, ...], devices: tuple[Device, ...]) -> tuple[Family, ...]:
     """Return the families of a class. Counter sets that one device draws from together belong to one family.
 

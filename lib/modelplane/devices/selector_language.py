@@ -95,7 +95,6 @@ def _attribute(profile: Profile, minor: int) -> Type:
     return check.DYN if profile.list_attributes or minor >= DYNAMIC_FROM else check.ANY
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def fields(profile: Profile, minor: int) -> Mapping[str, Type]:
     """Return the fields of `device`."""
     value = _attribute(profile, minor)

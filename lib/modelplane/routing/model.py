@@ -170,7 +170,7 @@ class ProxyPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """The fleet's front door on the control plane.
+    """The gateway on the control plane through which all requests enter the fleet.
 
     `gateway_name` and `gateway_namespace` name the Gateway object. `certificates` are Secrets of that namespace; with
     any of them the gateway serves HTTPS. An empty `class_name` means a composed GatewayClass. `grants` has the

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from kubecel import caches
 from modelplane.structural.problem import Cause, Path, Problem
 from modelplane.structural.schema import Schema
 
@@ -123,9 +122,11 @@ def _too_short(value: str, least: int) -> str:
     return "must not be empty" if least == 1 else f"must be at least {least} characters long, not {len(value)}"
 
 
-@caches.kept(1024)
 def _pattern(pattern: str) -> Any:
-    """Return the compiled pattern, in the dialect and with the guarantees (linear time) of the API server's engine."""
+    """Return the compiled pattern, in the dialect and with the guarantees (linear time) of the API server's engine.
+
+    Cost: the engine keeps the last 128 patterns itself.
+    """
     import re2  # noqa: PLC0415 - a C++ library; documents without patterned strings do not load it
 
     return re2.compile(pattern)

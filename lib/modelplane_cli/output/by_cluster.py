@@ -32,7 +32,7 @@ class Written:
 
 
 def write(world: World, folder: Path) -> Written:
-    """Return what was written: `folder`/<cluster>/ and `folder`/control-plane/, one file per object.
+    """Return the files that were written: `folder`/<cluster>/ and `folder`/control-plane/, one file per object.
 
     Nothing is removed; files of earlier runs are reported as stale.
     Raises: OSError when a file cannot be written.

@@ -16,7 +16,7 @@ _VERDICTS_SHOWN = 50
 
 
 def text(answer: Answer) -> str:
-    """Return why replicas are where they are, then what every cluster says, then what would make it fit."""
+    """Return the reasons of placements, the verdict of every cluster, and the change that would make one more fit."""
     return "".join(f"{line}\n" for line in _lines(answer))
 
 

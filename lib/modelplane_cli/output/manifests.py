@@ -67,7 +67,7 @@ def to_json(objects: Iterable[Mapping[str, Json]]) -> str:
 
 
 def answer(value: Json, form: str) -> str:
-    """Return what a command found for a machine, as `form` yaml or json says; keys in the order of the promise."""
+    """Return the answer of a command for programs, as YAML or JSON (`form`), with keys in the order of its model."""
     if form == "json":
         return json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n"
     text: str = yaml.dump(

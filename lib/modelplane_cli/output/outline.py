@@ -13,7 +13,7 @@ _WIDEST_LABEL = 72
 
 
 class Mood(Enum):
-    """How a line stands; the value is its colour as a terminal knows it."""
+    """The state that a line reports. The value is its colour, as a terminal spells it."""
 
     GOOD = "32"
     WAITING = "33"

@@ -16,7 +16,7 @@ def lines(headings: Sequence[str], rows: Iterable[Sequence[str]], *, indent: str
 
 
 def by_number(name: str) -> tuple[str, int]:
-    """Return what puts names in the order of the number they end in: replica 2 before replica 10."""
+    """Return the sort key that orders names by the number they end in: replica 2 before replica 10."""
     stem, _, end = name.rpartition("-")
     return (stem, int(end)) if end.isascii() and end.isdecimal() else (name, -1)
 

@@ -1,4 +1,4 @@
-"""What to write into which document so that the closest miss fits: JSON Patch operations on what was given.
+"""The edits that make the closest miss fit: JSON Patch operations on the documents that were given.
 
 The changes are those the matcher has checked; each is made again here for the value it leads to, so that document and
 checked snapshot say the same. What is no author's to write (a cluster's status, what another composite composes) is
@@ -28,7 +28,7 @@ from modelplane_functions.deployment_facts import Facts
 
 Json: TypeAlias = Any
 Documents: TypeAlias = Mapping[Key, Mapping[str, Json]]
-"""What people wrote, by identity: nothing that is composed."""
+"""The documents that people wrote, by identity. Composed objects are not among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Amendment:
 
 
 def of(closest: Closest, facts: Facts, documents: Documents) -> Amendment:
-    """Return what makes the changes of a closest miss true in the documents they were found from.
+    """Return the edits that make the changes of a closest miss in the documents from which they were found.
 
     Other hardware is a pool of a class among the documents that has it. Where there is none nothing is to be written.
     """
@@ -333,4 +333,5 @@ EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[Edit
     changes.LowerCpu: _resources,
     changes.LowerMemory: _resources,
 }
-"""What a change is in documents, by the class of the change: it, the world before and after it, what was given."""
+"""The edits of documents for a change, by its class. Each function takes the change, the world before and after it, and
+    the documents that were given."""

@@ -1,4 +1,4 @@
-"""What the pools of a fleet hold and cost, from what their clusters published.
+"""The contents and the cost of the pools of a fleet, from the ledgers that their clusters published.
 
 Units: costs are decimal amounts per hour.
 """

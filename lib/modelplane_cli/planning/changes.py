@@ -18,7 +18,7 @@ from modelplane_cli.simulator.store import Key
 
 
 class Action(StrEnum):
-    """What happens to a replica."""
+    """The change of a replica."""
 
     CREATED = "created"
     MOVED = "moved"
@@ -105,7 +105,7 @@ class _Reasons:
         return self._wanted(replica.deployment)
 
     def moved(self, was: ObservedReplica) -> str:
-        """Return why a replica should leave its cluster: the causes in the order in which the scheduler tries them."""
+        """Return the causes for a replica to leave its cluster, in the order in which the scheduler tries them."""
         name = was.cluster
         if name in self._lost:
             return f"cluster {name} is lost"
@@ -127,7 +127,7 @@ class _Reasons:
         return "it runs an earlier version of the deployment"
 
     def removed(self, was: ObservedReplica) -> tuple[str, bool]:
-        """Return why a replica went, and whether one in its stead is still wanted."""
+        """Return the cause of a replica's end, and whether a replacement is still wanted."""
         resource = self._world.store.get(was.deployment.key)
         if resource is None:
             return f"ModelDeployment {was.deployment} does not exist any more", False

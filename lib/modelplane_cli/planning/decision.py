@@ -1,4 +1,4 @@
-"""What a deployment's function decides as a world stands, and from what: the same decoding, the same call."""
+"""The decision of a deployment's function in a given world, and its inputs. The function's own code decodes them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Decision:
 
     @property
     def snapshot(self) -> Snapshot:
-        """Return what the placement is decided from."""
+        """Return the input of the placement."""
         facts = self.facts
         return Snapshot(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
 
     def plan(self) -> Plan:
-        """Return what the function would compose now."""
+        """Return the outcome that the function would compose now."""
         found = self.snapshot
         return placement.schedule(found.fleet, found.demand, found.intent, found.current)
 
@@ -44,7 +44,7 @@ class Decision:
 
 
 def of(store: Store, deployment: Deployment) -> Decision:
-    """Return what the deployment's function decides from, with everything it requires fetched.
+    """Return the input of the deployment's function, with everything it requires fetched.
 
     Raises: ModelplaneError for what the author of the deployment must change.
     """

@@ -1,4 +1,4 @@
-"""What a replica's engine was told beyond what its author wrote, as its renderer noted it."""
+"""The arguments of a replica's engine that its author did not write, as its renderer noted them."""
 
 from __future__ import annotations
 

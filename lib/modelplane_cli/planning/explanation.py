@@ -21,7 +21,7 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is said to one question: `message` reads as kube-scheduler's, `verdicts` has every cluster by name.
+    """The answer to one question. `message` reads as kube-scheduler's, and `verdicts` has every cluster by name.
 
     They are about one more replica, or, `about` a replica, about that one as if it were not there. `moves` of other
     replicas would make room, None where nothing is missing; with them, `otherwise` is what else would help.
@@ -50,14 +50,14 @@ class Answer:
 
     @property
     def helpless(self) -> str:
-        """Return why nothing is said to help where no cluster fits and no change was found, else empty."""
+        """Return the reason that no change is named when no cluster fits. Empty when a change is named."""
         if self.closest is not None or any(verdict.fits for verdict in self.verdicts):
             return ""
         return placement.helpless(self.verdicts)
 
 
 def deployment(decision: Decision, documents: Documents | None = None) -> Answer:
-    """Return why each replica of a deployment is where it is, and what every cluster says to one more.
+    """Return the reason of each placement of a deployment, and the verdict of every cluster on one more replica.
 
     `documents` are what people wrote, in which something can be changed.
     """
@@ -100,7 +100,7 @@ def _amendment(closest: Closest | None, facts: Facts, documents: Documents | Non
 
 
 def replica(decision: Decision, name: str, documents: Documents | None = None) -> Answer:
-    """Return why one replica of a deployment is where it is, and what every cluster says to it.
+    """Return the reason of one replica's placement, and the verdict of every cluster on it.
 
     Raises: InvalidInput when its deployment has no say over it any more.
     """

@@ -149,7 +149,7 @@ class _Search:
         self._is_plain = _is_plain(store)
 
     def trial(self, clusters: tuple[str, ...], where: str) -> Trial:
-        """Return what becomes of a loss. `where` in the search it is, for people who wait."""
+        """Return the effects of a loss. `where` names the step of the search in progress messages."""
         lost = frozenset(clusters)
         standing = lost & self._occupied
         if not standing:

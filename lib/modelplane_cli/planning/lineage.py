@@ -1,4 +1,4 @@
-"""What became of each replica: followed from moment to moment, since names are used again and moves take steps."""
+"""The history of each replica, followed from moment to moment. Names are used again, and a move takes several steps."""
 
 from __future__ import annotations
 

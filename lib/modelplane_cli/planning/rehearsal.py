@@ -32,7 +32,7 @@ _UNREACHABLE = {
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What one settling brought: `moments` are the replicas after each round in which they changed, the first before.
+    """The result of one settling. `moments` are the replicas before it, and after each round in which they changed.
 
     `world` is the state it ended in, with the record of this act alone.
     """
@@ -122,7 +122,7 @@ class Rehearsal:
     # --- settling -------------------------------------------------------------------------------------------------
 
     def settle(self, enough: Callable[[ObservedReplicas], bool] = lambda _replicas: False) -> Act:
-        """Return what the functions make of the store as it is now, after everything composed has come up.
+        """Return the world that the functions make of the present store, after everything composed has come up.
 
         Or until the replicas of a round are `enough`.
         """

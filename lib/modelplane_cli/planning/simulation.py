@@ -80,7 +80,7 @@ class Simulation:
 
 
 def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -> Simulation:
-    """Return what the happenings do, in order, to what the documents of the rehearsal lead to.
+    """Return the effects of the happenings, in order, on the world of the rehearsal.
 
     Raises: InvalidInput for a happening to something that is not there.
     """

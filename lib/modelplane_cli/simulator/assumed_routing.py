@@ -1,4 +1,4 @@
-"""What Gateway API and Envoy Gateway report about objects that are in order.
+"""The statuses that Gateway API and Envoy Gateway give to objects that are in order.
 
 Source: Gateway API v1.6 (status shapes), Envoy Gateway v1.9 (controller name, policy ancestors, BackendsAvailable).
 """

@@ -46,7 +46,7 @@ def is_observation(resource: Mapping[str, Json]) -> bool:
 
 
 Footing: TypeAlias = tuple[Any, ...]
-"""What the status assumed of an Object is made of, as versions: on equal footing it is the same."""
+"""The versions from which the assumed status of an Object is made. Equal footings give equal statuses."""
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Surroundings:
     _routed: set[tuple[str, str]] | None = None
 
     def beside(self, resource: Object) -> set[Identity]:
-        """Return what is rendered through the same provider config from the same namespace as an Object."""
+        """Return the objects rendered through the same provider config and from the same namespace as an Object."""
         if self._beside is None:
             self._beside = {}
             for key in self.store.of_kind(KUBERNETES, "Object"):
@@ -117,7 +117,7 @@ class Surroundings:
         return self._beside.get(_place(resource), set())
 
     def footing(self, key: Key) -> Footing:
-        """Return what the status of an Object is made of: itself, what composes it, and who stands beside it."""
+        """Return the inputs of an Object's status: the Object, its composite, and the objects beside it."""
         resource = self.store.get(key) or {"metadata": {}}
         manifest = (resource.get("spec") or {}).get("forProvider", {}).get("manifest") or {}
         kind = (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind"))
@@ -278,7 +278,7 @@ def _place(resource: Mapping[str, Json]) -> tuple[str, str]:
 
 
 def identity(manifest: Mapping[str, Json]) -> Identity:
-    """Return what the manifest of an Object says it is; a manifest of a bad dump may say nothing."""
+    """Return the identity in the manifest of an Object. The manifest of a bad dump may have none."""
     metadata = manifest["metadata"]
     group = group_of(str(manifest.get("apiVersion") or ""))
     return group, str(manifest.get("kind")), str(metadata.get("namespace") or ""), str(metadata["name"])

@@ -50,12 +50,12 @@ def find(resource: Mapping[str, Json], kind: str) -> Mapping[str, Json] | None:
 
 
 def synced() -> Condition:
-    """Return what a reconcile that went through says."""
+    """Return the condition of a reconcile that succeeded."""
     return condition("Synced", "True", "ReconcileSuccess")
 
 
 def not_synced(why: str) -> Condition:
-    """Return what a reconcile that failed says."""
+    """Return the condition of a reconcile that failed."""
     return condition("Synced", "False", "ReconcileError", why)
 
 
@@ -69,7 +69,7 @@ def ready(unready: Sequence[str], *, own: bool | None) -> Condition:
 
 
 def after_fatal(before: Iterable[Mapping[str, Json]], returned: Iterable[Condition]) -> list[Condition]:
-    """Return what becomes of the custom conditions a fatal function did not return: they are no longer known."""
+    """Return the custom conditions that a fatal function did not return, with status Unknown."""
     seen = {entry["type"] for entry in returned}
     return [
         condition(

@@ -22,7 +22,7 @@ class Definition:
     served: structural.Kind
     composition: Mapping[str, Json] | None
     reported: structural.Kind = field(init=False, compare=False)
-    """What the server knows of the status alone: an object without its spec has the same problems there."""
+    """The schema of the status alone. An object without its spec has the same problems there."""
 
     def __post_init__(self) -> None:
         """Derive what follows from the rest."""

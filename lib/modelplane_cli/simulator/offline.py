@@ -53,7 +53,7 @@ class World:
         return [key for key in self.composites() if controller_of(self.store.get(key) or _NOTHING) is None]
 
     def children(self, key: Key) -> list[Key]:
-        """Return what an object controls, sorted."""
+        """Return the objects that an object controls, sorted."""
         return self.store.controlled_by(key)
 
 

@@ -78,7 +78,7 @@ class Answer:
 
     @property
     def own_ready(self) -> bool | None:
-        """Return what the function says of the composite itself, None where it leaves that to its resources."""
+        """Return the readiness that the function gives to the composite, None when it leaves that to its resources."""
         return {fnv1.READY_TRUE: True, fnv1.READY_FALSE: False}.get(self.response.desired.composite.ready)
 
 
@@ -93,7 +93,7 @@ class Wanted(NamedTuple):
 
     @property
     def spot(self) -> Spot:
-        """Return where something has to change before other objects are found, or they are others."""
+        """Return the spot that has to change before the selected objects do."""
         if self.name is not None:
             return Key(self.group, self.kind, self.namespace or "", self.name)
         # What carries all labels carries the first, and what changes is noted under each of its labels.
@@ -105,7 +105,7 @@ Wants: TypeAlias = tuple[tuple[str, Wanted], ...]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a requirement finds, in order, and in which versions."""
+    """The objects that a requirement selects, in order, with their versions."""
 
     keys: tuple[Key, ...]
     versions: tuple[tuple[Key, int], ...]
@@ -159,7 +159,7 @@ class Pipeline:
         return is_same and named == (key.group, key.kind, key.name)
 
     def signature(self, key: Key) -> tuple[Any, ...]:
-        """Return what the next request is made of, as versions: equal signatures are equal requests."""
+        """Return the versions from which the next request is made. Equal signatures mean equal requests."""
         return (
             self._store.version(key),
             self._children(key).versions,

@@ -63,7 +63,7 @@ class Key(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """What an owner reference says of an owner: it lives in the namespace of what it owns, or outside namespaces."""
+    """The owner in an owner reference. It lives in the namespace of the object that it owns, or outside namespaces."""
 
     group: str
     kind: str
@@ -138,7 +138,7 @@ class Store:
         return True
 
     def remove(self, key: Key) -> list[Key]:
-        """Return what goes when `key` is deleted: the object and, as the garbage collector does, all it controls."""
+        """Return the objects deleted with `key`: the object and, as the garbage collector does, all it controls."""
         gone: list[Key] = []
         waiting = [key]
         while waiting:
@@ -167,7 +167,7 @@ class Store:
         return other
 
     def changed(self) -> dict[Key, Object | None]:
-        """Return what each object that was put or removed since the last call was then, None for one that is new."""
+        """Return the earlier content of each object put or removed since the last call, None for a new one."""
         were, self._were = self._were, {}
         return were
 
@@ -189,7 +189,7 @@ class Store:
         return all(self._moved.get(spot, 0) <= since for spot in spots)
 
     def derived(self, key: Key, what: str, make: Callable[[Object], T]) -> T:
-        """Return what `make` makes of an object (an empty one where it does not exist), made once per version.
+        """Return the result of `make` for an object (an empty one when it does not exist), computed once per version.
 
         Copies of the store share it. It must depend on the object alone.
         """
@@ -201,7 +201,7 @@ class Store:
         return made
 
     def standing(self, what: Hashable, spots: tuple[Spot, ...], make: Callable[[], T]) -> T:
-        """Return what `make` makes, made again only once something changed at the spots, which are all it depends on.
+        """Return the result of `make`, which depends on the spots alone. A change at one of them computes it again.
 
         Copies of the store share it, as they share what is `derived` from one object.
         """
@@ -257,7 +257,7 @@ class Store:
 
 
 def owner_of(resource: Mapping[str, Json]) -> Owner | None:
-    """Return what an object's controller reference names, None where it has none."""
+    """Return the controller that an object's owner references name, None when it has none."""
     reference = controller_of(resource)
     if reference is None:
         return None

@@ -1,7 +1,7 @@
 """The check that programs reach all of `lib` and `functions`: `python -m tests.support.lint.unreached`.
 
 Its entry points are what people and machines start: the command with its sub-commands, the function server with its
-composers, the programs that build the package, and the front door of a package that is of use without the others.
+composers, the programs that build the package, and the package that is of use without the others.
 """
 
 from __future__ import annotations

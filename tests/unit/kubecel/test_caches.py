@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from modelplane.api import inference_cluster, replica
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane_functions import replicas
+from modelplane_functions.memory import fragments, resources
 from tests.bench import caches as bench
 from tests.support import mutations
 from tests.support import replicas as build
@@ -41,6 +43,25 @@ def test_each_table_holds_its_bound(name: str) -> None:
     assert table.longest, "its keys are texts, so they have a bound as well"
     assert table.keep("x" * (table.longest + 1), 1) == 1
     assert "x" * (table.longest + 1) not in table
+
+
+def test_each_cache_has_a_row_in_the_bench_that_defends_it() -> None:
+    memories = {
+        f"{module.__name__}.{name}"
+        for module in list(sys.modules.values())
+        if module.__name__.startswith("modelplane_functions")
+        for name, value in vars(module).items()
+        if isinstance(value, fragments.Fragments | resources.Memory)
+    }
+    assert set(bench.ROWS) == set(CACHES) | memories
+    assert set(bench.MEMORIES) == set(bench.EMPTY) == memories
+
+
+@pytest.mark.parametrize("label", sorted(set(bench.ROWS.values()) - {"slices"}))
+def test_each_cache_answers_in_the_work_of_its_row(label: str) -> None:
+    used = bench._used(bench.works()[label])
+    names = [name for name, row in bench.ROWS.items() if row == label and name not in bench.MEMORIES]
+    assert [name for name in names if not used.get(name, (0, 0))[0]] == []
 
 
 def test_a_function_forgets_what_was_asked_least_recently() -> None:

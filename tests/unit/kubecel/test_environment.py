@@ -1,4 +1,4 @@
-"""The front door of kubecel: what its README says, versions, declared variables, refusals, costs."""
+"""The package kubecel as others use it: what its README says, versions, declared variables, refusals, costs."""
 
 from __future__ import annotations
 

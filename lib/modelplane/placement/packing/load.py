@@ -13,7 +13,6 @@ from enum import Enum
 from math import lcm
 from typing import NamedTuple, TypeAlias
 
-from kubecel import caches
 from modelplane.devices.partitions import Rules
 
 Vector: TypeAlias = tuple[int, ...]
@@ -94,7 +93,6 @@ def minus(free: Vector, vector: Vector, times: int) -> Vector:
     return tuple(have - size * times for have, size in zip(free, vector, strict=True))
 
 
-@caches.kept(1024)
 def weights(capacity: Vector) -> Vector:
     """Return an integer per dimension that turns amounts into comparable shares of a node."""
     common = lcm(*(have for have in capacity if have))

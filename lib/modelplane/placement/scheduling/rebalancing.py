@@ -58,7 +58,7 @@ def elsewhere(board: Board, candidates: Ranking, replica: CurrentReplica, needed
 
 
 def wish(board: Board, candidates: Ranking) -> Wish | None:
-    """Return where one more replica would fit if nobody stood there, None where it would not fit anywhere."""
+    """Return the place where one more replica would fit if nobody stood there, None where it would not fit anywhere."""
     found: list[tuple[tuple[object, ...], Wish]] = []
     for name in board.clusters:
         if board.barred(name) is not None or not candidates.takes(name):

@@ -32,7 +32,7 @@ class _Generator(GenerateJsonSchema):
 
 
 def adapter(command: str) -> TypeAdapter[Any]:
-    """Return what reads the answer of a command. Raises: KeyError for one that is not in `ANSWERS`."""
+    """Return the reader of a command's answer. Raises: KeyError for one that is not in `ANSWERS`."""
     module = importlib.import_module(f"{__name__}.{command}")
     return TypeAdapter(getattr(module, ANSWERS[command]))
 

@@ -95,8 +95,8 @@ class Move(Part):
     replica: str
     """Name of the ModelReplica."""
     from_: Place = Field(alias="from")
-    """Where it is."""
+    """The place that it leaves."""
     to: Place
-    """Where its successor goes, which has room there while the replica still stands."""
+    """The place of its successor, which has room there while the replica still runs."""
     makes_way: bool
     """It goes before its successor has a place, so that it is interrupted."""

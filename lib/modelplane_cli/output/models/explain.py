@@ -102,7 +102,7 @@ class Moves(Part):
     would_fit_if: str
     """The moves in words; empty where none help."""
     place: Place | None
-    """Where the missing replica then goes; null where no moves help."""
+    """The place of the missing replica after the moves. Null when no moves help."""
     steps: list[Move]
     """The moves in the order in which they can be made."""
 
@@ -125,7 +125,7 @@ class Explanation(Part):
     closest: Closest | None
     """A change that would make one more replica fit. Null when one fits already, or when no change is known."""
     otherwise: Closest | None
-    """What else would make one more fit, where `closest` says moves; null where it does not."""
+    """Another change that would make one more fit, when `closest` is moves. Otherwise null."""
     moves: Moves | None
     """Moves of other replicas that would help; null where nothing is missing, or a replica was asked about."""
     no_change: str | None

@@ -92,7 +92,7 @@ class Round(Part):
     moves: list[Move]
     """The moves in order; empty where earlier ones left room."""
     then_fits: list[Place]
-    """Where its replicas then go."""
+    """The places of its replicas after the moves."""
 
 
 class Remainder(Part):
@@ -103,7 +103,7 @@ class Remainder(Part):
     name: str
     """Name of the ModelDeployment."""
     count: int
-    """How many are without a place, or cannot leave theirs."""
+    """The number of replicas without a place, or that cannot leave theirs."""
     decided: bool
     """The search came to its end; else there may be moves that were not looked at."""
 
@@ -116,7 +116,7 @@ class Defragmentation(Part):
     rounds: list[Round]
     """The rounds in order, the most urgent deployment first."""
     left: list[Remainder]
-    """What moves do not help."""
+    """The deployments that moves do not help."""
 
 
 class Simulation(Part):
