@@ -16,7 +16,7 @@ from tests.support import controlplane, examples, installation, kubeapi, live, r
 
 Document = dict[str, Any]
 
-KINDS = ("LLMInferenceService", "Deployment", "LeaderWorkerSet")
+KINDS = ("LLMInferenceService", "Deployment", "LeaderWorkerSet", "RayService")
 READY_SECONDS = 180
 # Our variables, and those of LeaderWorkerSet's webhook that they are made of.
 GANG = {
@@ -91,6 +91,10 @@ def _is_up(workload_: Document) -> bool:
     if workload_["kind"] == "LLMInferenceService":
         said = [kubeapi.condition(workload_, kind).get("status") for kind in ("Ready", "PresetsCombined")]
         return said == ["True", "True"]
+    if workload_["kind"] == "RayService":
+        applications = workload_.get("status", {}).get("activeServiceStatus", {}).get("applicationStatuses", {})
+        states = {one["status"] for one in applications.values()}
+        return kubeapi.condition(workload_, "Ready").get("status") == "True" and states == {"RUNNING"}
     ready: int = workload_.get("status", {}).get("readyReplicas", 0)
     wanted: int = workload_["spec"]["replicas"]
     return ready == wanted
@@ -105,13 +109,18 @@ def _check_pods(plane: controlplane.Plane, workload_: Document) -> None:
     assert len(pods) == len(expected), [pod["metadata"]["name"] for pod in pods]
     for pod in pods:
         assert pod["status"]["phase"] == "Running", pod["status"]
-        pool = pod["metadata"]["labels"]["modelplane.ai/pool"]
+        pool = pod["metadata"]["labels"].get("modelplane.ai/pool")
+        if pool is None:
+            assert pod["metadata"]["labels"]["ray.io/node-type"] == "head"
+            continue
         assert f"-{pool}-" in pod["spec"]["nodeName"], (pool, pod["spec"]["nodeName"])
         _check_claims(plane, pod)
     if workload_["kind"] in {"Deployment", "LeaderWorkerSet"}:
         _check_served(plane, workload_, pods)
     if workload_["kind"] == "LeaderWorkerSet":
         _check_gangs(workload_, pods)
+    if workload_["kind"] == "RayService":
+        _check_ray(plane, workload_, pods)
 
 
 def _check_claims(plane: controlplane.Plane, pod: Document) -> None:
@@ -162,3 +171,26 @@ def _check_gangs(workload_: Document, pods: list[Document]) -> None:
         places.append((group, said["LWS_WORKER_INDEX"]))
     groups = range(workload_["spec"]["replicas"])
     assert sorted(places) == sorted((str(group), str(rank)) for group in groups for rank in range(size))
+
+
+def _check_ray(plane: controlplane.Plane, workload_: Document, pods: list[Document]) -> None:
+    """The Service that KubeRay made leads to every worker pod, and those of one gang stand on nodes of their own."""
+    metadata = workload_["metadata"]
+    selector = f"kubernetes.io/service-name={metadata['name']}-serve-svc"
+    slices = plane.api.all_of("discovery.k8s.io/v1", "EndpointSlice", metadata["namespace"], selector)
+    served = {one["targetRef"]["name"] for found in slices for one in found.get("endpoints") or () if _is_ready(one)}
+    workers = [pod for pod in pods if pod["metadata"]["labels"]["ray.io/node-type"] == "worker"]
+    assert served == {pod["metadata"]["name"] for pod in workers}
+    gangs: dict[str, set[str]] = {}
+    for pod in workers:
+        labels, line = pod["metadata"]["labels"], pod["spec"]["containers"][0]["args"][0]
+        group = next(
+            one for one in workload_["spec"]["rayClusterConfig"]["workerGroupSpecs"]
+            if one["groupName"] == labels["ray.io/group"]
+        )  # fmt: skip
+        assert f" --num-gpus={group['rayStartParams']['num-gpus']} " in line
+        if gang := labels.get("ray.io/worker-group-replica-name"):
+            nodes = gangs.setdefault(gang, set())
+            assert pod["spec"]["nodeName"] not in nodes
+            nodes.add(pod["spec"]["nodeName"])
+            assert len(nodes) <= group["numOfHosts"]

@@ -1,7 +1,11 @@
-"""A workload cluster: scheduler, kwok nodes with devices, LeaderWorkerSet, KServe, and a Gateway that is adopted."""
+"""A workload cluster: scheduler, kwok nodes with devices, LeaderWorkerSet, KServe, and a Gateway that is adopted.
+
+Where it offers KubeRay, KubeRay's operator too; a stand-in answers it for the dashboards of the Ray heads.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -38,6 +42,27 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
     _gateway(plane)
     _leader_worker_set(plane)
     _kserve(plane)
+    if "KubeRay" in cluster["spec"].get("backends", ()):
+        kuberay(plane)
+
+
+def kuberay(plane: controlplane.Plane) -> None:
+    """Start KubeRay's operator, and what stands in for the dashboards that it asks over the network."""
+    installation.definitions(plane, "kuberay")
+    controlplane.save(plane)
+    (port,) = controlplane.free_ports(1)
+    command = (sys.executable, "-m", "tests.e2e.ray_dashboard", str(plane.folder), str(port))
+    environment = {"PYTHONPATH": str(workshop.REPOSITORY)}
+    dashboards = plane.start(controlplane.Process("dashboards", command, plane.folder / "dashboards.log", environment))
+    controlplane.await_port(dashboards, port)
+    plane.program(
+        "kuberay",
+        "--metrics-addr=0",
+        "--health-probe-bind-address=0",
+        "--enable-leader-election=false",
+        # Only what it asks without TLS goes there: the dashboards, and not the API server.
+        environment={"HTTP_PROXY": f"http://127.0.0.1:{port}"},
+    )
 
 
 def _hardware(plane: controlplane.Plane, cluster: Document, classes: list[Document]) -> None:

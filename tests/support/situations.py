@@ -22,7 +22,7 @@ from tests.support import exchange, rendered
 
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOLDERS = ("quickstart", "canary", "disaggregated", "frontier", "mig", "simple", "backends/native")
+FOLDERS = ("quickstart", "canary", "disaggregated", "frontier", "mig", "simple", "backends/native", "backends/kuberay")
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ _DRAIN_SECONDS = 15
 class Gang:
     """The variables that give a pod its place in a gang, which the kubelet or the gang's controller expands.
 
+    They are empty if the gang's controller tells its pods none of them, and then the pods get no such variables.
     `label` is the label that the gang's controller sets on its pods; its value distinguishes the gangs of a role.
     """
 
@@ -231,7 +232,7 @@ def _ports(given: Sequence[Mapping[str, Json]], port: int) -> list[Json]:
 def _env(container: Mapping[str, Json], pod: EnginePod) -> list[Json]:
     """Return ours first, so that the author's values and arguments may refer to them."""
     ours: list[Json] = []
-    if pod.gang is not None:
+    if pod.gang is not None and pod.gang.world_size:
         ours += [
             {"name": names.ENV_LEADER_ADDRESS, "value": pod.gang.leader_address},
             {"name": names.ENV_RANK, "value": pod.gang.rank},

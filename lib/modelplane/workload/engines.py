@@ -19,6 +19,7 @@ _TAILS: tuple[tuple[tuple[str, ...], EngineType], ...] = (
     (("llm-d-rocm",), EngineType.VLLM),
     (("llm-d-xpu",), EngineType.VLLM),
     (("llm-d-cpu",), EngineType.VLLM),
+    (("rayproject", "ray-llm"), EngineType.VLLM),
     (("lmsysorg", "sglang"), EngineType.SGLANG),
     (("nvidia", "tensorrt-llm", "release"), EngineType.TRTLLM),
     (("nvidia", "tensorrt-llm"), EngineType.TRTLLM),
@@ -39,6 +40,11 @@ def seen_in(image: str) -> EngineType:
 def allows_non_root(image: str) -> bool:
     """Return whether the image is known to run as a non-root user; for most images this is unknown."""
     return _repository(image)[-1].startswith("llm-d")
+
+
+def lacks_ray(image: str) -> bool:
+    """Return whether the image is known to hold no Ray: those of the engines themselves do not."""
+    return seen_in(image) is not EngineType.CUSTOM and _repository(image)[-1] != "ray-llm"
 
 
 def _repository(image: str) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def _cluster(dice: random.Random) -> Document:
         pool["taints"] = [{"key": "example.com/gpu", "value": "yes", "effect": "NoSchedule"}]
     secret = {"namespace": "modelplane-system", "name": "east", "key": "kubeconfig"}
     spec = {"cluster": {"source": "Existing", "existing": {"secretRef": secret}}, "nodePools": [pool]}
-    spec["backends"] = ["KServe", "Native"]
+    spec["backends"] = ["KServe", "Native", "KubeRay"]
     return _of("InferenceCluster", "east", spec, None)
 
 
@@ -110,6 +110,11 @@ def _deployment(dice: random.Random, name: str) -> Document:
         spec["backend"] = "Native"
     elif engine in _GANGS and dice.random() < 0.3:
         spec["prefill"] = _role(dice, engine)
+    if engine == "vllm" and "backend" not in spec and dice.random() < 0.5:
+        spec["backend"] = "KubeRay"
+        for part in (spec, spec.get("prefill")):
+            if part is not None:
+                _for_ray(part["workers"]["template"])
     return _of("ModelDeployment", name, spec)
 
 
@@ -119,6 +124,14 @@ def _role(dice: random.Random, engine: str) -> Document:
         "nodeSelector": _node_selector(dice, devices),
         "workers": {"count": dice.randint(1, 3), "topology": topology, "template": _template(dice, engine)},
     }
+
+
+def _for_ray(template: Document) -> None:
+    """Make a template one for Ray: in an image of Ray, and without the probes, which are KubeRay's."""
+    engine = template["spec"]["containers"][0]
+    engine["image"] = "rayproject/ray-llm:2.60.0-py312-cu129"
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        engine.pop(probe, None)
 
 
 def _topology(dice: random.Random, engine: str) -> tuple[Document, int]:

@@ -38,7 +38,7 @@ def test_the_worlds_tell_something() -> None:
     kinds = {one["kind"] for one in found}
     assert {"HTTPRoute", "Backend", "HTTPRouteFilter", "BackendTrafficPolicy", "SecurityPolicy", "Usage"} <= kinds
     assert {"ResourceClaimTemplate", "LLMInferenceService", "LLMInferenceServiceConfig", "Namespace"} <= kinds
-    assert {"Deployment", "LeaderWorkerSet", "Service"} <= kinds
+    assert {"Deployment", "LeaderWorkerSet", "Service", "RayService"} <= kinds
     services = [one["spec"] for one in found if one["kind"] == "LLMInferenceService"]
     assert any("worker" in spec for spec in services)
     assert any("prefill" in spec for spec in services)

@@ -40,7 +40,7 @@ MORE = (
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.Plane]:
     live.needs("permissions", "go")
     with controlplane.running(tmp_path_factory.mktemp("workload"), "workload") as plane:
-        installation.definitions(plane, "kserve", "gateway-api", "lws")
+        installation.definitions(plane, "kserve", "gateway-api", "lws", "kuberay")
         for one in permissions.documents(permissions.WORKLOAD):
             plane.api.apply(one)
         yield plane
@@ -60,7 +60,7 @@ def test_what_an_example_renders_is_kept_and_removed(cluster: controlplane.Plane
     found = manifests(example)
     kinds = {one["kind"] for one in found}
     assert {"Namespace", "ResourceClaimTemplate", "HTTPRoute"} <= kinds
-    assert kinds & {"LLMInferenceService", "Deployment"}
+    assert kinds & {"LLMInferenceService", "Deployment", "RayService"}
     for one in found:
         path = api.path_of(one)
         if api.get(one["apiVersion"], one["kind"], one["metadata"]["name"], one["metadata"].get("namespace")) is None:

@@ -137,7 +137,7 @@ def _published_parts(device: Document, sets: Mapping[str, Document]) -> Iterator
             yield {"name": f"gpu-{unit}-{device['name']}-{place}", **published, "consumesCounters": [consumed]}
 
 
-WORKLOADS = frozenset({"LLMInferenceService", "Deployment", "LeaderWorkerSet"})
+WORKLOADS = frozenset({"LLMInferenceService", "Deployment", "LeaderWorkerSet", "RayService"})
 """Kinds that controllers make pods of."""
 
 
@@ -145,6 +145,9 @@ def pods(workload: Document, where: str) -> Iterator[Document]:
     """Yield the pods of a workload, leaders before their workers."""
     if workload["kind"] == "LLMInferenceService":
         yield from _of_service(workload, where)
+        return
+    if workload["kind"] == "RayService":
+        yield from _of_ray(workload, where)
         return
     spec = workload["spec"]
     gang = spec.get("leaderWorkerTemplate")
@@ -173,6 +176,22 @@ def _of_service(service: Document, where: str) -> Iterator[Document]:
                 template = part["template"] if rank == 0 else part["worker"]
                 made = {"spec": template, "labels": _labels(service, role)}
                 yield _pod(service, (role, group, rank), made, where)
+
+
+def _of_ray(service: Document, where: str) -> Iterator[Document]:
+    """Yield the pods of a RayService, its head first, as they are before KubeRay writes their commands and probes.
+
+    Source: KubeRay v1.6.2, controllers/ray/common/pod.go.
+    """
+    cluster = service["spec"]["rayClusterConfig"]
+    head = cluster["headGroupSpec"]["template"]
+    yield _pod(service, ("head", 0, 0), {"spec": head["spec"], "labels": head["metadata"]["labels"]}, where)
+    for group in cluster["workerGroupSpecs"]:
+        name, template = group["groupName"], group["template"]
+        for replica in range(group["replicas"]):
+            labels = {**template["metadata"]["labels"], "ray.io/worker-group-replica-name": f"{name}-{replica}"}
+            for rank in range(group.get("numOfHosts", 1)):
+                yield _pod(service, (name, replica, rank), {"spec": template["spec"], "labels": labels}, where)
 
 
 def _pod(workload: Document, place: tuple[str, int, int], template: Document, where: str) -> Document:

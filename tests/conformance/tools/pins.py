@@ -77,6 +77,7 @@ MODULES = (
         ),
     ),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
+    Module("kuberay", (Program("kuberay", "github.com/ray-project/kuberay/ray-operator"),)),
 )
 
 # Source: the release manifests of each project, as far as its module carries them.
@@ -86,6 +87,7 @@ DEFINITIONS = {
         "github.com/kserve/kserve",
         ("config/crd/full/llmisvc/serving.kserve.io_*.yaml",),
     ),
+    "kuberay": Definitions("kuberay", "github.com/ray-project/kuberay/ray-operator", ("config/crd/bases/*.yaml",)),
     "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),
     "provider-kubernetes": Definitions(
         "provider-kubernetes",

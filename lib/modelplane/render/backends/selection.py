@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput, ModelplaneError, Unsupported
 from modelplane.render.backend import Backend
-from modelplane.render.backends import kserve, native, preference
+from modelplane.render.backends import kserve, kuberay, native, preference
 from modelplane.workload.model import Workload
 
 Json: TypeAlias = Any
 
-BACKENDS: dict[str, Backend] = {"KServe": kserve, "Native": native}
+BACKENDS: dict[str, Backend] = {"KServe": kserve, "KubeRay": kuberay, "Native": native}
 """Every backend by name; the order does not matter."""
 
 
