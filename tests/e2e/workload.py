@@ -1,6 +1,6 @@
-"""A workload cluster: scheduler, kwok nodes with devices, LeaderWorkerSet, KServe, and a Gateway that is adopted.
+"""A workload cluster: scheduler, kwok nodes with devices, a Gateway that is adopted, and what its backends need.
 
-Where it offers KubeRay, KubeRay's operator too; a stand-in answers it for the dashboards of the Ray heads.
+That is LeaderWorkerSet and KServe, or KubeRay's operator with a stand-in that answers it for the dashboards of heads.
 """
 
 from __future__ import annotations
@@ -35,18 +35,20 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
     """Make a control plane into the workload cluster that an InferenceCluster describes, and wait until it works."""
     plane.controller_manager(*CONTROLLERS)
     plane.scheduler()
-    installation.definitions(plane, "gateway-api", "inference-extension", "lws", "kserve")
-    for namespace in (KSERVE_NAMESPACE, LWS_NAMESPACE, names.SYSTEM_NAMESPACE):
-        installation.namespace(plane, namespace)
+    installation.definitions(plane, "gateway-api", "inference-extension")
+    installation.namespace(plane, names.SYSTEM_NAMESPACE)
     _hardware(plane, cluster, classes)
     _gateway(plane)
-    _leader_worker_set(plane)
-    _kserve(plane)
-    if "KubeRay" in cluster["spec"].get("backends", ()):
-        kuberay(plane)
+    backends = frozenset(cluster["spec"].get("backends", ("KServe",)))
+    if backends & {"KServe", "Native"}:
+        _leader_worker_set(plane)
+    if "KServe" in backends:
+        _kserve(plane)
+    if "KubeRay" in backends:
+        _kuberay(plane)
 
 
-def kuberay(plane: controlplane.Plane) -> None:
+def _kuberay(plane: controlplane.Plane) -> None:
     """Start KubeRay's operator, and what stands in for the dashboards that it asks over the network."""
     installation.definitions(plane, "kuberay")
     controlplane.save(plane)
@@ -122,6 +124,8 @@ def _gateway(plane: controlplane.Plane) -> None:
 
 
 def _leader_worker_set(plane: controlplane.Plane) -> None:
+    installation.definitions(plane, "lws")
+    installation.namespace(plane, LWS_NAMESPACE)
     root = workshop.source("lws", LWS)
     port, health = controlplane.free_ports(2)
     certificates = plane.issue("lws-webhook", "lws")
@@ -149,6 +153,8 @@ def _leader_worker_set(plane: controlplane.Plane) -> None:
 
 
 def _kserve(plane: controlplane.Plane) -> None:
+    installation.definitions(plane, "kserve")
+    installation.namespace(plane, KSERVE_NAMESPACE)
     root = workshop.source("kserve", KSERVE)
     config = next(iter(installation.documents(root / "config" / "configmap" / "inferenceservice.yaml")))
     plane.api.apply({**config, "metadata": {**config["metadata"], "namespace": KSERVE_NAMESPACE}})

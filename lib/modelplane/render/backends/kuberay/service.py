@@ -75,7 +75,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
 
 
 def start_seconds(bound: BoundRole) -> int:
-    """Return what an engine of the role may take to start: the author's startup probe says it, else its devices do."""
+    """Return the time that an engine of the role may take to start, from the author's startup probe or its devices."""
     probe = pods.engine_container(bound.spec)[1].get("startupProbe")
     if not probe:
         return pods.start_budget_seconds(bound)
