@@ -116,7 +116,10 @@ def _debian(work: Path, architecture: str) -> bytes:
 
 
 def _application(repository: Path, work: Path, architecture: str) -> Path:
-    """Return a directory with our wheel, its dependencies, the command and the user it runs as."""
+    """Return a directory with our wheel, its dependencies, the command and the user it runs as.
+
+    What pip installed, with the digest of each file, is left beside it in `work` (see provenance.py).
+    """
     root = work / f"application-{architecture}"
     wheels = work / "wheels"
     for stale in (root, wheels):
@@ -128,7 +131,8 @@ def _application(repository: Path, work: Path, architecture: str) -> Path:
     install = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-compile", f"--target={site}"]
     target = [*platforms, "--only-binary=:all:", f"--python-version={PYTHON}", "--implementation=cp"]
     lock = Path(__file__).with_name("requirements.txt")
-    _run(*install, *target, "--require-hashes", f"--requirement={lock}")
+    report = work / f"dependencies-{architecture}.json"
+    _run(*install, *target, "--require-hashes", f"--requirement={lock}", f"--report={report}")
     _run(python, "-m", "pip", "wheel", "-q", "--no-deps", f"--wheel-dir={wheels}", str(repository))
     (wheel,) = wheels.glob("modelplane-*.whl")
     _run(*install, *target, str(wheel))

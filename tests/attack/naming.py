@@ -35,21 +35,24 @@ def shared_names(play: Play) -> str:
 
 
 def birthday(play: Play) -> str:
-    """Thousands of clusters, and of deployments of one prefix: no two share a name that was cut."""
+    """Thousands of clusters, and of endpoints of one prefix: no two share a name that was cut."""
     tried = TRIED_THOROUGHLY if play.thorough else TRIED
-    plane = play.settled(of.node_class())
+    named: dict[str, set[str]] = {"ClusterProviderConfig": set(), "Backend": set()}
     for number in range(tried):
-        name = f"{'c' * 46}-{number:05d}"
-        plane.create(of.cluster(name))
+        plane = Plane(play.channel)
+        cluster, endpoint = f"{'c' * 46}-{number:05d}", f"{'e' * 246}-{number:05d}"
+        for document in (of.node_class(), of.cluster(cluster), of.endpoint("saas", "https://api.together.xyz/v1")):
+            plane.create(document)
+        plane.objects["ModelEndpoint", TEAM, endpoint] = plane.objects.pop(("ModelEndpoint", TEAM, "saas"))
+        plane.objects["ModelEndpoint", TEAM, endpoint]["metadata"]["name"] = endpoint
         for _ in range(2):
-            plane.reconcile("InferenceCluster", "", name)
-        name = f"{'e' * 46}-{number:05d}"
-        plane.create(of.endpoint(name, "https://api.together.xyz/v1"))
-        plane.reconcile("ModelEndpoint", TEAM, name)
-    configurations = sum(key[0] == "ClusterProviderConfig" for key in plane.objects)
-    backends = sum(key[0] == "Backend" for key in plane.objects)
-    must(not plane.errors, f"{plane.errors[:1]}")
-    must((configurations, backends) == (tried, tried), f"{configurations} configurations, {backends} Backends")
+            plane.reconcile("InferenceCluster", "", cluster)
+            plane.reconcile("ModelEndpoint", TEAM, endpoint)
+        for kind, names in named.items():
+            names.update(one["metadata"]["name"] for one in plane.of_kind(kind))
+        must(not plane.errors, f"{plane.errors[:1]}")
+    found = {kind: len(names) for kind, names in named.items()}
+    must(set(found.values()) == {tried}, f"of {tried} each only {found} have names of their own")
     return f"{tried} clusters and {tried} endpoints, no two share a name"
 
 

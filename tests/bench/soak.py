@@ -7,8 +7,8 @@ One call of twenty is cancelled under way, 500 are sent at once after each tenth
 half a greeting and then nothing stay open all the time. At the end a tenant has its dearest calls computed without
 end, and short calls of another are timed beside them. Ends early, with its tables, on Ctrl-C or after `--minutes`.
 
-The run fails when a call failed that nobody cancelled, when the memory at the end is more than a tenth above that
-halfway (of 100,000 calls or more), or when a tenth needed more than twice the processor time of the middle one.
+The run fails when a call failed that nobody cancelled. Of 100,000 calls or more it also fails when the memory at the
+end is more than a tenth above that halfway, or a tenth needed more than twice the processor time of the middle one.
 Seconds are printed and do not fail: they are the machine's.
 """
 
@@ -51,8 +51,8 @@ CANCELLED_OF = 20
 SELECTORS_OF = 50
 SILENT_CONNECTIONS = 20
 MEMORY_GROWTH_MAX = 1.1
-MEMORY_TELLS = 100_000
-"""Of fewer calls the half has not filled the memories yet."""
+CALLS_TELL = 100_000
+"""Half of fewer calls has not filled the memories yet, and a tenth of them is over too soon to be compared."""
 SHORT_CALLS = 200
 TIMEOUT_SECONDS = 120
 # Of one width, so that one number takes the place of another in a message that is written already.
@@ -96,7 +96,9 @@ class Run:
     def wrong(self) -> list[str]:
         """Return what is not as it has to be."""
         halfway, found = self.resident[len(self.resident) // 2], []
-        if self.done >= MEMORY_TELLS and self.resident[-1] > halfway * MEMORY_GROWTH_MAX:
+        if self.done < CALLS_TELL:
+            return self.failed
+        if self.resident[-1] > halfway * MEMORY_GROWTH_MAX:
             found.append(f"memory grew from {halfway:.1f} MB halfway to {self.resident[-1]:.1f} MB at the end")
         if max(self.cpu) > 2 * statistics.median(self.cpu):
             found.append(f"a tenth needed {max(self.cpu):.2f} ms a call, the middle {statistics.median(self.cpu):.2f}")
@@ -293,10 +295,10 @@ def _silent_connections(port: int) -> Iterator[None]:
 
 def _beside_the_dearest(channel: grpc.Channel) -> None:
     print()
-    print(f"{'a short call of one tenant, median ms':<68}{_short_ms(channel):>8.1f}")
+    print(f"{'a short call of one tenant, median and p99 ms':<68}{_short(channel)}")
     stub = grpcv1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
     dear = [stub.RunFunction.future(message, timeout=TIMEOUT_SECONDS) for message in _dear()]
-    print(f"{f'the same beside {len(dear)} of the dearest calls of another':<68}{_short_ms(channel):>8.1f}")
+    print(f"{f'the same beside {len(dear)} of the dearest calls of another':<68}{_short(channel)}")
     for call in dear:
         call.cancel()
 
@@ -312,14 +314,14 @@ def _dear() -> Iterator[Json]:
         yield message
 
 
-def _short_ms(channel: grpc.Channel) -> float:
+def _short(channel: grpc.Channel) -> str:
     message = hostile.last_request(hostile.world(), "ModelDeployment")
     took = []
     for _ in range(SHORT_CALLS):
         started = time.perf_counter()
         requests.call(channel, message)
-        took.append((time.perf_counter() - started) * 1000)
-    return statistics.median(took)
+        took.append(time.perf_counter() - started)
+    return "".join(f"{one:>8.1f}" for one in _middle_and_high(took))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """A workload cluster that grants what examples/rbac-workload.yaml says takes all that is rendered, and nothing else.
 
+What somebody else made there is not taken over: two policies of that file hold it.
+
 The requests are those of provider-kubernetes: read, create where it is missing, a merge patch where it is there, and
 delete.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +19,7 @@ from tests.support import controlplane, installation, kubeapi, live, permissions
 
 MODELPLANE = ServiceAccount("modelplane", "", everywhere=True, namespace="modelplane")
 READ = ("get", "list", "watch")
+ACTIVE_SECONDS = 60
 # What would make of the credentials more than they are for.
 MORE = (
     ("get", "secrets."),
@@ -43,7 +47,28 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.P
         installation.definitions(plane, "kserve", "gateway-api", "lws", "kuberay")
         for one in permissions.documents(permissions.WORKLOAD):
             plane.api.apply(one)
+        kubeapi.until(lambda: is_in_force(plane), seconds=ACTIVE_SECONDS, what="the policies to be in force")
         yield plane
+
+
+def is_in_force(plane: controlplane.Plane) -> bool:
+    """Return whether both policies refuse what they are there for."""
+    api = plane.api.impersonating(MODELPLANE.user)
+    found = (service("anybodys", {}), namespace("anybodys", {"pod-security.kubernetes.io/enforce": "privileged"}))
+    for one in found:
+        with contextlib.suppress(kubeapi.Refused):
+            api.create(one, dry_run=True)
+            return False
+    return True
+
+
+def service(name: str, labels: dict[str, str], place: str = "default") -> Any:
+    metadata = {"name": name, "namespace": place, "labels": labels}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"ports": [{"port": 80}]}}
+
+
+def namespace(name: str, labels: dict[str, str]) -> Any:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
 def manifests(example: str) -> list[Any]:
@@ -79,6 +104,71 @@ def test_the_gateway_is_only_looked_at(cluster: controlplane.Plane) -> None:
         if may(cluster, MODELPLANE, verb, "gateways.gateway.networking.k8s.io", None)
     ]
     assert tuple(allowed) == READ
+
+
+def bare(one: Any) -> Any:
+    """Return what somebody else would have made by this name: without our labels."""
+    metadata = {key: value for key, value in one["metadata"].items() if key != "labels"}
+    return {**one, "metadata": metadata}
+
+
+def somebodys() -> list[Any]:
+    """Return an object of every kind that is rendered into a namespace, as somebody else made it."""
+    found = [one for example in rendering.EXAMPLES for one in manifests(example) if one["kind"] != "Namespace"]
+    return [bare(one) for one in {one["kind"]: one for one in found}.values()]
+
+
+def test_what_somebody_else_made_is_neither_taken_over_nor_deleted(cluster: controlplane.Plane) -> None:
+    api = cluster.api.impersonating(MODELPLANE.user)
+    theirs = somebodys()
+    assert {one["kind"] for one in theirs} >= {"LLMInferenceService", "Deployment", "Service", "ResourceClaimTemplate"}
+    for one in theirs:
+        place = one["metadata"]["namespace"] = f"theirs-{one['kind'].lower()}"
+        cluster.api.apply(namespace(place, {}))
+        cluster.api.create(one)
+        path = cluster.api.path_of(one)
+        labels = {"modelplane.ai/namespace": place, "modelplane.ai/replica": "llama-0"}
+        ours = {**one, "metadata": {**one["metadata"], "labels": labels}}
+        for write in (
+            lambda path=path, ours=ours: api.request("PATCH", path, ours, content=kubeapi.MERGE),
+            lambda ours=ours: api.apply(ours),
+        ):
+            with pytest.raises(kubeapi.Refused, match="is there already and is not Modelplane's"):
+                write()
+        if one["kind"] != "LLMInferenceServiceConfig":
+            with pytest.raises(kubeapi.Refused, match="is there already and is not Modelplane's"):
+                api.request("DELETE", path)
+        cluster.api.request("DELETE", path)
+
+
+def test_a_replica_does_not_take_what_another_replica_has(cluster: controlplane.Plane) -> None:
+    api = cluster.api.impersonating(MODELPLANE.user)
+    labels = {"modelplane.ai/namespace": "default", "modelplane.ai/replica": "first-0"}
+    made = service("shared-name", labels)
+    api.create(made)
+    other = service("shared-name", {**labels, "modelplane.ai/replica": "second-0"})
+    with pytest.raises(kubeapi.Refused, match="is of another replica"):
+        api.request("PATCH", api.path_of(other), other, content=kubeapi.MERGE)
+    api.request("PATCH", api.path_of(made), service("shared-name", {**labels, "more": "x"}), content=kubeapi.MERGE)
+    api.request("DELETE", api.path_of(made))
+
+
+def test_a_namespace_that_is_there_gets_our_labels_and_keeps_its_own(cluster: controlplane.Plane) -> None:
+    api = cluster.api.impersonating(MODELPLANE.user)
+    theirs = {"pod-security.kubernetes.io/enforce": "restricted"}
+    cluster.api.create(namespace("their-team", theirs))
+    path = api.path_of(namespace("their-team", {}))
+    ours = namespace("their-team", {"modelplane.ai/namespace": "their-team"})
+    kept = api.request("PATCH", path, ours, content=kubeapi.MERGE)["metadata"]["labels"]
+    assert kept.items() >= {**theirs, "modelplane.ai/namespace": "their-team"}.items()
+    for labels in (
+        {"pod-security.kubernetes.io/enforce": "privileged"},
+        {"pod-security.kubernetes.io/enforce": None},
+        {"istio-injection": "enabled"},
+    ):
+        change = {"metadata": {"labels": labels}}
+        with pytest.raises(kubeapi.Refused, match="only labels of"):
+            api.request("PATCH", path, change, content=kubeapi.MERGE)
 
 
 @pytest.mark.parametrize(("verb", "resource"), MORE, ids=lambda value: str(value).strip("."))
