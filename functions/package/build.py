@@ -93,9 +93,9 @@ def _version() -> str:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "dist", help="where to write (default: dist)")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "dist", help="output directory (default: dist)")
     parser.add_argument(
-        "--cache", type=Path, default=REPOSITORY / ".cache" / "package", help="what to keep for next time"
+        "--cache", type=Path, default=REPOSITORY / ".cache" / "package", help="cache directory for the next build"
     )
     parser.add_argument("--arch", action="append", choices=runtime.ARCHITECTURES, help="repeatable (default: amd64)")
     parser.add_argument(

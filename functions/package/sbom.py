@@ -112,9 +112,7 @@ def parts(found: Mapping[str, bytes], allowed: Allowed) -> list[Part]:
     """Return the packages that the files speak of, sorted. Raises: SystemExit for an image that has no records."""
     parts = sorted(_parts(found, allowed), key=lambda part: (part.kind, part.name))
     if {part.kind for part in parts} != {"deb", "pypi"}:
-        raise SystemExit(
-            "sbom: the image does not say which packages are in it; build it with functions/package/build.py"
-        )
+        raise SystemExit("sbom: the image has no list of its packages; build it with functions/package/build.py")
     return parts
 
 
@@ -124,9 +122,7 @@ def refused(found: Sequence[Part], allowed: Allowed) -> list[str]:
     for part in found:
         if part.kind == "deb":
             if part.name not in allowed.debian:
-                problems.append(
-                    f"{part.name}: a Debian package nobody looked at; read its copyright file, then list it"
-                )
+                problems.append(f"{part.name}: its licence is not reviewed; read its copyright file, then list it")
         elif unknown := sorted(_symbols(part.licence) - allowed.spdx) or (["no licence"] if not part.licence else []):
             problems.append(f"{part.name} {part.version}: {', '.join(unknown)} is not on the list of licences.toml")
     return problems
@@ -193,7 +189,7 @@ def _symbols(expression: str) -> set[str]:
 def _content(archive: tarfile.TarFile, member: str | tarfile.TarInfo) -> bytes:
     file = archive.extractfile(member)
     if file is None:
-        raise SystemExit(f"sbom: {member} is no file")
+        raise SystemExit(f"sbom: {member} is not a file")
     return file.read()
 
 

@@ -166,7 +166,7 @@ def _set_cost(factor: float) -> Callable[[list[Value]], int]:
     return lambda args: 1 + int(_size(args[0]) * _size(args[1]) * factor)
 
 
-_SORTED: Final = [
+SORTED: Final = [
     "int",
     "uint",
     "double",
@@ -176,6 +176,7 @@ _SORTED: Final = [
     "string",
     "bytes",
 ]
+"""The types that have an order, for which a list can be sorted."""
 _OUTPUT: Final = frozenset({"list_slice", "lists_range", "list_reverse"})
 _BY_OVERLOAD: Final[Mapping[str, Callable[[list[Value]], int]]] = {
     "list_flatten": lambda args: _allocating(1.0, _size(args[0])),
@@ -184,8 +185,8 @@ _BY_OVERLOAD: Final[Mapping[str, Callable[[list[Value]], int]]] = {
     "list_sets_contains_list": _set_cost(1),
     "list_sets_intersects_list": _set_cost(1),
     "list_sets_equivalent_list": _set_cost(2),
-    **{f"list_{name}_sort": lambda args: _self_compare(args[0]) for name in _SORTED},
-    **{f"list_{name}_sortByAssociatedKeys": lambda args: _self_compare(args[1]) for name in _SORTED},
+    **{f"list_{name}_sort": lambda args: _self_compare(args[0]) for name in SORTED},
+    **{f"list_{name}_sortByAssociatedKeys": lambda args: _self_compare(args[1]) for name in SORTED},
 }
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from kubecel.cost.costs import LIST_BASE, REGEX_FACTOR, STRING_FACTOR
+from kubecel.cost.costs import LIST_BASE, REGEX_FACTOR, SORTED, STRING_FACTOR
 from kubecel.cost.ranges import FREE, MAX, ONE, Call, Found, Range
 
 _FORMAT_REGEX_SIZE: Final = 128
@@ -122,16 +122,6 @@ def _sets(factor: float) -> _Estimate:
     return lambda call: Found((call.args[0].sized() * call.args[1].sized()).scaled(factor) + ONE)
 
 
-_SORTED: Final = [
-    "int",
-    "uint",
-    "double",
-    "bool",
-    "google.protobuf.Duration",
-    "google.protobuf.Timestamp",
-    "string",
-    "bytes",
-]
 _LIST_ATTRIBUTE: Final = Range(0, 48)
 _BY_OVERLOAD: Final[Mapping[str, _Estimate]] = {
     "dra_includes_dyn_dyn": lambda _call: Found(_LIST_ATTRIBUTE),
@@ -141,7 +131,7 @@ _BY_OVERLOAD: Final[Mapping[str, _Estimate]] = {
     "lists_range": _range,
     "list_reverse": _reverse,
     "list_distinct": _distinct,
-    **{f"list_{kind}_{verb}": _sorting(kind) for kind in _SORTED for verb in ("sort", "sortByAssociatedKeys")},
+    **{f"list_{kind}_{verb}": _sorting(kind) for kind in SORTED for verb in ("sort", "sortByAssociatedKeys")},
     "list_sets_contains_list": _sets(1),
     "list_sets_intersects_list": _sets(1),
     "list_sets_equivalent_list": _sets(2),

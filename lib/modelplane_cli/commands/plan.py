@@ -49,9 +49,7 @@ def parser() -> argparse.ArgumentParser:
     sources.add(made)
     made.add_argument("--against", metavar="PATH", nargs="+", help="the current state, with which PATH is compared")
     made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
-    made.add_argument(
-        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
-    )
+    sources.add_namespace(made)
     return made
 
 

@@ -48,9 +48,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sources.add(made)
     made.add_argument("-o", "--output", choices=("tree", "yaml", "json"), default="tree", help="default: tree")
-    made.add_argument(
-        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
-    )
+    sources.add_namespace(made)
     made.add_argument(
         "--by-cluster", metavar="DIR", type=Path, help="write bare manifests, with a folder for each cluster"
     )

@@ -86,9 +86,7 @@ def parser() -> argparse.ArgumentParser:
         "--defragment", action="store_true", help="find the smallest moves of replicas by which what is missing fits"
     )
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
-    made.add_argument(
-        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
-    )
+    sources.add_namespace(made)
     return made
 
 

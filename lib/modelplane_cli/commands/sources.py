@@ -20,6 +20,13 @@ def add(made: argparse.ArgumentParser) -> None:
     )
 
 
+def add_namespace(made: argparse.ArgumentParser) -> None:
+    """Add the argument that names the namespace of documents without one."""
+    made.add_argument(
+        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
+    )
+
+
 def read(options: argparse.Namespace) -> Input:
     """Return all documents that the arguments name, files as if they were applied to the live control plane."""
     return both(options)[0]

@@ -44,9 +44,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sources.add(made)
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
-    made.add_argument(
-        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
-    )
+    sources.add_namespace(made)
     return made
 
 

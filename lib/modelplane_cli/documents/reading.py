@@ -29,7 +29,7 @@ MAX_DOCUMENTS = 20_000
 
 NOT_AN_OBJECT = "is not a Kubernetes object: give apiVersion, kind, metadata"
 
-TOO_MANY = f"is where the documents become more than {MAX_DOCUMENTS}; give fewer files, or split it"
+TOO_MANY = f"exceeds the limit of {MAX_DOCUMENTS} documents; give fewer files, or split it"
 
 ERROR = "error"
 WARNING = "warning"

@@ -43,7 +43,7 @@ def resolve(text: str) -> Json:
             raise ValueError(f"{text} is too large for a number")
         return numbers.number(found)
     if _NOT_FINITE.fullmatch(text):
-        raise ValueError(f"{text} is not a number that JSON has; quote it if it is text")
+        raise ValueError(f"{text} is not a JSON number; quote it if it is text")
     return text
 
 

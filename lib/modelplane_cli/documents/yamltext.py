@@ -199,7 +199,7 @@ class _Builder:
             raise _not_yaml(error, self._text.splitlines()) from None
         except yaml.reader.ReaderError as error:
             line = self._text.count("\n", 0, error.position) + 1
-            raise TextError(f"not YAML: character #x{error.character:04x} may not stand in a document", line) from None
+            raise TextError(f"not YAML: character #x{error.character:04x} is not allowed in a document", line) from None
 
     def _take(self, kind: type, event: Any) -> None:
         if kind is ScalarEvent:
@@ -261,7 +261,7 @@ class _Builder:
         line = event.start_mark.line + 1
         known = self._anchors.get(event.anchor)
         if known is None:
-            raise TextError(f"the alias *{event.anchor} stands before, inside or without its anchor", line)
+            raise TextError(f"the alias *{event.anchor} has no anchor before it", line)
         value, lines, size = known
         self._size += size
         self._copied += size
@@ -315,7 +315,7 @@ def _not_yaml(error: yaml.MarkedYAMLError, lines: list[str]) -> TextError:
         began = f" (line {min(error.context_mark.line + 1, last)})" if error.context_mark else ""
         said = f"{error.context}{began} {error.problem}"
     if mark is not None and mark.line < last and lines[mark.line][mark.column :].startswith("\t"):
-        said = "a tab stands where YAML wants spaces; indent with spaces"
+        said = "a tab is used for indentation, and YAML requires spaces; indent with spaces"
     return TextError(f"not YAML: {said}", min(mark.line + 1, last) if mark else 1)
 
 

@@ -145,14 +145,14 @@ def encode(amendment: Amendment) -> list[dict[str, Json]]:
 # --- whose document ---------------------------------------------------------------------------------------------------
 
 _NOBODYS: Mapping[type[Change], str] = {
-    changes.Ready: "no document makes {cluster} ready; status.conditions of its InferenceCluster says what does",
-    changes.HasAddress: "no document gives {cluster} an address; its Gateway has to get one there",
-    changes.HasCache: "no document makes a ModelCache ready; its download has to end",
-    changes.Pardoned: "no document withdraws a refusal; {cluster} decides anew when what it holds changes",
+    changes.Ready: "no change of a document makes {cluster} ready; see status.conditions of its InferenceCluster",
+    changes.HasAddress: "no change of a document gives {cluster} an address; the Gateway on the cluster must get one",
+    changes.HasCache: "no change of a document makes a ModelCache ready; its download must finish",
+    changes.Pardoned: "no change of a document withdraws a refusal; {cluster} decides again when its replicas change",
 }
 _NO_CLASS = (
-    "no document gives {cluster} other hardware: no InferenceClass among them would serve; "
-    "add one, as the driver publishes the devices, and a pool of it"
+    "no InferenceClass among the documents would serve on {cluster}; "
+    "add one with the devices as their driver publishes them, and a pool of that class"
 )
 _OF_CLUSTER = (changes.HasLabel, changes.NoLabel, changes.OffersBackend, changes.MoreNodes)
 
@@ -162,7 +162,7 @@ def _missing(change: Change, facts: Facts, world: World, found: Documents) -> st
     if type(change) in _NOBODYS:
         return _NOBODYS[type(change)].format(cluster=world.cluster.name)
     if type(change) not in EDITS:
-        return f"no document is known to say it: {change.describe(roles=len(world.demand.roles))}"
+        return f"no change of a document is known for it: {change.describe(roles=len(world.demand.roles))}"
     keys = [_target(change, facts, world)]
     if isinstance(change, changes.Tolerated):
         keys.append(_cluster_key(world.cluster))

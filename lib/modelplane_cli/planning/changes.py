@@ -27,12 +27,12 @@ class Action(StrEnum):
     REMOVED = "removed"
     """Not wanted any more."""
     LOST = "lost"
-    """Wanted, gone, and nothing stands in its stead."""
+    """The replica is wanted and gone, and has no replacement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One replica's change. `source` is None when it is created, `target` when nothing stands in its stead.
+    """One replica's change. `source` is None when it is created, `target` when it has no replacement.
 
     `interrupted`: for a while it served no longer and its successor did not yet serve.
     """

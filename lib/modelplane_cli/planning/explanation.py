@@ -108,7 +108,7 @@ def replica(decision: Decision, name: str, documents: Documents | None = None) -
     plan = decision.plan()
     placed = next((one for one in plan.replicas if one.name == name), None)
     if placed is None:
-        raise InvalidInput("it is being deleted; ask about its ModelDeployment, or about the replica in its stead")
+        raise InvalidInput("it is being deleted; explain its ModelDeployment or its replacement instead")
     found = placement.explain_replica(decision.snapshot, plan, placed)
     return Answer(
         namespace=facts.intent.namespace,

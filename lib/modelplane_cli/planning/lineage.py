@@ -12,7 +12,7 @@ from modelplane_cli.planning.replicas import Deployment, ObservedReplica, Observ
 class Fate:
     """One replica that was there at the beginning, and where it is now.
 
-    `now` is the replica itself, or the one that stands in its stead, or None when there is neither. `interrupted`:
+    `now` is the replica itself, or its replacement, or None when there is neither. `interrupted`:
     for a while it served no longer and its successor did not yet serve.
     """
 
@@ -22,7 +22,7 @@ class Fate:
 
     @property
     def moved(self) -> bool:
-        """Return whether another replica stands in its stead."""
+        """Return whether it has a replacement."""
         return self.now is not None and self.now.id != self.was.id
 
     @property

@@ -24,7 +24,7 @@ from modelplane_functions.deployment_facts import Facts
 
 Json: TypeAlias = Any
 
-NOT_IN_DOCUMENTS = "no document moves a replica by itself; drain it, or let its deployment ask for other clusters"
+NOT_IN_DOCUMENTS = "no change of a document moves one replica; drain it, or select other clusters in its deployment"
 
 
 @dataclass(frozen=True, slots=True)

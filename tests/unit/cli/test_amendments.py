@@ -287,8 +287,8 @@ def test_what_would_make_it_fit_makes_it_fit(tmp_path: Path, reason: str, world:
 
 
 NO_CLASS = (
-    "no document gives a other hardware: no InferenceClass among them would serve; "
-    "add one, as the driver publishes the devices, and a pool of it"
+    "no InferenceClass among the documents would serve on a; "
+    "add one with the devices as their driver publishes them, and a pool of that class"
 )
 
 
@@ -307,8 +307,8 @@ NOBODYS: dict[str, tuple[str, Callable[[], Objects], list[str]]] = {
         "ClusterNotReady",
         lambda: [*fleet(b=pool(nodeCount=0)), *unreachable("a"), *unreachable("b")],
         [
-            "no document makes a ready; status.conditions of its InferenceCluster says what does",
-            "no document gives a an address; its Gateway has to get one there",
+            "no change of a document makes a ready; see status.conditions of its InferenceCluster",
+            "no change of a document gives a an address; the Gateway on the cluster must get one",
         ],
     ),
     "more devices than any class has": (
@@ -327,7 +327,7 @@ NOBODYS: dict[str, tuple[str, Callable[[], Objects], list[str]]] = {
     "a gateway without an address": (
         "NoGatewayAddress",
         lambda: [*fleet(), *gateway("a"), *gateway("b")],
-        ["no document gives a an address; its Gateway has to get one there"],
+        ["no change of a document gives a an address; the Gateway on the cluster must get one"],
     ),
 }
 

@@ -57,7 +57,7 @@ def test_it_is_made_checked_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     closest = _closest(tmp_path)
     assert (closest["wouldFitIf"], closest["misses"]) == ("it had 2 lamps", ["TooDark: it has 0 lamps"])
     assert closest["change"] == []
-    assert closest["notInDocuments"] == ["no document is known to say it: it had 2 lamps"]
+    assert closest["notInDocuments"] == ["no change of a document is known for it: it had 2 lamps"]
 
 
 @pytest.mark.usefixtures("_dark")
