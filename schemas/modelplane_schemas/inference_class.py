@@ -53,6 +53,14 @@ class ConsumesCounter(Wire):
     )
 
 
+class Taint(Wire):
+    key: str = Field(description="Key of the taint.")
+    value: str | None = Field(default=None, description="Value of the taint.")
+    effect: Literal["None", "NoSchedule", "NoExecute"] = Field(
+        description="NoSchedule keeps new pods off the device; NoExecute also ends pods that hold it; None only says something.",
+    )
+
+
 class Attribute(Wire):
     string: str | None = Field(default=None, description="A string.")
     int_: int | None = Field(default=None, validation_alias="int", serialization_alias="int", description="An integer.")
@@ -183,6 +191,10 @@ class Device(Wire):
     consumes_counters: list[ConsumesCounter] | None = Field(
         default=None,
         description="The part of a physical device that one such device consumes, as in ResourceSlices. Devices that consume the same counters exclude each other, for example a whole GPU and its MIG slices, or two slices in the same place.",
+    )
+    taints: list[Taint] | None = Field(
+        default=None,
+        description="Taints that the driver publishes on every such device. A request takes it only where it tolerates them.",
     )
     attributes: dict[str, Attribute] | None = Field(
         default=None,

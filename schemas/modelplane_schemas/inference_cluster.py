@@ -13,28 +13,6 @@ class Taint(Wire):
     effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = Field(description="Effect of the taint.")
 
 
-class NodePool(Wire):
-    name: str = Field(description="Name of the pool.")
-    class_name: str = Field(description="InferenceClass of its nodes.")
-    node_count: int | None = Field(default=None, description="Number of nodes.")
-    min_node_count: int | None = Field(default=None, description="Minimum number of nodes of a pool that scales.")
-    max_node_count: int | None = Field(
-        default=None, description="Maximum number of nodes of a pool that scales. Placement relies on it."
-    )
-    zones: list[str] | None = Field(
-        default=None,
-        description="Zones of the nodes of a cluster that is created. They are ignored for an existing cluster.",
-    )
-    node_selector: dict[str, str] | None = Field(
-        default=None,
-        description="Labels of the pool's nodes. Default is modelplane.ai/pool: <name of the pool>.",
-    )
-    taints: list[Taint] | None = Field(
-        default=None,
-        description="Taints on the pool's nodes. The pods of replicas tolerate them. Taints of device vendors (nvidia.com/gpu, amd.com/gpu) are always tolerated.",
-    )
-
-
 class Scheduler(Wire):
     """
     The cluster scheduler, which places pods inside the cluster. Queues are not supported yet. A cluster with a queue gets no new replica. Default: {"type": "None"}.
@@ -135,6 +113,18 @@ class Condition(Wire):
     observed_generation: int | None = None
 
 
+class DeviceTaint(Wire):
+    driver: str | None = Field(
+        default=None,
+        description="Driver of the devices, for example gpu.nvidia.com. Left out means every device that is claimed (DRA).",
+    )
+    key: str = Field(description="Key of the taint.")
+    value: str | None = Field(default=None, description="Value of the taint.")
+    effect: Literal["None", "NoSchedule", "NoExecute"] = Field(
+        description="NoSchedule keeps new pods off the device; NoExecute also ends pods that hold it; None only says something.",
+    )
+
+
 class CompositionRef(Wire):
     name: str
 
@@ -217,6 +207,32 @@ class GkeProviderConfigRef(Wire):
     name: str = Field(description="Name of the ClusterProviderConfig.")
 
 
+class NodePool(Wire):
+    name: str = Field(description="Name of the pool.")
+    class_name: str = Field(description="InferenceClass of its nodes.")
+    node_count: int | None = Field(default=None, description="Number of nodes.")
+    min_node_count: int | None = Field(default=None, description="Minimum number of nodes of a pool that scales.")
+    max_node_count: int | None = Field(
+        default=None, description="Maximum number of nodes of a pool that scales. Placement relies on it."
+    )
+    zones: list[str] | None = Field(
+        default=None,
+        description="Zones of the nodes of a cluster that is created. They are ignored for an existing cluster.",
+    )
+    node_selector: dict[str, str] | None = Field(
+        default=None,
+        description="Labels of the pool's nodes. Default is modelplane.ai/pool: <name of the pool>.",
+    )
+    device_taints: list[DeviceTaint] | None = Field(
+        default=None,
+        description="Taints that a DeviceTaintRule of the cluster puts on devices of the pool. A request takes such a device only where it tolerates them, and NoExecute moves replicas away that do not.",
+    )
+    taints: list[Taint] | None = Field(
+        default=None,
+        description="Taints on the pool's nodes. The pods of replicas tolerate them. Taints of device vendors (nvidia.com/gpu, amd.com/gpu) are always tolerated.",
+    )
+
+
 class Crossplane(Wire):
     """
     Configures how Crossplane will reconcile this composite resource
@@ -254,6 +270,10 @@ class Existing(Wire):
 
     secret_ref: SecretRef | None = None
     provider_config_ref: ExistingProviderConfigRef | None = None
+    kubernetes_version: str | None = Field(
+        default=None,
+        description="Kubernetes version it runs, at least 1.34, for example 1.35. What that version lacks is then not placed there. Left out, it is taken for 1.36.",
+    )
 
 
 class Gke(Wire):

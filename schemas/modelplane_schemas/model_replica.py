@@ -50,10 +50,18 @@ class ModelCacheRef(Wire):
 
 
 class Constraint(Wire):
-    match_attribute: str = Field(
+    match_attribute: str | None = Field(
+        default=None,
         description="Fully qualified attribute that must have the same value on all devices, for example resource.kubernetes.io/pcieRoot.",
     )
-    requests: list[str] | None = Field(default=None, description="Names of the related requests. Empty means all.")
+    distinct_attribute: str | None = Field(
+        default=None,
+        description="Fully qualified attribute that must have another value on every device. Needs Kubernetes 1.36 on the cluster.",
+    )
+    requests: list[str] | None = Field(
+        default=None,
+        description="Names of the related requests, or request/alternative for one alternative of firstAvailable. Empty means all.",
+    )
 
 
 class Rendered(Wire):
@@ -148,6 +156,47 @@ class Decode(Wire):
 
 class NodeSelectorDeviceSelector(Wire):
     cel: str = Field(description="CEL expression as in nodeSelector.cel.")
+
+
+class Toleration(Wire):
+    key: str | None = Field(default=None, description="Key of the taint. Empty with operator Exists means every taint.")
+    operator: Literal["Equal", "Exists"] | None = Field(
+        default=None, description="Comparison of key and value. Default: Equal."
+    )
+    value: str | None = Field(default=None, description="Value of the taint for operator Equal.")
+    effect: Literal["NoSchedule", "NoExecute"] | None = Field(
+        default=None, description="Effect of the taint. Left out means every effect."
+    )
+
+
+class Capacity(Wire):
+    """
+    Capacity that each device must have, as in a ResourceClaim. Needs Kubernetes 1.36 on the cluster.
+    """
+
+    requests: dict[str, int | str] = Field(
+        description="Amounts by the very name that the device publishes (memory where the driver publishes memory, never gpu.nvidia.com/memory).",
+    )
+
+
+class FirstAvailable(Wire):
+    name: str = Field(description="Name of the alternative, for example h100.")
+    count: int | None = Field(default=None, description="Devices per pod. Default as for the request.")
+    selectors: list[NodeSelectorDeviceSelector] | None = Field(
+        default=None, description="Expressions that a device must all satisfy."
+    )
+    allocation_mode: Literal["ExactCount", "All"] | None = Field(
+        default=None,
+        description="ExactCount (the default) asks for count devices. All asks for every device of a node that matches; the pod then waits for a node on which none of them is in use, and is counted as all of them.",
+    )
+    admin_access: bool | None = Field(
+        default=None, description="Not offered. It would let a pod use devices that others hold."
+    )
+    tolerations: list[Toleration] | None = Field(
+        default=None,
+        description="Taints of devices that the request accepts, as in a ResourceClaim. Without them a tainted device (NoSchedule or NoExecute) does not serve.",
+    )
+    capacity: Capacity | None = None
 
 
 class Metadata(Wire):
@@ -389,7 +438,12 @@ class VolumeClaimTemplateSpecResources(Wire):
 
 
 class Device(Wire):
-    name: str = Field(description="Name of the request.")
+    name: str = Field(
+        description="Name of the request. Several kinds of device may serve one request; each is an entry."
+    )
+    alternative: str | None = Field(
+        default=None, description="The alternative of firstAvailable that serves the request."
+    )
     device: str = Field(description="Name of the device in the InferenceClass.")
     driver: str | None = Field(default=None, description="DRA driver of the device.")
     claim: Literal["DRA", "DevicePlugin", "Synthetic"] = Field(description="The way a pod gets the device.")
@@ -430,6 +484,22 @@ class NodeSelectorDevice(Wire):
     )
     selectors: list[NodeSelectorDeviceSelector] | None = Field(
         default=None, description="CEL expressions. A device must satisfy all of them."
+    )
+    allocation_mode: Literal["ExactCount", "All"] | None = Field(
+        default=None,
+        description="ExactCount (the default) asks for count devices. All asks for every device of a node that matches; the pod then waits for a node on which none of them is in use, and is counted as all of them.",
+    )
+    admin_access: bool | None = Field(
+        default=None, description="Not offered. It would let a pod use devices that others hold."
+    )
+    tolerations: list[Toleration] | None = Field(
+        default=None,
+        description="Taints of devices that the request accepts, as in a ResourceClaim. Without them a tainted device (NoSchedule or NoExecute) does not serve.",
+    )
+    capacity: Capacity | None = None
+    first_available: list[FirstAvailable] | None = Field(
+        default=None,
+        description="Alternatives, the most wanted first, of which one serves the request. The first that some cluster can serve is taken, and the claim on the cluster asks for that one alone, so that what is counted is what is allocated.",
     )
 
 

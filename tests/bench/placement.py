@@ -26,7 +26,7 @@ REPLICAS = (1, 100, 1000)
 TARGETS_MS = {1_000: (10, 60, 400), 10_000: (100, 300, 1500)}
 ROUNDS = 3
 WIDTHS = (9, 9, 20, 9, 9, 10, 8, 7)
-MATCHER = tuple(CACHES[f"modelplane.devices.matching.{name}"] for name in ("answer", "match"))
+MATCHER = tuple(CACHES[f"modelplane.devices.{name}"] for name in ("outcomes.answer", "matching.match"))
 LEDGERS = tuple(CACHES[f"modelplane.placement.capacity.{name}"] for name in ("ledger._packed", "dimensions.of"))
 
 

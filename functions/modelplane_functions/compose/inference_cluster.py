@@ -164,7 +164,7 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
 def _ledger(observed: Observed) -> _Ledger:
     root = Field(observed.composite)
     classes, faults = _classes(observed)
-    pools = inference_cluster.decode_pools(root.at("spec", "nodePools"), classes, {})
+    pools = inference_cluster.decode_pools(root.at("spec"), classes, {})
     standing = claims.read(observed, pools)
     asked = standing.claims
     if standing.blind:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane import units
+from modelplane.api import device_requests
 from modelplane.api.fields import Field
 from modelplane.devices import partitions, physical
-from modelplane.devices.model import Attribute, AttributeKind, Claim, CounterSet, Device, Draw, NodeClass
+from modelplane.devices.model import Attribute, AttributeKind, Claim, CounterSet, Device, DeviceTaint, Draw, NodeClass
 from modelplane.devices.partitions import Undecided
 from modelplane.errors import InvalidQuantity
 
@@ -138,7 +139,15 @@ def _device(entry: Field, counter_sets: tuple[CounterSet, ...]) -> Device:
         ),
         capacity=tuple((name, _amount(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())),
         draws=_draws(entry, counter_sets),
+        taints=_taints(entry),
     )
+
+
+def _taints(entry: Field) -> tuple[DeviceTaint, ...]:
+    taints = tuple(device_requests.decode_taint(one) for one in entry.at("taints").items())
+    if taints and entry.at("claim").choice(Claim, Claim.DRA) is not Claim.DRA:
+        raise entry.at("taints").wrong('goes with "claim: DRA" only; remove it or change claim')
+    return taints
 
 
 def _count(device: Field) -> int:

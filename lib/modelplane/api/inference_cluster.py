@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 
 from kubecel.caches import Answers
 from modelplane import seen, units
-from modelplane.api import intent
+from modelplane.api import device_requests, intent
 from modelplane.api.fields import Field
-from modelplane.devices.model import Claim, NodeClass
+from modelplane.devices import locality, versions
+from modelplane.devices.model import ASSUMED_MINOR, Claim, NodeClass
 from modelplane.errors import InvalidInput, InvalidQuantity
 from modelplane.names import LABEL_POOL, SYSTEM_NAMESPACE
 from modelplane.placement.decision import ClusterAccount, PoolAccount
@@ -42,6 +43,7 @@ ALLOCATIONS_MAX, ALLOCATION_CHARACTERS_MAX = 4096, 1024
 SMALL_DIGITS = 15
 _MILLI = 3
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_VERSION = re.compile(r"v?1\.(?P<minor>[0-9]{1,3})(?![0-9])")
 _UNPUBLISHED = Field(None)
 _ALLOCATIONS = Answers[str, Allocation](
     ALLOCATIONS_MAX, longest=ALLOCATION_CHARACTERS_MAX, name=f"{__name__}.allocations"
@@ -81,7 +83,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
     published = {entry.text_at("name"): entry for entry in status.at("pools").items()}
     return Cluster(
         name=metadata.text_at("name"),
-        pools=decode_pools(spec.at("nodePools"), classes, published),
+        pools=decode_pools(spec, classes, published),
         labels={key: str(value) for key, value in sorted(metadata.at("labels").members().items())},
         taints=tuple([intent.decode_taint(entry) for entry in spec.at("taints").items()]),
         ready=condition(resource, "ClusterReady") == "True",
@@ -132,13 +134,14 @@ def decode_scheduler(root: Field) -> str:
     return root.at("spec", "scheduler").text_at("type", DEFAULT_SCHEDULER)
 
 
-def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: Mapping[str, Field]) -> tuple[Pool, ...]:
+def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mapping[str, Field]) -> tuple[Pool, ...]:
     """Return the pools in the order of the spec, each with the allocations published for it.
 
     Raises: InvalidInput, also for a name that is listed twice, because its devices would be ambiguous.
     """
     pools: dict[str, Pool] = {}
-    for entry in declared.items():
+    minor = _minor(spec.at("cluster", "existing", "kubernetesVersion"))
+    for entry in spec.at("nodePools").items():
         name = entry.text_at("name")
         if name in pools:
             raise entry.at("name").wrong(f'pool "{name}" is listed twice; pool names must be unique')
@@ -147,7 +150,7 @@ def decode_pools(declared: Field, classes: Mapping[str, NodeClass], published: M
         pools[name] = Pool(
             name=name,
             class_name=class_name,
-            node_class=classes.get(class_name),
+            node_class=_class_on(classes.get(class_name), entry, minor),
             nodes=_nodes(entry, status),
             allocations=_allocations(status.at("allocations")),
         )
@@ -253,6 +256,33 @@ def encode_summary(pools: Iterable[tuple[Pool, PoolAccount]], replicas: int) -> 
         devices += pool.nodes.present * next(d.count for d in pool.node_class.devices if d.name == name)
         free += dict(account.free).get(name, 0)
     return {"pools": count, "devices": devices, "free": free, "replicas": replicas}
+
+
+def _minor(version: Field) -> int:
+    """Return the minor version of Kubernetes, the assumed one if none is declared.
+
+    Raises: InvalidInput for one without the API of claims.
+    """
+    text = version.optional()
+    if text is None:
+        return ASSUMED_MINOR
+    found = _VERSION.match(text)
+    if found is None:
+        raise version.wrong(f'"{text}" is not a version of Kubernetes; write for example 1.36')
+    minor = int(found["minor"])
+    if minor < versions.OLDEST:
+        raise version.wrong(f"must be at least 1.{versions.OLDEST}, the first version with resource.k8s.io/v1")
+    return minor
+
+
+def _class_on(node_class: NodeClass | None, entry: Field, minor: int) -> NodeClass | None:
+    """Return the class with what the cluster changes in it; the very same object if it changes nothing."""
+    declared = entry.at("deviceTaints")
+    # A later version has all that the assumed one has.
+    if node_class is None or (not declared.is_set and minor >= ASSUMED_MINOR):
+        return node_class
+    rules = tuple((one.at("driver").text(""), device_requests.decode_taint(one)) for one in declared.items())
+    return locality.on_cluster(node_class, rules, min(minor, ASSUMED_MINOR))
 
 
 def _nodes(entry: Field, status: Field) -> NodeCounts:

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names, units
-from modelplane.api import template_reach
+from modelplane.api import device_requests, template_reach
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
-from modelplane.devices.model import Claim, Constraint, Request
+from modelplane.devices.model import Claim, Request
 from modelplane.errors import InvalidQuantity
 from modelplane.topology.shape import Topology
 from modelplane.units import Format, Quantity
@@ -134,7 +134,7 @@ def _encode_role(bound: BoundRole) -> dict[str, Json]:
         },
     }
     if role.constraints:
-        encoded["constraints"] = [_encode_constraint(constraint) for constraint in role.constraints]
+        encoded["constraints"] = [device_requests.encode_constraint(constraint) for constraint in role.constraints]
     return encoded
 
 
@@ -144,24 +144,10 @@ def _encode_node_selector(role: RoleSpec) -> dict[str, Json]:
     short = Request(workloads.ACCELERATOR, role.topology.devices_per_node, first.selectors)
     if role.requests == (short,) and len(first.selectors) == 1 and not role.constraints:
         return {"cel": first.selectors[0]}
-    selector: dict[str, Json] = {"devices": [_encode_request(request) for request in role.requests]}
+    selector: dict[str, Json] = {"devices": [device_requests.encode(request) for request in role.requests]}
     if role.constraints:
-        selector["constraints"] = [_encode_constraint(constraint) for constraint in role.constraints]
+        selector["constraints"] = [device_requests.encode_constraint(constraint) for constraint in role.constraints]
     return selector
-
-
-def _encode_request(request: Request) -> dict[str, Json]:
-    encoded: dict[str, Json] = {"name": request.name, "count": request.count}
-    if request.selectors:
-        encoded["selectors"] = [{"cel": text} for text in request.selectors]
-    return encoded
-
-
-def _encode_constraint(constraint: Constraint) -> dict[str, Json]:
-    encoded: dict[str, Json] = {"matchAttribute": constraint.match_attribute}
-    if constraint.requests:
-        encoded["requests"] = list(constraint.requests)
-    return encoded
 
 
 def _encode_topology(topology: Topology) -> dict[str, Json]:
@@ -182,6 +168,8 @@ def _encode_device(request: ResolvedRequest) -> dict[str, Json]:
         "claim": str(request.claim),
         "count": request.count,
     }
+    if request.alternative:
+        encoded["alternative"] = request.alternative
     if request.device_class:
         encoded["deviceClassName"] = request.device_class
     if request.resource_name:
@@ -211,8 +199,9 @@ def _decode_device(entry: Field) -> ResolvedRequest:
         count=entry.at("count").integer(),
         device_class=entry.at("deviceClassName").text(""),
         resource_name=entry.at("resourceName").text(""),
-        selectors=workloads.decode_selectors(entry.at("selectors")),
+        selectors=device_requests.decode_selectors(entry.at("selectors")),
         memory_bytes=_decode_bytes(entry.at("memory")),
+        alternative=entry.at("alternative").text(""),
     )
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from modelplane.api import device_requests, template_reach
 from modelplane.api import template as templates
-from modelplane.api import template_reach
 from modelplane.api.fields import Field
-from modelplane.devices.model import Constraint, Request
-from modelplane.errors import InvalidInput, InvalidShape
+from modelplane.devices.model import Constraint, Mode, Request
+from modelplane.errors import InvalidShape
 from modelplane.topology.shape import Topology
 from modelplane.workload import engines
 from modelplane.workload.model import EngineType, Model, Role, RoleSpec, Workload
@@ -21,7 +21,6 @@ from modelplane.workload.model import EngineType, Model, Role, RoleSpec, Workloa
 Json: TypeAlias = Any
 
 WORKERS_MAX = 256
-DEVICES_MAX = 4096
 TENSOR_MAX, PIPELINE_MAX, DATA_MAX, DATA_LOCAL_MAX = 64, 64, 512, 64
 """The limits of the definitions for the numbers of one replica."""
 ACCELERATOR = "gpu"
@@ -66,7 +65,7 @@ def selectors(spec: Mapping[str, Json]) -> Iterator[Field]:
         if field.at("cel").is_set:
             yield field.at("cel")
         for request in field.at("devices").items():
-            yield from (entry.at("cel") for entry in request.at("selectors").items())
+            yield from device_requests.selectors(request)
 
 
 def decode_model(field: Field, *, default_name: str) -> Model | None:
@@ -92,16 +91,6 @@ def decode_role(parent: Field, role: Role) -> RoleSpec:
         constraints=constraints,
         template=templates.decode(workers.at("template")),
     )
-
-
-def decode_constraints(field: Field, names: tuple[str, ...]) -> tuple[Constraint, ...]:
-    """Return the constraints over the requests with these `names`."""
-    return tuple(_constraint(entry, names) for entry in field.items())
-
-
-def decode_selectors(field: Field) -> tuple[str, ...]:
-    """Return the CEL texts of a list of selectors."""
-    return tuple(entry.at("cel").text() for entry in field.items())
 
 
 def _check_reach(root: Field) -> None:
@@ -155,34 +144,8 @@ def _node_selector(field: Field, topology: Topology) -> tuple[tuple[Request, ...
         raise field.wrong(f"exactly one of cel and devices must be given, found {found}")
     if cel is not None:
         return (Request(ACCELERATOR, topology.devices_per_node, (cel,)),), ()
-    requests = tuple(
-        _request(entry, default_count=topology.devices_per_node if index == 0 else 1)
-        for index, entry in enumerate(listed)
-    )
-    names = tuple(request.name for request in requests)
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise listed[index].at("name").wrong(f'"{name}" is used twice; request names must be unique')
-    return requests, decode_constraints(field.at("constraints"), names)
-
-
-def _request(entry: Field, *, default_count: int) -> Request:
-    return Request(
-        name=entry.at("name").text(),
-        count=entry.at("count").count(default_count, least=1, most=DEVICES_MAX),
-        selectors=decode_selectors(entry.at("selectors")),
-    )
-
-
-def _constraint(entry: Field, names: tuple[str, ...]) -> Constraint:
-    requests = tuple(item.text() for item in entry.at("requests").items())
-    for index, name in enumerate(requests):
-        if name not in names:
-            raise InvalidInput(
-                f'no request is named "{name}"; the requests are {", ".join(names)}',
-                path=(*entry.path, "requests", index),
-            )
-    return Constraint(entry.at("matchAttribute").text(), requests)
+    requests = device_requests.decode_all(listed, accelerators=topology.devices_per_node)
+    return requests, device_requests.decode_constraints(field.at("constraints"), requests)
 
 
 def _check_enough_devices(role: RoleSpec) -> None:
@@ -192,10 +155,16 @@ def _check_enough_devices(role: RoleSpec) -> None:
     """
     request = role.requests[0]
     needed = role.topology.devices_per_node
-    if request.count < needed:
+    path: tuple[str | int, ...] = (*role.role.path, "nodeSelector", "devices", 0)
+    for index, one in enumerate(request.each()):
+        if one.count >= needed or one.mode is Mode.ALL:
+            continue
+        named = (
+            f'alternative "{one.name}" of request "{request.name}"' if request.alternatives else f'request "{one.name}"'
+        )
         raise InvalidShape(
-            f'request "{request.name}" asks for {request.count} devices per pod, but the topology needs {needed} '
+            f"{named} asks for {one.count} devices per pod, but the topology needs {needed} "
             f"(tensor {role.topology.tensor} x dataLocal {role.topology.data_local}); "
             f"remove count or set it to {needed}",
-            path=(*role.role.path, "nodeSelector", "devices", 0, "count"),
+            path=(*path, "firstAvailable", index, "count") if request.alternatives else (*path, "count"),
         )

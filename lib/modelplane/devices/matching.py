@@ -6,27 +6,32 @@ the whole claim. Parts of one physical device exclude each other (`partitions`).
 chooses the DeviceClass of each request: it is that of the bound device. A DeviceClass is assumed to select exactly the
 devices that name it.
 
+If no single kind has enough devices for a request, several kinds of one DeviceClass serve it together, provided that
+published values distinguish them. Each kind then is a request of its own in the claim, pinned to the kind, so that the
+cluster allocates what is counted here. An alternative is pinned in the same way: the counted one is rendered.
+
 The search is bounded in steps, not in seconds, so that the same input has the same answer everywhere. A search that
 reaches its limit without an option returns `MissKind.UNDECIDED`, which a caller treats as a no and reports.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: one kind of device serves a
-request, while the allocator may mix kinds of one DeviceClass. Such a node is refused and never over-committed.
+Source: k8s.io/dynamic-resource-allocation v0.36.2, structured allocator. Known divergence: if one kind has enough
+devices, the allocator may still mix kinds on a node that is partly in use. Such a node is refused and never
+over-committed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import replace
 from itertools import islice, product
-from typing import TypeAlias
 
 from kubecel import caches
-from modelplane import interruption
-from modelplane.devices import partitions, physical, selector, supply
-from modelplane.devices.hints import advice
-from modelplane.devices.model import Attribute, Claim, Constraint, Device, NodeClass, Request
+from modelplane.devices import outcomes, selector, versions
+from modelplane.devices.claim_search import CLAIM_MAX, ClaimSearch, Group, Question, Steps
+from modelplane.devices.model import Claim, Constraint, Device, Mode, NodeClass, Relation, Request
+from modelplane.devices.outcomes import Match, Miss, MissKind, Option, Pick, Selected, answer
 from modelplane.devices.selector import Outcome
+
+__all__ = ["Match", "Miss", "MissKind", "Option", "Pick", "Selected", "answer", "check", "match"]
 
 OPTIONS_MAX = 16
 """Limit of the options of a node; only classes with many similar kinds have more."""
@@ -34,66 +39,12 @@ COMBINATIONS_MAX = 256
 """Limit of the combinations of DeviceClasses for the requests."""
 STEPS_MAX = 4096
 """Limit of the steps in all combinations together, about 0.1 s; 0.5 s where each step is checked by `supply`."""
+CHOICES_MAX = 64
+"""Limit of the choices of one alternative per request, among those that the class can serve one by one."""
+RANKED_MAX = 64
+"""Limit of the options of all choices of alternatives together."""
 WANTED_SHOWN = 8
 """Limit of the requests that a message lists."""
-
-Group: TypeAlias = tuple[int, ...]
-"""Indexes of the kinds of one DeviceClass, in the order of the allocator."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """The outcome of all selectors, and for an ABORT the selector that failed and its error."""
-
-    outcome: Outcome
-    expression: str = ""
-    cause: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """One request bound to one kind of device."""
-
-    request: str
-    device: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A way to serve a pod.
-
-    `picks` has one entry per request, in order. `counted` are its devices by name, without Synthetic ones.
-    """
-
-    picks: tuple[Pick, ...]
-    counted: tuple[tuple[str, int], ...]
-
-
-class MissKind(StrEnum):
-    """The kind of reason why even an empty node of a class cannot serve a pod."""
-
-    SELECTOR_ERROR = "selector error"
-    NO_MATCH = "no match"
-    TOO_FEW = "too few"
-    UNDECIDED = "undecided"
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """The reason why no option exists. `request` is empty when several requests together cause it."""
-
-    kind: MissKind
-    request: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """The options in the order of the allocator, or the reason why there is none."""
-
-    options: tuple[Option, ...]
-    miss: Miss | None = None
 
 
 def check(requests: tuple[Request, ...]) -> None:
@@ -102,51 +53,65 @@ def check(requests: tuple[Request, ...]) -> None:
     Raises: InvalidSelector (the author's fault).
     """
     for request in requests:
-        for expression in request.selectors:
-            selector.compile(expression)
-
-
-@caches.kept(65_536)
-def answer(selectors: tuple[str, ...], device: Device) -> Selected:
-    """Return the outcome of the selectors on one device. Cost: once per distinct (selectors, device) and process.
-
-    Raises: InvalidSelector (the author's fault).
-    """
-    for expression in selectors:
-        interruption.checkpoint()
-        verdict = selector.compile(expression).evaluate(device)
-        if verdict.aborts:
-            return Selected(Outcome.ABORT, expression, verdict.cause)
-        if not verdict.matches:
-            return Selected(Outcome.NO_MATCH, expression)
-    return Selected(Outcome.MATCH)
+        for one in request.each():
+            for expression in one.selectors:
+                selector.compile(expression)
 
 
 @caches.kept(8192)
 def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...] = ()) -> Match:
-    """Return the options of an empty node of the class for one pod.
+    """Return how an empty node of the class serves one pod.
 
+    Of requests with alternatives the options come by rank, those of the first alternatives first.
     Raises: InvalidSelector (the author's fault).
     """
+    if any(request.alternatives for request in requests):
+        return _ranked(node_class, requests, constraints)
     kinds = node_class.devices
     groups = _groups(kinds)
     eligible = []
+    old = versions.lacking_of_all(constraints, node_class.kubernetes_minor)
+    if old:
+        return Match((), Miss(MissKind.KEPT_AWAY, "", old))
     for request in requests:
-        serving = [group for group in groups if any(_outcome(request, kinds[i]) is Outcome.MATCH for i in group)]
+        old = versions.lacking(request, node_class.kubernetes_minor)
+        if old:
+            return Match((), Miss(MissKind.KEPT_AWAY, request.name, f'request "{request.name}": {old}'))
+        serving = _serving(request, groups, kinds)
         if not serving:
             return Match((), _unmatched(request, groups, kinds))
-        if all(kinds[i].count < request.count for group in serving for i in group if _serves(request, kinds[i])):
+        if all(_number(request, group, kinds) < request.count for group in serving):
             return Match((), _too_few(request, serving, kinds))
         eligible.append(serving)
-    return _searched(node_class, requests, constraints, eligible)
+    question = Question(node_class, requests, constraints)
+    found = _searched(question, eligible, mixes=False)
+    if found.miss is None or found.miss.kind in (MissKind.SELECTOR_ERROR, MissKind.UNDECIDED):
+        return found
+    if _may_mix(eligible, kinds):
+        mixed = _searched(question, eligible, mixes=True)
+        return mixed if mixed.options else Match((), _unmixed(requests, eligible, kinds) or found.miss)
+    return found
 
 
-def _searched(
-    node_class: NodeClass,
-    requests: tuple[Request, ...],
-    constraints: tuple[Constraint, ...],
-    eligible: list[list[Group]],
-) -> Match:
+def _serving(request: Request, groups: tuple[Group, ...], kinds: tuple[Device, ...]) -> list[Group]:
+    """Return the groups of which some kind serves the request. All of a DeviceClass is a matter of claims alone."""
+    if request.mode is Mode.ALL:
+        groups = tuple(group for group in groups if kinds[group[0]].claim is Claim.DRA)
+    return [group for group in groups if any(outcomes.of(request, kinds[i]) is Outcome.MATCH for i in group)]
+
+
+def _number(request: Request, group: Group, kinds: tuple[Device, ...]) -> int:
+    """Return how many devices of a group one request can be served by: of one kind, of all where a claim may mix."""
+    counts = [kinds[i].count for i in group if outcomes.of(request, kinds[i]) is Outcome.MATCH]
+    return sum(counts) if kinds[group[0]].claim is Claim.DRA else max(counts)
+
+
+def _may_mix(eligible: list[list[Group]], kinds: tuple[Device, ...]) -> bool:
+    """Return whether some request finds several kinds in one DeviceClass."""
+    return any(len(group) > 1 and kinds[group[0]].claim is Claim.DRA for serving in eligible for group in serving)
+
+
+def _searched(question: Question, eligible: list[list[Group]], *, mixes: bool) -> Match:
     """Return what the search over every choice of DeviceClasses finds, as far as its bounds let it look."""
     options: dict[tuple[tuple[str, int], ...], Option] = {}
     aborted: Miss | None = None
@@ -155,15 +120,109 @@ def _searched(
         if number == COMBINATIONS_MAX or steps.is_over:
             steps.is_over = True
             break
-        claim = _Claim(node_class, requests, constraints, combination, steps)
-        for option in islice(claim.options(), OPTIONS_MAX):
+        search = ClaimSearch(question, combination, steps, mixes=mixes)
+        for option in islice(search.options(), OPTIONS_MAX):
             options.setdefault(option.counted, option)
-        aborted = aborted or claim.aborted
+        aborted = aborted or search.aborted
     if options:
         return Match(tuple(options.values())[:OPTIONS_MAX])
     if aborted is None and steps.is_over:
-        return Match((), _undecided(requests))
-    return Match((), aborted or _unserved(node_class, requests, constraints))
+        return Match((), _undecided(question.requests))
+    return Match((), aborted or _unserved(question))
+
+
+# --- alternatives -----------------------------------------------------------------------------------------------------
+
+
+def _ranked(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...]) -> Match:
+    """Return the options of every choice of alternatives that a node of the class may serve, the best ranks first."""
+    able: list[list[int]] = []
+    for request in requests:
+        places = [place for place, one in enumerate(request.each()) if match(node_class, (one,)).options]
+        if not places:
+            return Match((), _none_of(node_class, request))
+        able.append(places)
+    options: dict[tuple[tuple[str, int], ...], Option] = {}
+    miss: Miss | None = None
+    for number, choice in enumerate(_choices(able)):
+        if number == CHOICES_MAX or len(options) >= RANKED_MAX:
+            miss = miss if options else _undecided(requests)
+            break
+        found = match(node_class, *chosen(requests, constraints, choice))
+        miss = miss or found.miss
+        for option in found.options:
+            options.setdefault(option.counted, _of_choice(option, requests, choice))
+        if miss is not None and miss.kind is MissKind.UNDECIDED:
+            break
+    return Match(tuple(options.values())[:RANKED_MAX], None if options else miss)
+
+
+def chosen(
+    requests: tuple[Request, ...], constraints: tuple[Constraint, ...], choice: tuple[int, ...]
+) -> tuple[tuple[Request, ...], tuple[Constraint, ...]]:
+    """Return the requests and constraints once each request is one of its alternatives, under its own name.
+
+    A constraint on `request/alternative` says nothing of a request that another alternative serves.
+    """
+    named: dict[str, str] = {}
+    plain = []
+    for request, place in zip(requests, choice, strict=True):
+        one = request.each()[place]
+        named[request.name] = request.name
+        if request.alternatives:
+            named[f"{request.name}/{one.name}"] = request.name
+            one = replace(one, name=request.name)
+        plain.append(one)
+    kept = []
+    for constraint in constraints:
+        speaks_of = tuple(dict.fromkeys(named[name] for name in constraint.requests if name in named))
+        if speaks_of or not constraint.requests:
+            kept.append(replace(constraint, requests=speaks_of))
+    return tuple(plain), tuple(kept)
+
+
+def _choices(able: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """Yield one place per request, all sums of places from the least on, and of one sum as the allocator tries them."""
+    for total in range(sum(places[0] for places in able), sum(places[-1] for places in able) + 1):
+        yield from _choices_of(able, total)
+
+
+def _choices_of(able: list[list[int]], total: int) -> Iterator[tuple[int, ...]]:
+    if not able:
+        if not total:
+            yield ()
+        return
+    least = sum(places[0] for places in able[1:])
+    most = sum(places[-1] for places in able[1:])
+    for place in able[0]:
+        if least <= total - place <= most:
+            for tail in _choices_of(able[1:], total - place):
+                yield (place, *tail)
+
+
+def _of_choice(option: Option, requests: tuple[Request, ...], choice: tuple[int, ...]) -> Option:
+    """Return the option with the alternatives that it is of."""
+    served = {
+        request.name: request.alternatives[place].name
+        for request, place in zip(requests, choice, strict=True)
+        if request.alternatives
+    }
+    picks = tuple(replace(pick, alternative=served.get(pick.request, "")) for pick in option.picks)
+    return replace(option, picks=picks, rank=sum(choice))
+
+
+def _none_of(node_class: NodeClass, request: Request) -> Miss:
+    """Return the reason why no alternative of a request is served."""
+    misses = [match(node_class, (one,)).miss for one in request.each()]
+    if not request.alternatives:
+        return misses[0] or Miss(MissKind.NO_MATCH, request.name, "")
+    said = "; ".join(miss.detail for miss in misses if miss is not None)
+    kinds = {miss.kind for miss in misses if miss is not None}
+    kind = next(iter(kinds)) if len(kinds) == 1 else MissKind.NO_MATCH
+    return Miss(kind, request.name, f'no alternative of request "{request.name}" is served: {said}')
+
+
+# --- misses -----------------------------------------------------------------------------------------------------------
 
 
 def _groups(kinds: tuple[Device, ...]) -> tuple[Group, ...]:
@@ -178,175 +237,6 @@ def _groups(kinds: tuple[Device, ...]) -> tuple[Group, ...]:
     return tuple(tuple(sorted(group, key=lambda i: (kinds[i].driver, i))) for group in groups.values())
 
 
-def _outcome(request: Request, kind: Device) -> Outcome:
-    return answer(request.selectors, kind).outcome
-
-
-def _serves(request: Request, kind: Device) -> bool:
-    return _outcome(request, kind) is Outcome.MATCH
-
-
-class _Aborted(Exception):
-    """The abort of the allocator inside the search; it never leaves this module."""
-
-    def __init__(self, request: Request, kind: Device) -> None:
-        super().__init__(request.name)
-        self.miss = _failure(request, kind)
-
-
-class Steps:
-    """The remaining steps of one search. `is_over` is True after a step was taken and none was left."""
-
-    def __init__(self, most: int) -> None:
-        self._left = most
-        self.is_over = False
-
-    def take(self) -> bool:
-        """Take a step and return whether one was left."""
-        interruption.checkpoint()
-        self._left -= 1
-        self.is_over |= self._left < 0
-        return not self.is_over
-
-
-class _Claim:
-    """The allocator's search for one claim whose DeviceClasses are fixed.
-
-    From the first dead end on, a choice is followed only where the requests after it could be met if nothing but
-    numbers counted (`supply`). That changes no answer and leaves no dead ends where all requests want equally many, so
-    the search is then as long as the claim. It is not asked where a device may abort, since the allocator could come to
-    that in what would be left out.
-    """
-
-    def __init__(
-        self,
-        node_class: NodeClass,
-        requests: tuple[Request, ...],
-        constraints: tuple[Constraint, ...],
-        groups: tuple[Group, ...],
-        steps: Steps,
-    ) -> None:
-        self._kinds = node_class.devices
-        self._families = physical.of(node_class)
-        self._requests = requests
-        self._constraints = constraints
-        self._groups = groups
-        self._seen: set[tuple[int, tuple[int, ...], tuple[Attribute | None, ...]]] = set()
-        self._steps = steps
-        self._wants: tuple[supply.Want, ...] | None = None
-        self._met_dead_end = False
-        self.aborted: Miss | None = None
-
-    def options(self) -> Iterator[Option]:
-        """Return each way to serve the claim, the allocator's own first, up to the first device that would abort it."""
-        free = tuple(kind.count for kind in self._kinds)
-        try:
-            for chosen in self._choose(0, free, (None,) * len(self._constraints)):
-                yield self._option(chosen)
-        except _Aborted as abort:
-            self.aborted = abort.miss
-
-    def _choose(
-        self, position: int, free: tuple[int, ...], shared: tuple[Attribute | None, ...]
-    ) -> Iterator[tuple[int, ...]]:
-        if position == len(self._requests):
-            yield ()
-            return
-        if (position, free, shared) in self._seen:
-            return
-        self._seen.add((position, free, shared))
-        if self._met_dead_end and not self._can_be_met(position, free):
-            return
-        found = False
-        for index, rest, values in self._next(position, free, shared):
-            for tail in self._choose(position + 1, rest, values):
-                found = True
-                yield (index, *tail)
-        self._met_dead_end |= not found
-
-    def _next(
-        self, position: int, free: tuple[int, ...], shared: tuple[Attribute | None, ...]
-    ) -> Iterator[tuple[int, tuple[int, ...], tuple[Attribute | None, ...]]]:
-        """Yield each kind that serves a request, with what is then free and bound, in the allocator's order."""
-        request = self._requests[position]
-        for index in self._groups[position]:
-            if not free[index]:
-                continue
-            if not self._steps.take():
-                return
-            outcome = _outcome(request, self._kinds[index])
-            if outcome is Outcome.ABORT:
-                raise _Aborted(request, self._kinds[index])
-            values = self._shared(request, self._kinds[index], shared)
-            if outcome is Outcome.NO_MATCH or free[index] < request.count or values is None:
-                continue
-            rest = (*free[:index], free[index] - request.count, *free[index + 1 :])
-            if self._is_held(rest):
-                yield index, rest, values
-
-    def _can_be_met(self, position: int, free: tuple[int, ...]) -> bool:
-        """Return whether the requests from `position` on find enough devices, each of its own kinds, by number."""
-        if self._wants is None:
-            self._wants = self._numbers()
-        return not self._wants or supply.suffices(free, self._wants[position:])
-
-    def _numbers(self) -> tuple[supply.Want, ...]:
-        """Return what each request wants of which kinds; nothing where a device may abort."""
-        wants = []
-        for request, group in zip(self._requests, self._groups, strict=True):
-            outcomes = {index: _outcome(request, self._kinds[index]) for index in group}
-            if Outcome.ABORT in outcomes.values():
-                return ()
-            serving = tuple(index for index, outcome in outcomes.items() if outcome is Outcome.MATCH)
-            wants.append(supply.Want(request.count, serving))
-        return tuple(wants)
-
-    def _is_held(self, free: tuple[int, ...]) -> bool:
-        """Return whether the physical devices can be parted into what is taken; what is not decided counts as no."""
-        try:
-            return all(
-                partitions.holds(family, tuple(self._kinds[kind].count - free[kind] for kind in family.kinds))
-                for family in self._families
-            )
-        except partitions.Undecided:
-            return False
-
-    def _shared(
-        self, request: Request, kind: Device, shared: tuple[Attribute | None, ...]
-    ) -> tuple[Attribute | None, ...] | None:
-        """Return the values the constraints are bound to once `kind` serves the request, None where it breaks one."""
-        values = list(shared)
-        for position, constraint in enumerate(self._constraints):
-            if constraint.requests and request.name not in constraint.requests:
-                continue
-            value = kind.attribute(constraint.match_attribute)
-            if value is None or values[position] not in (None, value):
-                return None
-            values[position] = value
-        return tuple(values)
-
-    def _option(self, chosen: tuple[int, ...]) -> Option:
-        counted: dict[str, int] = {}
-        picks = []
-        for request, index in zip(self._requests, chosen, strict=True):
-            kind = self._kinds[index]
-            picks.append(Pick(request.name, kind.name, request.count))
-            if kind.claim is not Claim.SYNTHETIC:
-                counted[kind.name] = counted.get(kind.name, 0) + request.count
-        return Option(tuple(picks), tuple(sorted(counted.items())))
-
-
-def rivals(selectors: tuple[str, ...], device: Device, node_class: NodeClass) -> tuple[Device, ...]:
-    """Return the other matching kinds of the node in the same DeviceClass, which a claim for the device may get."""
-    return tuple(
-        other
-        for other in node_class.devices
-        if other is not device
-        and (other.claim, other.device_class) == (Claim.DRA, device.device_class)
-        and answer(selectors, other).outcome is Outcome.MATCH
-    )
-
-
 def _unmatched(request: Request, groups: tuple[Group, ...], kinds: tuple[Device, ...]) -> Miss:
     """Return why no device serves the request by its selectors.
 
@@ -357,18 +247,18 @@ def _unmatched(request: Request, groups: tuple[Group, ...], kinds: tuple[Device,
     named = [group for group in groups if any(kinds[i].driver in text for i in group)]
     for group in named or groups:
         for index in group:
-            if _outcome(request, kinds[index]) is Outcome.ABORT:
-                return _failure(request, kinds[index])
+            if outcomes.of(request, kinds[index]) is Outcome.ABORT:
+                return outcomes.failure(request, kinds[index])
+    away = _kept_away(request, kinds)
+    if away:
+        return Miss(MissKind.KEPT_AWAY, request.name, f'request "{request.name}": {away}')
     return Miss(MissKind.NO_MATCH, request.name, f'no device matches request "{request.name}"')
 
 
-def _failure(request: Request, kind: Device) -> Miss:
-    found = answer(request.selectors, kind)
-    detail = f'selector of request "{request.name}" fails on {kind.name}: {found.cause}, in {found.expression}'
-    meant = advice.of_names((found.expression,), kind)
-    if meant:
-        detail = f"{detail}; {meant}"
-    return Miss(MissKind.SELECTOR_ERROR, request.name, detail)
+def _kept_away(request: Request, kinds: tuple[Device, ...]) -> str:
+    """Return the obstacle between the request and the first device that its selectors match, empty if there is none."""
+    matching = (kind for kind in kinds if answer(request.selectors, kind).outcome is Outcome.MATCH)
+    return next((why for kind in matching if (why := outcomes.kept_away(request, kind))), "")
 
 
 def _too_few(request: Request, serving: list[Group], kinds: tuple[Device, ...]) -> Miss:
@@ -378,20 +268,49 @@ def _too_few(request: Request, serving: list[Group], kinds: tuple[Device, ...]) 
     """
     for group in serving:
         for index in group:
-            if _outcome(request, kinds[index]) is Outcome.ABORT:
-                return _failure(request, kinds[index])
-    counts = [f"{kinds[i].count} {kinds[i].name}" for group in serving for i in group if _serves(request, kinds[i])]
-    have = ", ".join(counts)
+            if outcomes.of(request, kinds[index]) is Outcome.ABORT:
+                return outcomes.failure(request, kinds[index])
+    able = [i for group in serving for i in group if outcomes.of(request, kinds[i]) is Outcome.MATCH]
+    have = ", ".join(f"{kinds[i].count} {kinds[i].name}" for i in able)
     detail = f'request "{request.name}" wants {request.count} devices on one node, which has {have}'
     return Miss(MissKind.TOO_FEW, request.name, detail)
 
 
-def _unserved(node_class: NodeClass, requests: tuple[Request, ...], constraints: tuple[Constraint, ...]) -> Miss:
+def _unserved(question: Question) -> Miss:
     """Return why requests that each have enough matching devices find no place on one node together."""
+    node_class, requests, constraints = question
+    for request in requests:
+        away = _kept_away(request, node_class.devices) if request.mode is Mode.ALL else ""
+        if away:
+            return Miss(MissKind.KEPT_AWAY, request.name, f'request "{request.name}" wants all devices: {away}')
     if constraints and match(node_class, requests).options:
-        names = ", ".join(sorted(constraint.match_attribute for constraint in constraints))
-        return Miss(MissKind.NO_MATCH, "", f"no devices of one node agree on {names}")
+        return Miss(MissKind.NO_MATCH, "", f"no devices of one node {_related(constraints)}")
+    if sum(request.count for request in requests) > CLAIM_MAX:
+        return Miss(MissKind.TOO_FEW, "", f"{_wanted(requests)} are more than the {CLAIM_MAX} devices of a claim")
     return Miss(MissKind.TOO_FEW, "", f"one node cannot serve {_wanted(requests)} together")
+
+
+def _related(constraints: tuple[Constraint, ...]) -> str:
+    """Return in words what the constraints ask."""
+    words = {Relation.MATCH: "agree on", Relation.DISTINCT: "differ in"}
+    said = []
+    for relation, verb in words.items():
+        attributes = sorted(one.attribute for one in constraints if one.relation is relation)
+        if attributes:
+            said.append(f"{verb} {', '.join(attributes)}")
+    return " and ".join(said)
+
+
+def _unmixed(requests: tuple[Request, ...], eligible: list[list[Group]], kinds: tuple[Device, ...]) -> Miss | None:
+    """Return that several kinds would have to serve a request together, None where one kind has enough for each."""
+    for request, serving in zip(requests, eligible, strict=True):
+        if request.mode is Mode.EXACT_COUNT and all(kinds[i].count < request.count for group in serving for i in group):
+            miss = _too_few(request, serving, kinds)
+            together = (
+                "several kinds serve it together only if published values distinguish them and constraints allow it"
+            )
+            return miss if miss.kind is MissKind.SELECTOR_ERROR else replace(miss, detail=f"{miss.detail}; {together}")
+    return None
 
 
 def _undecided(requests: tuple[Request, ...]) -> Miss:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+ASSUMED_MINOR = 36
+"""The minor version of Kubernetes on a cluster that does not declare one, as for selectors."""
+
 
 class Claim(StrEnum):
     """The mechanism that gives a device to a pod."""
@@ -33,6 +36,51 @@ class Attribute:
 
     kind: AttributeKind
     value: str | int | bool
+
+
+class Mode(StrEnum):
+    """The number of devices that a request wants of those that match it."""
+
+    EXACT_COUNT = "ExactCount"
+    ALL = "All"
+
+
+class DeviceTaintEffect(StrEnum):
+    """The effect of a device taint on pods that do not tolerate it."""
+
+    NONE = "None"
+    NO_SCHEDULE = "NoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTaint:
+    """A taint of a device, published by its driver or put there by a DeviceTaintRule."""
+
+    key: str
+    effect: DeviceTaintEffect
+    value: str = ""
+
+    def __str__(self) -> str:
+        """Return the taint as it is written in messages."""
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceToleration:
+    """The device taints that a request accepts: any key where `key` is empty, any effect where `effect` is None."""
+
+    key: str = ""
+    is_equal: bool = True
+    """True for the operator Equal, which compares values; False for Exists, for which the key decides."""
+    value: str = ""
+    effect: DeviceTaintEffect | None = None
+
+    def covers(self, taint: DeviceTaint) -> bool:
+        """Return whether the taint is accepted."""
+        if self.effect not in (None, taint.effect) or self.key not in ("", taint.key):
+            return False
+        return not self.is_equal or self.value == taint.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +126,7 @@ class Device:
     capacity: tuple[tuple[str, str], ...] = ()
     allow_multiple_allocations: bool = False
     draws: tuple[Draw, ...] = ()
+    taints: tuple[DeviceTaint, ...] = ()
 
     def attribute(self, name: str) -> Attribute | None:
         """Return the attribute with a qualified name, None if it is not published.
@@ -101,22 +150,44 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of one pod for `count` devices of one kind that satisfy every CEL selector."""
+    """A request of one pod for `count` devices of one DeviceClass that satisfy every CEL selector.
+
+    With mode ALL the pod gets every device that matches, and `count` is the least that it needs. `capacity` are sorted
+    (name, quantity) pairs that each device needs, under the exact name that the device publishes. A request with
+    `alternatives` has no selectors of its own; one alternative serves it, and `count` is the largest of theirs.
+    """
 
     name: str
     count: int
     selectors: tuple[str, ...] = ()
+    mode: Mode = Mode.EXACT_COUNT
+    tolerations: tuple[DeviceToleration, ...] = ()
+    capacity: tuple[tuple[str, str], ...] = ()
+    alternatives: tuple[Request, ...] = ()
+
+    def each(self) -> tuple[Request, ...]:
+        """Return the requests of which one is served: the alternatives in order, or only this one."""
+        return self.alternatives or (self,)
+
+
+class Relation(StrEnum):
+    """The relation that a constraint asks of the values of an attribute."""
+
+    MATCH = "matchAttribute"
+    DISTINCT = "distinctAttribute"
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
     """A constraint that all devices of the named requests have the same value of an attribute.
 
-    If `requests` is empty, it applies to all requests.
+    If `requests` is empty, it applies to all requests. With DISTINCT no two devices have the same value. A name may be
+    `request/alternative`; it then applies only while that alternative serves the request.
     """
 
-    match_attribute: str
+    attribute: str
     requests: tuple[str, ...] = ()
+    relation: Relation = Relation.MATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +205,4 @@ class NodeClass:
     cost_per_node_hour: str | None = None
     currency: str = "USD"
     counter_sets: tuple[CounterSet, ...] = ()
+    kubernetes_minor: int = ASSUMED_MINOR

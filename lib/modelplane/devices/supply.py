@@ -18,13 +18,17 @@ class Want(NamedTuple):
     kinds: Vector
 
 
-def suffices(free: Vector, wants: tuple[Want, ...]) -> bool:
+def suffices(free: Vector, wants: tuple[Want, ...], *, mixes: bool = False) -> bool:
     """Return whether all wants together can be filled from `free`, the number of devices of each kind.
 
     A kind counts for a want only if it can fill the whole want. If all wants have the same number, a kind counts in
-    whole multiples of it.
+    whole multiples of it. With `mixes` a want may take a part of a kind, and the answer is exact.
     """
     counts = {want.number for want in wants}
+    if mixes:
+        wants = tuple(Want(want.number, tuple(kind for kind in want.kinds if free[kind])) for want in wants)
+        flow = _Flow(free, [want.kinds for want in wants])
+        return all(flow.fill(position, want.number) for position, want in enumerate(wants))
     if len(counts) == 1:
         (unit,) = counts
         free = tuple(number // unit * unit for number in free)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 
-from modelplane import names, units
-from modelplane.devices import matching, memory
-from modelplane.devices.model import Attribute, AttributeKind, Claim, Device, NodeClass
+from modelplane.devices import matching, memory, outcomes, pins, versions
+from modelplane.devices.model import Claim, Device, Mode, NodeClass, Request
 from modelplane.devices.selector import Outcome
 from modelplane.placement.decision import DeviceAssignment, PlacedReplica
 from modelplane.placement.snapshot import Holding
@@ -77,7 +75,7 @@ def _picks(
     option = next((one for one in options if one.counted == holding.shape.devices), first)
     if option is None:
         return None
-    return tuple(DeviceAssignment(pick.request, pick.device, pick.count) for pick in option.picks)
+    return tuple(DeviceAssignment(pick.request, pick.device, pick.count, pick.alternative) for pick in option.picks)
 
 
 def misbound(bound: BoundRole, node_class: NodeClass) -> str | None:
@@ -87,25 +85,65 @@ def misbound(bound: BoundRole, node_class: NodeClass) -> str | None:
     only for devices that are bound as `bind` binds them.
     Raises: InvalidSelector for a selector that does not compile.
     """
-    requests = {request.name: request for request in bound.spec.requests}
+    asked = [request.name for request in bound.spec.requests]
+    if list(dict.fromkeys(one.name for one in bound.devices)) != asked:
+        given = ", ".join(one.name for one in bound.devices) or "none"
+        return f"its nodeSelector has the requests {', '.join(asked)}, but its devices are bound to {given}"
+    said = (
+        _misbound(request, tuple(one for one in bound.devices if one.name == request.name), node_class)
+        for request in bound.spec.requests
+    )
+    return next((one for one in said if one is not None), None)
+
+
+def _misbound(request: Request, given: tuple[ResolvedRequest, ...], node_class: NodeClass) -> str | None:
+    """Return the first mistake in the devices that one request is bound to, None if there is none."""
+    served = next((one for one in request.each() if one.name == given[0].alternative or not request.alternatives), None)
+    alternatives = {one.alternative for one in given}
+    if served is None or alternatives != {served.name if request.alternatives else ""}:
+        return f'request "{request.name}" has no alternative {", ".join(sorted(alternatives)) or "of no name"}'
+    old = versions.lacking(served, node_class.kubernetes_minor)
+    if old:
+        return f'request "{request.name}": {old}'
     devices = {device.name: device for device in node_class.devices}
-    if [one.name for one in bound.devices] != [request.name for request in bound.spec.requests]:
-        asked, given = ", ".join(requests), ", ".join(one.name for one in bound.devices) or "none"
-        return f"its nodeSelector has the requests {asked}, but its devices are bound to {given}"
-    for one in bound.devices:
-        device, request = devices.get(one.device), requests[one.name]
+    for one in given:
+        device = devices.get(one.device)
         if device is None:
             return f'request "{one.name}" is bound to device {one.device}, which class {node_class.name} does not have'
-        if one.count != request.count:
-            return f'request "{one.name}" asks for {request.count} devices, but {one.count} are bound to it'
-        if matching.answer(request.selectors, device).outcome is not Outcome.MATCH:
-            return f'request "{one.name}" is bound to device {one.device}, which its selectors do not match'
-        assignment = DeviceAssignment(one.name, one.device, one.count)
-        if one != _resolved(assignment, device, request.selectors, node_class):
+        if outcomes.of(served, device) is not Outcome.MATCH:
+            away = outcomes.kept_away(served, device)
+            why = f"and {away}" if away and outcomes.answer(served.selectors, device).outcome is Outcome.MATCH else ""
+            why = why or "which its selectors do not match"
+            return f'request "{one.name}" is bound to device {one.device}, {why}'
+    wrong = _miscounted(served, given, node_class)
+    if wrong is not None:
+        return f'request "{request.name}" {wrong}'
+    for one in given:
+        assignment = DeviceAssignment(one.name, one.device, one.count, one.alternative)
+        right = _resolved(assignment, devices[one.device], served, node_class)
+        if one != right:
             return (
                 f'request "{one.name}" and class {node_class.name} describe device {one.device} differently '
-                f"({_differences(one, _resolved(assignment, device, request.selectors, node_class))})"
+                f"({_differences(one, right)})"
             )
+    return None
+
+
+def _miscounted(served: Request, given: tuple[ResolvedRequest, ...], node_class: NodeClass) -> str | None:
+    """Return the mistake in the kinds that serve a request or in the number of each, None if there is none."""
+    counts = {one.device: one.count for one in given}
+    if len(counts) < len(given) or len({(one.claim, one.device_class, one.resource_name) for one in given}) > 1:
+        return "names a device twice, or devices of several DeviceClasses"
+    kinds = {device.name: device for device in node_class.devices}
+    if served.mode is Mode.ALL:
+        group = kinds[given[0].device].device_class
+        alike = (kind for kind in kinds.values() if kind.claim is Claim.DRA and kind.device_class == group)
+        every = {kind.name: kind.count for kind in alike if outcomes.is_meant(served, kind)}
+        return None if counts == every else "asks for all devices that match, and others are bound to it"
+    if sum(counts.values()) != served.count:
+        return f"asks for {served.count} devices, but {sum(counts.values())} are bound to it"
+    if len(given) > 1 and not all(pins.tell_apart(served.selectors, kinds[name], node_class) for name in counts):
+        return "is bound to several kinds of device that no published value tells apart"
     return None
 
 
@@ -125,20 +163,20 @@ def runs_same(replica: Replica, workload: Workload) -> bool:
 
 def _bound(spec: RoleSpec, pool: str, picks: Iterable[DeviceAssignment], node_class: NodeClass) -> BoundRole:
     devices = {device.name: device for device in node_class.devices}
-    selectors = {request.name: request.selectors for request in spec.requests}
+    served = {(request.name, ""): request for request in spec.requests}
+    served |= {(request.name, one.name): one for request in spec.requests for one in request.alternatives}
     return BoundRole(
         spec=spec,
         pool=pool,
         devices=tuple(
-            _resolved(assignment, devices[assignment.device], selectors[assignment.request], node_class)
-            for assignment in picks
+            _resolved(one, devices[one.device], served[one.request, one.alternative], node_class) for one in picks
         ),
     )
 
 
-def _resolved(
-    assignment: DeviceAssignment, device: Device, selectors: tuple[str, ...], node_class: NodeClass
-) -> ResolvedRequest:
+def _resolved(assignment: DeviceAssignment, device: Device, served: Request, node_class: NodeClass) -> ResolvedRequest:
+    # All that match are wanted, and all are counted: nothing is to be kept off.
+    pinned = () if served.mode is Mode.ALL else pins.of(served.selectors, device, node_class)
     return ResolvedRequest(
         name=assignment.request,
         device=device.name,
@@ -147,71 +185,7 @@ def _resolved(
         count=assignment.count,
         device_class=device.device_class,
         resource_name=device.resource_name,
-        selectors=(*selectors, *_pins(selectors, device, node_class)),
+        selectors=(*served.selectors, *pinned),
         memory_bytes=memory.published(device),
+        alternative=assignment.alternative,
     )
-
-
-def _pins(selectors: tuple[str, ...], device: Device, node_class: NodeClass) -> tuple[str, ...]:
-    """Return the selectors that keep the claim on the device it is counted as.
-
-    The author's own are what several kinds of one DeviceClass satisfy (slices of any size, say), and a cluster would
-    take whichever it comes to first, while the ledger counts the chosen one. They come last, so that they are asked
-    only of devices the others let pass. Nothing where no published value tells the kinds apart.
-    """
-    if device.claim is not Claim.DRA:
-        return ()
-    left = matching.rivals(selectors, device, node_class)
-    found: list[str] = []
-    for differs_from, text in _marks(device):
-        rest = tuple(other for other in left if not differs_from(other))
-        if len(rest) < len(left):
-            found.append(text)
-            left = rest
-    return tuple(found)
-
-
-def _marks(device: Device) -> Iterator[tuple[Callable[[Device], bool], str]]:
-    """Yield what tells the device from others, as a test and in the words of a selector."""
-    for name, value in device.attributes:
-        if value.kind in (AttributeKind.STRING, AttributeKind.INT) and not name.startswith(f"{names.GROUP}/"):
-            # JSON's escapes are CEL's, but for characters that JSON parts in two; those stay as they are.
-            text = json.dumps(value.value, ensure_ascii=False)
-            yield _differs(_full(device, name), value), f"{_path('attributes', device, name)} == {text}"
-    for name, text in device.capacity:
-        yield (
-            _has_other(_full(device, name), text),
-            f'{_path("capacity", device, name)}.compareTo(quantity("{text}")) == 0',
-        )
-
-
-# Both ask for a value of the very name that the selector reads: where a device has none, reading it is an error, and an
-# error ends an allocation.
-
-
-def _differs(full_name: str, value: Attribute) -> Callable[[Device], bool]:
-    def differs(other: Device) -> bool:
-        has = {_full(other, name): found for name, found in other.attributes}.get(full_name)
-        return has is not None and has.kind is value.kind and has != value
-
-    return differs
-
-
-def _has_other(full_name: str, text: str) -> Callable[[Device], bool]:
-    amount = units.quantity(text)
-
-    def has_other(other: Device) -> bool:
-        has = {_full(other, name): found for name, found in other.capacity}.get(full_name)
-        return has is not None and units.quantity(has) != amount
-
-    return has_other
-
-
-def _full(device: Device, name: str) -> str:
-    """Return a name with its domain; one written without belongs to the driver's."""
-    return name if "/" in name else f"{device.driver}/{name}"
-
-
-def _path(field: str, device: Device, name: str) -> str:
-    domain, _, own = _full(device, name).rpartition("/")
-    return f'device.{field}["{domain}"]["{own}"]'

@@ -99,11 +99,12 @@ class Admission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceAssignment:
-    """One request of a pod bound to one device of the pool's class."""
+    """One request of a pod, or the alternative of it that is served, bound to one device of the pool's class."""
 
     request: str
     device: str
     count: int
+    alternative: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ the spec.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.devices.model import Claim, Constraint
+from modelplane.devices.model import Claim, DeviceToleration, Mode, Request
 from modelplane.render.backend import IsThere
 from modelplane.render.manifest import NOTHING, Manifest, Purpose
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest
@@ -22,6 +23,8 @@ Json: TypeAlias = Any
 # It tells the contents of one role of one replica apart, one after another; the rest of the name says whose they are.
 _CONTENT_DIGITS, _FORMER_DIGITS = 10, 5
 
+_NAME_MAX = 63
+"""Characters of the name of a request."""
 POD_CLAIM = "devices"
 """The name of the claim inside the pod."""
 
@@ -59,11 +62,14 @@ def of(
         for device in sorted(bound.devices, key=lambda device: device.resource_name)
         if device.claim is Claim.DEVICE_PLUGIN
     }
-    claimed = tuple(device for device in bound.devices if device.claim is Claim.DRA)
+    claimed = tuple(_named(bound))
     if not claimed:
         return PodDevices(None, limits)
-    spec: dict[str, Json] = {"requests": [_request(device) for device in claimed]}
-    constraints = _constraints(bound.spec.constraints, frozenset(device.name for device in claimed))
+    spec: dict[str, Json] = {"requests": [_request(name, device, bound.served(device)) for name, device in claimed]}
+    parts: dict[str, list[str]] = {}
+    for name, device in claimed:
+        parts.setdefault(device.name, []).append(name)
+    constraints = _constraints(bound, parts)
     if constraints:
         spec["constraints"] = constraints
     text, role = json.dumps(spec, sort_keys=True), str(bound.spec.role)
@@ -104,16 +110,55 @@ def _key(role: str, content: str) -> str:
     return f"claims-{role}-{content}"
 
 
-def _request(device: ResolvedRequest) -> dict[str, Json]:
-    exactly: dict[str, Json] = {
-        "deviceClassName": device.device_class,
-        "allocationMode": "ExactCount",
-        "count": device.count,
-    }
+def _named(bound: BoundRole) -> Iterator[tuple[str, ResolvedRequest]]:
+    """Yield what is claimed, with the name of each request in the claim.
+
+    One that several kinds of device serve is as many requests, each pinned to its kind; one that wants all devices is
+    one, whatever their kinds.
+    """
+    taken = {request.name for request in bound.spec.requests}
+    seen: set[str] = set()
+    for device in bound.devices:
+        if device.claim is not Claim.DRA:
+            continue
+        if device.name not in seen:
+            seen.add(device.name)
+            yield device.name, device
+        elif bound.served(device).mode is not Mode.ALL:
+            name = next(name for name in _further(device.name) if name not in taken)
+            taken.add(name)
+            yield name, device
+
+
+def _further(name: str) -> Iterator[str]:
+    for number in count(2):
+        end = f"-{number}"
+        yield f"{name[: _NAME_MAX - len(end)]}{end}"
+
+
+def _request(name: str, device: ResolvedRequest, served: Request) -> dict[str, Json]:
+    exactly: dict[str, Json] = {"deviceClassName": device.device_class, "allocationMode": str(served.mode)}
+    if served.mode is Mode.EXACT_COUNT:
+        exactly["count"] = device.count
     selectors = [{"cel": {"expression": text}} for text in device.selectors if not _is_ours(text)]
     if selectors:
         exactly["selectors"] = selectors
-    return {"name": device.name, "exactly": exactly}
+    if served.tolerations:
+        exactly["tolerations"] = [_toleration(one) for one in served.tolerations]
+    if served.capacity:
+        exactly["capacity"] = {"requests": dict(served.capacity)}
+    return {"name": name, "exactly": exactly}
+
+
+def _toleration(toleration: DeviceToleration) -> dict[str, Json]:
+    entry: dict[str, Json] = {"operator": "Equal" if toleration.is_equal else "Exists"}
+    if toleration.key:
+        entry["key"] = toleration.key
+    if toleration.value:
+        entry["value"] = toleration.value
+    if toleration.effect is not None:
+        entry["effect"] = str(toleration.effect)
+    return entry
 
 
 def _is_ours(text: str) -> bool:
@@ -125,14 +170,22 @@ def _is_ours(text: str) -> bool:
     return names.GROUP in text
 
 
-def _constraints(constraints: tuple[Constraint, ...], claimed: frozenset[str]) -> list[Json]:
-    """Return the constraints that hold between claimed devices; one over fewer than one of them says nothing."""
+def _constraints(bound: BoundRole, parts: Mapping[str, list[str]]) -> list[Json]:
+    """Return the constraints that hold between claimed devices; one over fewer than one of them says nothing.
+
+    `parts` are the requests of the claim by the author's request. What speaks of an alternative that is not served says
+    nothing either.
+    """
+    named = dict(parts)
+    for device in bound.devices:
+        if device.alternative and device.name in parts:
+            named[f"{device.name}/{device.alternative}"] = parts[device.name]
     kept: list[Json] = []
-    for constraint in constraints:
-        requests = [name for name in constraint.requests if name in claimed]
-        if constraint.match_attribute.startswith(f"{names.GROUP}/") or (constraint.requests and not requests):
+    for constraint in bound.spec.constraints:
+        requests = list(dict.fromkeys(part for name in constraint.requests for part in named.get(name, ())))
+        if constraint.attribute.startswith(f"{names.GROUP}/") or (constraint.requests and not requests):
             continue
-        entry: dict[str, Json] = {"matchAttribute": constraint.match_attribute}
+        entry: dict[str, Json] = {str(constraint.relation): constraint.attribute}
         if requests:
             entry["requests"] = requests
         kept.append(entry)

@@ -165,9 +165,10 @@ def complete(spec: dict[str, Json], container_name: str, member: Member) -> None
 
 
 def accelerators(bound: BoundRole) -> int:
-    """Return the number of engine devices of one pod: the count of the first request, at least that of the topology."""
-    first = bound.spec.requests[0].count if bound.spec.requests else 0
-    return max(first, bound.spec.topology.devices_per_node)
+    """Return the number of engine devices of one pod: those of the first request, at least those of the topology."""
+    first = bound.spec.requests[0].name if bound.spec.requests else ""
+    given = sum(device.count for device in bound.devices if device.name == first)
+    return max(given, bound.spec.topology.devices_per_node)
 
 
 def start_budget_seconds(bound: BoundRole) -> int:

@@ -82,9 +82,10 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRequest:
-    """A device request, bound to a device of the pool's class.
+    """A device request, bound to a device of the pool's class, or a part of it if several kinds serve it.
 
-    `memory_bytes` is the published memory of the device, None if it publishes none.
+    `alternative` is the name of the alternative that serves it, empty if it has none. `memory_bytes` is the published
+    memory of the device, None if it publishes none.
     """
 
     name: str
@@ -96,6 +97,7 @@ class ResolvedRequest:
     resource_name: str = ""
     selectors: tuple[str, ...] = ()
     memory_bytes: int | None = None
+    alternative: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,11 @@ class BoundRole:
     spec: RoleSpec
     pool: str
     devices: tuple[ResolvedRequest, ...]
+
+    def served(self, bound: ResolvedRequest) -> Request:
+        """Return the request, or the alternative of it, that a bound device serves."""
+        request = next(one for one in self.spec.requests if one.name == bound.name)
+        return next((one for one in request.alternatives if one.name == bound.alternative), request)
 
 
 @dataclass(frozen=True, slots=True)

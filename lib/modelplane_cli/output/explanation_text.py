@@ -75,6 +75,7 @@ def _standing(standing: Standing) -> Iterator[str]:
     yield f"  {placed.name} is on {placed.cluster}/{pools}, {said[placed.admission]}"
     if placed.note:
         yield f"    {placed.note}"
+    yield from (f"    {line}" for line in standing.alternatives)
     verdict = standing.fits
     if verdict is None:
         yield f"    cluster {placed.cluster} is not among the clusters it could be placed on today; what runs is kept"

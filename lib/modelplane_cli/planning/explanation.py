@@ -183,4 +183,5 @@ def _encode_standing(one: Standing, arguments: str) -> dict[str, Json]:
             {"cluster": verdict.cluster, "reason": str(verdict.reason), "detail": verdict.detail}
             for verdict in one.others
         ],
+        **({"alternatives": list(one.alternatives)} if one.alternatives else {}),
     }

@@ -50,7 +50,7 @@ class Case:
                     for r, name in zip(self.requests, chosen, strict=True)
                 ],
                 "constraints": [
-                    {"matchAttribute": one.match_attribute, "requests": list(one.requests)} for one in self.constraints
+                    {"matchAttribute": one.attribute, "requests": list(one.requests)} for one in self.constraints
                 ],
             }
 

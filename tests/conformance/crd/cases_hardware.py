@@ -65,6 +65,16 @@ CLASS: tuple[Case, ...] = (
         "every entry of sharedCounters must be named by some devices[].consumesCounters",
     ),
     Case(
+        "class-tainted-synthetic",
+        "InferenceClass",
+        (
+            ((*_DEVICE, "taints"), [{"key": "example.com/sick", "effect": "NoSchedule"}]),
+            ((*_DEVICE, "claim"), "Synthetic"),
+        ),
+        dotted(_DEVICE),
+        'taints goes with "claim: DRA" only',
+    ),
+    Case(
         "class-parted-synthetic",
         "InferenceClass",
         ((_SETS, [_SET]), (_TAKES, [_PART]), ((*_DEVICE, "claim"), "Synthetic")),

@@ -218,9 +218,10 @@ def _sets(node_class: NodeClass) -> Iterator[Counters]:
 
 
 def _offers(device: Device, node_class: NodeClass) -> Iterator[Offer]:
-    kind = replace(device, name="", count=1, draws=())
+    kind = replace(device, name="", count=1, draws=(), taints=())
+    taints = tuple(Taint(one.key, str(one.effect), one.value) for one in device.taints)
     if not device.draws:
-        yield from (Offer(f"{device.name}-{number}", kind) for number in range(device.count))
+        yield from (Offer(f"{device.name}-{number}", kind, taints=taints) for number in range(device.count))
         return
     sets = {one.name: one for one in node_class.counter_sets}
     for unit in range(sets[device.draws[0].counter_set].count):
@@ -230,7 +231,7 @@ def _offers(device: Device, node_class: NodeClass) -> Iterator[Offer]:
                 for draw, whole in zip(device.draws, chosen, strict=True)
             )
             for alike in range(device.draws[0].alike):
-                yield Offer(f"{device.name}-{unit}-{place}-{alike}", kind, draws=draws)
+                yield Offer(f"{device.name}-{unit}-{place}-{alike}", kind, draws=draws, taints=taints)
 
 
 def _drawn(draw: Draw, whole: tuple[str, ...], unit: int, counter_set: CounterSet) -> Counters:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from modelplane.api import inference_class, intent, workload
+from modelplane.api import device_requests, inference_class, intent, workload
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from tests.support import hostile
@@ -24,7 +24,7 @@ BOUNDS = [
     ("modeldeployments", "replicas", intent.REPLICAS_MAX),
     ("modeldeployments", "placement.maxReplicasPerCluster", intent.REPLICAS_MAX),
     ("modeldeployments", "placement.spread.[].maxSkew", intent.REPLICAS_MAX),
-    ("modeldeployments", "nodeSelector.devices.[].count", workload.DEVICES_MAX),
+    ("modeldeployments", "nodeSelector.devices.[].count", device_requests.DEVICES_MAX),
     ("modeldeployments", "workers.count", workload.WORKERS_MAX),
     ("modeldeployments", "workers.topology.tensor", workload.TENSOR_MAX),
     ("modeldeployments", "workers.topology.pipeline", workload.PIPELINE_MAX),

@@ -215,10 +215,10 @@ def test_a_selector_that_does_not_compile_is_the_authors_fault() -> None:
 
 
 def test_a_device_is_asked_once_whatever_pool_it_is_in() -> None:
-    CACHES["modelplane.devices.matching.answer"].cache_clear()
+    CACHES["modelplane.devices.outcomes.answer"].cache_clear()
     for name in ("one", "two", "three"):
         matching.match(node_class(gpu(8, "1234Mi"), name=name), (Request("gpu", 1, (WANTS_140,)),))
-    assert CACHES["modelplane.devices.matching.answer"].cache_info().misses == 1
+    assert CACHES["modelplane.devices.outcomes.answer"].cache_info().misses == 1
 
 
 NEAR = [

@@ -210,7 +210,8 @@ def _selector(board: Board, verdict: ClusterVerdict, fleet: Board) -> Change | N
             continue
         number = board.table.number(pool.node_class)
         miss = board.table.matches(number)[index].miss
-        request = next((r for r in role.requests if miss is not None and r.name == miss.request), None)
+        unmatched = miss is not None and miss.kind is not MissKind.KEPT_AWAY
+        request = next((r for r in role.requests if miss is not None and unmatched and r.name == miss.request), None)
         near = misses.near_device(board, number, request) if request is not None else None
         if request is not None and near is not None:
             found.append((near[1].distance, pool.name, request, near))
@@ -312,7 +313,7 @@ def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
             continue
         miss = board.table.matches(board.table.number(pool.node_class))[index].miss
         request = next((r for r in role.requests if miss is not None and r.name == miss.request), None)
-        if miss is None or miss.kind is not MissKind.TOO_FEW or request is None:
+        if miss is None or miss.kind is not MissKind.TOO_FEW or request is None or request.alternatives:
             continue
         for device in pool.node_class.devices:
             # Of parts of physical devices nobody writes how many there are.

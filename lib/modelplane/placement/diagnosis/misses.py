@@ -95,7 +95,7 @@ def _unserved(board: Board, number: int) -> Iterator[Request]:
     for match, role in zip(board.table.matches(number), board.table.demand.roles, strict=True):
         miss = match.miss
         if miss is not None and miss.kind is MissKind.NO_MATCH:
-            yield from (request for request in role.requests if request.name == miss.request)
+            yield from (one for request in role.requests if request.name == miss.request for one in request.each())
 
 
 def near_device(board: Board, number: int, request: Request) -> tuple[str, Near] | None:

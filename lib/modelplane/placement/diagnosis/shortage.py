@@ -19,6 +19,7 @@ SOME_ARRANGEMENTS = "fit only some arrangements"
 _MISS_REASONS = {
     MissKind.SELECTOR_ERROR: Reason.SELECTOR_ERROR,
     MissKind.NO_MATCH: Reason.NO_MATCHING_DEVICE,
+    MissKind.KEPT_AWAY: Reason.NO_MATCHING_DEVICE,
     MissKind.TOO_FEW: Reason.INSUFFICIENT_DEVICES,
     MissKind.UNDECIDED: Reason.INSUFFICIENT_DEVICES,
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from modelplane import names
 from modelplane.placement.decision import Closest, ClusterVerdict, PlacedReplica, Plan
-from modelplane.placement.diagnosis import counterfactual, relocation, shortfall
+from modelplane.placement.diagnosis import alternatives, counterfactual, relocation, shortfall
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import preference, scheduler
@@ -31,12 +31,16 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The reasons for the cluster of one replica. `fits` is None when that cluster no longer exists."""
+    """The reasons for the cluster of one replica. `fits` is None when that cluster no longer exists.
+
+    `alternatives` are lines that name the alternatives that serve it, and why no preferred alternative does.
+    """
 
     replica: PlacedReplica
     fits: ClusterVerdict | None
     rivals: tuple[Rival, ...]
     others: tuple[ClusterVerdict, ...]
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def _standing(board: Board, placed: PlacedReplica, verdicts: tuple[ClusterVerdic
     fitting = [verdict.cluster for verdict in verdicts if verdict.fits]
     rivals = tuple(_rivals(board, placed.cluster, fitting)) if own is not None and own.fits else ()
     others = tuple(verdict for verdict in verdicts if not verdict.fits and verdict.cluster != placed.cluster)
-    return Standing(placed, own, rivals, others)
+    return Standing(placed, own, rivals, others, alternatives.told(board, placed))
 
 
 def _rivals(board: Board, own: str, fitting: list[str]) -> Iterator[Rival]:

@@ -34,11 +34,13 @@ FREE: Price = (0, Decimal(0))
 class Goodness(NamedTuple):
     """The score of an assignment; a lower one is better.
 
-    `price` is the price of the nodes that become used. `memory` is the memory of the devices taken, as their drivers
-    publish it, so that the least capable device is preferred. `devices_opened` counts the devices on nodes that become
-    used, so that a small pod does not occupy the only large node. `devices_left` counts the free devices of the pools.
+    `rank` is the sum of the positions of the alternatives that serve the requests. `price` is the price of the nodes
+    that become used. `memory` is the memory of the devices taken, as their drivers publish it, so that the least
+    capable device is preferred. `devices_opened` counts the devices on nodes that become used, so that a small pod does
+    not occupy the only large node. `devices_left` counts the free devices of the pools.
     """
 
+    rank: int
     price: Price
     memory: int
     devices_opened: int
@@ -207,7 +209,12 @@ class Table:
         role = self._demand.roles[index]
         what = self.dimensions(number, accounting)
         found = tuple(
-            _RolePod(what, role, shape_of(role, option), self._price(number), self._taken(number, index, option))
+            _RolePod(
+                what,
+                role,
+                shape_of(role, option),
+                (self._price(number), self._taken(number, index, option), option.rank),
+            )
             for option in self._matches[number][index].options
         )
         self._role_pods[number, index, accounting] = found
@@ -280,7 +287,7 @@ class Table:
     def _goodness(
         self, pools: tuple[tuple[int, Ledger], ...], chosen: tuple[RoleAssignment, ...], after: tuple[Ledger, ...]
     ) -> Goodness:
-        unknown, amount, opened, devices, left, taken = 0, Decimal(0), 0, 0, 0, 0
+        unknown, amount, opened, devices, left, taken, rank = 0, Decimal(0), 0, 0, 0, 0, 0
         for index in sorted({assigned.pool for assigned in chosen}) if len(chosen) > 1 else (chosen[0].pool,):
             number, before = pools[index]
             after_it = after[index]
@@ -294,7 +301,8 @@ class Table:
                 devices += more * self._devices_on(before.dimensions)
         for position, assigned in enumerate(chosen):
             taken += self._taken(pools[assigned.pool][0], position, assigned.option)
-        return Goodness((unknown, amount if not unknown else Decimal(0)), taken, devices, opened, left)
+            rank += assigned.option.rank
+        return Goodness(rank, (unknown, amount if not unknown else Decimal(0)), taken, devices, opened, left)
 
     def _devices_on(self, what: Dimensions) -> int:
         """Return the devices of all kinds on one node; they come first among the dimensions."""
@@ -320,6 +328,7 @@ def _together(bounds: Sequence[Goodness]) -> Goodness:
         # One role's price may be unknown and the other's not: the sum is unknown, which is not below any known one.
         dearest = FREE
     return Goodness(
+        sum([bound.rank for bound in bounds]),
         dearest,
         sum([bound.memory for bound in bounds]),
         max([bound.devices_opened for bound in bounds]),
@@ -333,14 +342,15 @@ class _RolePod:
 
     __slots__ = ("_alone", "_beside", "_shared", "_vector", "_what")
 
-    def __init__(self, what: Dimensions, role: RoleDemand, shape: PodShape, price: Price, memory_bytes: int) -> None:
+    def __init__(self, what: Dimensions, role: RoleDemand, shape: PodShape, worth: tuple[Price, int, int]) -> None:
+        price, memory_bytes, rank = worth
         self._what = what
         self._vector = what.charge(shape)
         self._beside: dict[PodShape, bool] = {}
         nodes = load.fewest_nodes(what.capacity, load.gang(self._vector, role.pods, role.nodes_per_worker))
         cost = (price[0], price[1] * nodes)
-        self._alone = Goodness(cost, memory_bytes, nodes * sum(what.node[: len(what.devices)]), nodes, NO_LEFT)
-        self._shared = Goodness(FREE, memory_bytes, 0, 0, NO_LEFT)
+        self._alone = Goodness(rank, cost, memory_bytes, nodes * sum(what.node[: len(what.devices)]), nodes, NO_LEFT)
+        self._shared = Goodness(rank, FREE, memory_bytes, 0, 0, NO_LEFT)
 
     def bound(self, pool: Pool) -> Goodness:
         """Return a lower bound on the score of every assignment of the role to the pool."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
 from modelplane import names
+from modelplane.devices.model import Mode, Request
 from modelplane.placement.capacity import ledger
 from modelplane.placement.capacity.ledger import Ledger, Trial
 from modelplane.placement.decision import Admission, Reason
@@ -34,8 +35,11 @@ from modelplane.placement.snapshot import (
 Domain: TypeAlias = tuple[str, ...]
 """The values of the spread constraints' labels on a cluster."""
 
-NOTHING_KNOWN = Goodness(assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
+NOTHING_KNOWN = Goodness(0, assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
 """A lower bound on the score of an unknown assignment."""
+
+_NODE_MAX = 1 << 16
+"""More devices than any node has."""
 
 
 class PoolEstimate(NamedTuple):
@@ -48,6 +52,11 @@ class PoolEstimate(NamedTuple):
     trials: tuple[tuple[Trial, ...], ...]
     roles: frozenset[int]
     free: int
+
+
+def _most(request: Request) -> int:
+    """Return the most devices that the request takes of a node."""
+    return max(_NODE_MAX if one.mode is Mode.ALL else one.count for one in request.each())
 
 
 class Board:
@@ -81,7 +90,7 @@ class Board:
         self._estimates_on: dict[str, list[PoolEstimate]] = {}
         self._most_free: dict[str, int] = {}
         self._roles = frozenset(range(len(demand.roles)))
-        self._wanted = sum(role.pods * sum(request.count for request in role.requests) for role in demand.roles)
+        self._wanted = sum(role.pods * sum(_most(request) for request in role.requests) for role in demand.roles)
         self._barred: dict[str, Refusal | None] = {}
         self._over_committed: dict[tuple[str, str], bool] = {}
 

@@ -36,6 +36,10 @@ def _taints(_intent: Intent, theirs: int, ours: int) -> str:
     return f"it has {theirs} untolerated PreferNoSchedule taints against {ours}"
 
 
+def _rank(_intent: Intent, theirs: int, ours: int) -> str:
+    return f"its alternatives are {theirs} places behind the most wanted against {ours}"
+
+
 def _price(_intent: Intent, theirs: Price, ours: Price) -> str:
     def told(price: Price) -> str:
         return "unknown" if price[0] else str(price[1])
@@ -80,6 +84,7 @@ class Preference(NamedTuple):
     own_replicas: Annotated[int, _own]
     cache_absent: Annotated[bool, _cache]
     disliked_taints: Annotated[int, _taints]
+    rank: Annotated[int, _rank]
     price: Annotated[Price, _price]
     memory: Annotated[int, _memory]
     devices_opened: Annotated[int, _devices_opened]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from modelplane import names
+from modelplane.devices import locality
 from modelplane.placement.decision import Admission
 from modelplane.placement.scheduling import filters
 from modelplane.placement.scheduling.board import Board
@@ -143,6 +144,9 @@ def _migration(board: Board, replica: CurrentReplica) -> Migration | None:
     gone = sorted({holding.pool for holding in replica.holdings} - pools)
     if gone:
         return Migration(replica, Cause.POOL_GONE, f"cluster {cluster.name} no longer has pool {', '.join(gone)}")
+    evicted = _evicted(board, replica)
+    if evicted is not None:
+        return Migration(replica, Cause.DRAINED, evicted)
     # The objects of another technology could meet those that run, so they get a replica of another name.
     if replica.backend and replica.backend not in board.intent.backends:
         wanted = ", ".join(board.intent.backends) or "none"
@@ -159,6 +163,21 @@ def _for_room(board: Board, replica: CurrentReplica, leaving: set[str | None]) -
     if not board.intent.rebalance or not (is_asked or replica.name in leaving):
         return None
     return Migration(replica, Cause.MAKES_ROOM, f"cluster {replica.cluster} asks it to leave, so that another fits")
+
+
+def _evicted(board: Board, replica: CurrentReplica) -> str | None:
+    """Return the taint of its devices that ends the replica's pods, None where none does."""
+    requests = {role.role: role.requests for role in board.table.demand.roles}
+    pools = {pool.name: pool.node_class for pool in board.clusters[replica.cluster].pools}
+    for holding in replica.holdings:
+        node_class = pools.get(holding.pool)
+        if node_class is None or not any(device.taints for device in node_class.devices):
+            continue
+        held = (name for name, _ in holding.shape.devices)
+        found = locality.evicting(node_class, held, requests.get(holding.role, ()))
+        if found is not None:
+            return f"device {found[0]} of pool {holding.pool} has the taint {found[1]}"
+    return None
 
 
 def _pair(retained: RetentionPlan) -> None:

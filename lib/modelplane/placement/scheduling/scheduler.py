@@ -397,7 +397,9 @@ def _fresh_names(deployment: str, current: Current) -> Iterator[str]:
 
 
 def _picks(assigned: RoleAssignment) -> tuple[DeviceAssignment, ...]:
-    return tuple(DeviceAssignment(pick.request, pick.device, pick.count) for pick in assigned.option.picks)
+    return tuple(
+        DeviceAssignment(pick.request, pick.device, pick.count, pick.alternative) for pick in assigned.option.picks
+    )
 
 
 def _urgency(migration: Migration) -> tuple[int, bool, tuple[str, int, str]]:

@@ -1,0 +1,44 @@
+"""The class of a pool as its cluster changes it: with taints of its DeviceTaintRules, and its Kubernetes version.
+
+Source: resource.k8s.io DeviceTaintRule of Kubernetes 1.36. Known divergence: a rule that selects a single device or the
+devices of a single node is none of the pool, whose nodes are alike; only rules about a driver's devices are known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeAlias
+
+from kubecel import caches
+from modelplane.devices.model import Claim, Device, DeviceTaint, DeviceTaintEffect, NodeClass, Request
+
+Rules: TypeAlias = tuple[tuple[str, DeviceTaint], ...]
+"""Taints, each with the driver of the devices that have it; empty is every driver."""
+
+
+@caches.kept(1024)
+def on_cluster(node_class: NodeClass, rules: Rules, minor: int) -> NodeClass:
+    """Return the class on a cluster with these rules and version, the same object for the same arguments."""
+    devices = tuple(_tainted(device, rules) for device in node_class.devices)
+    return replace(node_class, devices=devices, kubernetes_minor=minor)
+
+
+def _tainted(device: Device, rules: Rules) -> Device:
+    more = tuple(taint for driver, taint in rules if driver in ("", device.driver) and taint not in device.taints)
+    return replace(device, taints=(*device.taints, *more)) if more and device.claim is Claim.DRA else device
+
+
+def evicting(
+    node_class: NodeClass, held: Iterable[str], requests: tuple[Request, ...]
+) -> tuple[str, DeviceTaint] | None:
+    """Return the first held device with a taint that ends pods none of whose requests tolerates it, and the taint."""
+    names = frozenset(held)
+    tolerations = [one for request in requests for each in request.each() for one in each.tolerations]
+    for device in node_class.devices:
+        for taint in device.taints:
+            if taint.effect is not DeviceTaintEffect.NO_EXECUTE or device.name not in names:
+                continue
+            if not any(toleration.covers(taint) for toleration in tolerations):
+                return device.name, taint
+    return None
