@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from typing import NamedTuple
 
 from modelplane import names, units
 from modelplane.devices import outcomes
@@ -29,16 +31,22 @@ def tell_apart(selectors: tuple[str, ...], device: Device, node_class: NodeClass
 def _found(
     selectors: tuple[str, ...], device: Device, node_class: NodeClass
 ) -> tuple[tuple[str, ...], tuple[Device, ...]]:
-    """Return the pins, and the rivals that they leave."""
+    """Return the pins, and the rivals that they leave.
+
+    Values that all rivals have come first: such a pin reads as an author would write it. A value that some rival lacks
+    is asked for only where it takes one, and guarded.
+    """
     if device.claim is not Claim.DRA:
         return (), ()
     left = rivals(selectors, device, node_class)
     found: list[str] = []
-    for differs_from, text in _marks(device):
-        rest = tuple(other for other in left if not differs_from(other))
-        if len(rest) < len(left):
-            found.append(text)
-            left = rest
+    marks = tuple(_marks(device)) if left else ()
+    for may_guard in (False, True):
+        for mark in marks:
+            is_safe = all(mark.sees(other) is not Sight.ERROR for other in left)
+            if (is_safe or may_guard) and any(mark.sees(other) is Sight.DIFFERS for other in left):
+                found.append(mark.plain if is_safe else mark.guarded)
+                left = tuple(other for other in left if mark.sees(other) is Sight.ALIKE)
     return tuple(found), left
 
 
@@ -53,40 +61,61 @@ def rivals(selectors: tuple[str, ...], device: Device, node_class: NodeClass) ->
     )
 
 
-def _marks(device: Device) -> Iterator[tuple[Callable[[Device], bool], str]]:
-    """Yield what tells the device from others, as a test and in the words of a selector."""
+class Sight(Enum):
+    """The answer of a mark about another device."""
+
+    ALIKE = auto()
+    DIFFERS = auto()
+    ERROR = auto()
+    """Reading the value there is a CEL error, and an error ends an allocation."""
+
+
+class Mark(NamedTuple):
+    """A value that tells a device from others, in the words of a selector.
+
+    `guarded` is the same as `plain`, and false where `plain` is an error.
+    """
+
+    sees: Callable[[Device], Sight]
+    plain: str
+    guarded: str
+
+
+def _marks(device: Device) -> Iterator[Mark]:
+    """Yield the values that may tell the device from others."""
     for name, value in device.attributes:
         if value.kind in (AttributeKind.STRING, AttributeKind.INT) and not name.startswith(f"{names.GROUP}/"):
             # JSON's escapes are CEL's, but for characters that JSON parts in two; those stay as they are.
             text = json.dumps(value.value, ensure_ascii=False)
-            yield _differs(_full(device, name), value), f"{_path('attributes', device, name)} == {text}"
+            has, read = _paths("attributes", device, name)
+            # A version on the left of == is an error, on the right it is merely another value.
+            yield Mark(_value(_full(device, name), value), f"{read} == {text}", f"{has} && {text} == {read}")
     for name, text in device.capacity:
-        yield (
-            _has_other(_full(device, name), text),
-            f'{_path("capacity", device, name)}.compareTo(quantity("{text}")) == 0',
-        )
+        has, read = _paths("capacity", device, name)
+        plain = f'{read}.compareTo(quantity("{text}")) == 0'
+        yield Mark(_amount(_full(device, name), text), plain, f"{has} && {plain}")
 
 
-# Both ask for a value of the very name that the selector reads: where a device has none, reading it is an error, and an
-# error ends an allocation.
-
-
-def _differs(full_name: str, value: Attribute) -> Callable[[Device], bool]:
-    def differs(other: Device) -> bool:
+def _value(full_name: str, value: Attribute) -> Callable[[Device], Sight]:
+    def sees(other: Device) -> Sight:
         has = {_full(other, name): found for name, found in other.attributes}.get(full_name)
-        return has is not None and has.kind is value.kind and has != value
+        if has is None or has.kind is AttributeKind.VERSION:
+            return Sight.ERROR
+        return Sight.DIFFERS if has.kind is value.kind and has != value else Sight.ALIKE
 
-    return differs
+    return sees
 
 
-def _has_other(full_name: str, text: str) -> Callable[[Device], bool]:
+def _amount(full_name: str, text: str) -> Callable[[Device], Sight]:
     amount = units.quantity(text)
 
-    def has_other(other: Device) -> bool:
+    def sees(other: Device) -> Sight:
         has = {_full(other, name): found for name, found in other.capacity}.get(full_name)
-        return has is not None and units.quantity(has) != amount
+        if has is None:
+            return Sight.ERROR
+        return Sight.DIFFERS if units.quantity(has) != amount else Sight.ALIKE
 
-    return has_other
+    return sees
 
 
 def _full(device: Device, name: str) -> str:
@@ -94,6 +123,8 @@ def _full(device: Device, name: str) -> str:
     return name if "/" in name else f"{device.driver}/{name}"
 
 
-def _path(field: str, device: Device, name: str) -> str:
+def _paths(field: str, device: Device, name: str) -> tuple[str, str]:
+    """Return the selectors that ask for a published name, and that read it."""
     domain, _, own = _full(device, name).rpartition("/")
-    return f'device.{field}["{domain}"]["{own}"]'
+    published = f'device.{field}["{domain}"]'
+    return f'"{own}" in {published}', f'{published}["{own}"]'

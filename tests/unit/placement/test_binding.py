@@ -120,6 +120,32 @@ def test_a_pin_reads_only_what_every_rival_has() -> None:
     assert pins(shared, "a") == ('device.attributes["example.com"]["model"] == "a"',)
 
 
+def test_a_pin_that_tells_two_kinds_apart_is_no_error_on_a_third() -> None:
+    """A third kind of the DeviceClass lacks what the other two differ in, or has a version there."""
+    two = (device("a", model="big"), device("b", model="small"))
+    version = replace(device("c"), attributes=(("model", Attribute(AttributeKind.VERSION, "1.0.0")),))
+    read = f'device.attributes["{DRIVER}"]["model"]'
+    for third in (device("c"), version):
+        assert pins((*two, third), "a") == (f'"model" in device.attributes["{DRIVER}"] && "big" == {read}',)
+    mib = tuple(
+        replace(one, capacity=(("memory", "40Gi"), ("slices", number))) for one, number in zip(two, "12", strict=True)
+    )
+    alike = tuple(replace(one, attributes=()) for one in mib)
+    has, reads = (f'device.capacity["{DRIVER}"]', f'device.capacity["{DRIVER}"]["slices"]')
+    want = f'"slices" in {has} && {reads}.compareTo(quantity("1")) == 0'
+    assert pins((*alike, device("c")), "a") == (want,)
+
+
+def test_a_pin_that_every_rival_can_be_asked_goes_first() -> None:
+    kinds = (
+        device("a", model="big", slot="one"),
+        device("b", model="small", slot="one"),
+        device("c", slot="two"),
+    )
+    of_all = f'device.attributes["{DRIVER}"]["slot"] == "one"'
+    assert pins(kinds, "a") == (of_all, f'device.attributes["{DRIVER}"]["model"] == "big"'), "the third is out by then"
+
+
 @pytest.mark.parametrize(
     ("name", "other"),
     [pytest.param("memory", f"{DRIVER}/memory", id="plain"), pytest.param(f"{DRIVER}/memory", "memory", id="full")],
