@@ -31,7 +31,8 @@ from kubecel import rules
 from kubecel.caches import CACHES, Answers
 from kubecel.errors import KubecelError
 from modelplane import placement
-from modelplane.api import catalogue, replica
+from modelplane.api import catalogue, inference_cluster, replica
+from modelplane.api.fields import Field
 from modelplane.devices import selector
 from modelplane.devices.hints import advice
 from modelplane.devices.partitions import Undecided
@@ -74,9 +75,10 @@ ROWS = {
     "modelplane.devices.hints.advice._tree": "selectors",
     "modelplane.devices.hints.advice.of_names": "selectors",
     "modelplane.devices.hints.advice.told": "selectors",
-    "modelplane.devices.matching.answer": "placement",
+    "modelplane.devices.locality.on_cluster": "tainted",
     "modelplane.devices.matching.match": "placement",
     "modelplane.devices.nearness.nearest": "placement",
+    "modelplane.devices.outcomes.answer": "placement",
     "modelplane.devices.partitions._holds": "slices",
     "modelplane.devices.partitions._in_the_way": "slices",
     "modelplane.devices.partitions._loads": "slices",
@@ -105,6 +107,15 @@ PATTERNS = (
 SLICED = Intent("bench", "slices", 1)
 SERVICE = routing.model_service()
 REPLICA = replica.encode(build.replica(build.role(workers=2)))
+TAINT = {"driver": fleets.GPU, "key": "example.com/reserved", "effect": "NoSchedule"}
+TAINTED = Field(
+    {
+        "nodePools": [
+            {"name": one.name, "className": one.name, "nodeCount": 1, "deviceTaints": [TAINT]}
+            for one in fleets.classes(6)
+        ]
+    }
+)
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -138,7 +149,8 @@ def works() -> dict[str, Work]:
     mixed, demand, intent = fleets.mixed(12), fleets.demand(), Intent("bench", "bench", 4)
     texts = [*fleets.SELECTORS, f'device.capacity["{fleets.GPU}"].memory.compareTo(quantity("75Gi")) >= 0']
     misspelt = [text.replace("memory", "memroy") for text in texts] + ['device.attributes["x"].a.matches("^a[0-9]+$")']
-    devices = [device for one in fleets.classes(6) for device in one.devices]
+    known = {one.name: one for one in fleets.classes(6)}
+    devices = [device for one in known.values() for device in one.devices]
     store, target = documents.of(fleets.mixed(8)), documents.deployment(3)
     messages = _messages(store)
 
@@ -170,6 +182,7 @@ def works() -> dict[str, Work]:
             catalogue.structural_kind(kind).judged(SERVICE) for kind in ("ModelService", "ModelEndpoint") * 2
         ],
         "replicas": lambda: [replicas.asked(copy.deepcopy(REPLICA)) for _ in range(100)],
+        "tainted": lambda: [inference_cluster.decode_pools(TAINTED, known, {}) for _ in range(100)],
         "rules": lambda: [rules.compile(f"self.size >= {number % 50}") for number in range(100)],
         "slices": _slices,
         "requests": lambda: [wire.decode(fnv1.RunFunctionRequest.FromString(text)) for text in messages],
