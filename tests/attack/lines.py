@@ -51,5 +51,7 @@ LINES: Final = (
     Line("low", "a pool listed twice; sharedCounters.count past its definition", naming.twice_and_huge),
     Line("command", "a file of 10 MB; a FIFO in a folder", costs.files, is_slow=True),
     Line("beyond", "two attackers at once, with the ledger wiped", thefts.two_at_once),
+    Line("beyond", "the backend Native: labels, replicas by hand, 50 pods, silence", thefts.native),
+    Line("beyond", "a replica by hand, for which others are to make room", thefts.made_room_for_nobody),
 )
 """The lines in the order of the table that they come from; `beyond` is what nobody had made then."""

@@ -226,5 +226,59 @@ def two_at_once(play: Play) -> str:
     return "what was admitted runs, nothing else does"
 
 
+def native(play: Play) -> str:
+    """The backend Native: labels off, replicas by hand, an Object of 50 pods, and silence about its pods."""
+    plane = play.settled(
+        *(of.node_class(), of.cluster(backends=["Native"]), of.gateway(), of.deployment(), of.service()),
+        of.deployment("second", replicas=1),
+    )
+    must(any(key[0] == "Deployment" for key in plane.remote[of.place()]), "nothing of the backend Native runs")
+    (wrapped,) = (
+        one
+        for one in plane.of_kind("Object")
+        if one["spec"]["forProvider"]["manifest"]["kind"] == "Deployment"
+        and one["metadata"]["name"].startswith("first-0")
+    )
+
+    def forged(made: Plane) -> None:
+        made.create(of.copied(made.get("ModelReplica", TEAM, "first-0"), "forged", is_owned=True))
+
+    def silent(made: Plane) -> None:
+        made.is_silent = lambda manifest: manifest["kind"] in ("Deployment", "HTTPRoute")
+
+    def pods(one: Json) -> None:
+        one["spec"]["forProvider"]["manifest"]["spec"]["replicas"] = 50
+
+    unlabelled = _edit("first-0", lambda one: one["metadata"]["labels"].pop(LABEL))
+    for ended in each(plane, [unlabelled, forged, silent]):
+        must(not runs(ended, "forged") and not runs(ended, "second-0"), "somebody else has the devices")
+    for ended in after(plane, lambda made: made.edit(*identity(wrapped), pods), keep=False):
+        there = ended.get(*identity(wrapped))["spec"]["forProvider"]
+        must(there == wrapped["spec"]["forProvider"], "the Object stays edited")
+    return "what was admitted runs, nothing else does"
+
+
+def made_room_for_nobody(play: Play) -> str:
+    """Replicas may move to make room: one by hand, or one that was never admitted and is edited, makes none move."""
+    allowed = {"rebalance": "Allowed"}
+    plane = play.settled(
+        *(of.node_class(), of.cluster(nodes=1), of.cluster("west", nodes=1), of.gateway()),
+        *(of.deployment(gpus=4, placement=allowed), of.service()),
+    )
+
+    def forged(*, is_owned: bool) -> Theft:
+        def theft(made: Plane) -> None:
+            for name in ("first-0", "first-1"):
+                one = of.copied(made.get("ModelReplica", TEAM, name), f"forged-{name}", is_owned=is_owned, priority=900)
+                one["spec"]["devices"][0]["count"] = 8
+                made.create(one)
+
+        return theft
+
+    for ended in each(plane, [forged(is_owned=True), forged(is_owned=False)]):
+        must(not runs(ended, "forged-first-0") and not runs(ended, "forged-first-0", "west"), "the forged one runs")
+    return "nobody moves for a replica that no deployment controls"
+
+
 def _edit(name: str, change: Any) -> Theft:
     return lambda plane: plane.edit("ModelReplica", TEAM, name, change)

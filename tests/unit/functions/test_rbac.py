@@ -215,3 +215,16 @@ def test_a_workload_cluster_grants_what_is_done_there_and_nothing_more() -> None
     roles = permissions.of_kind(found, "ClusterRole")
     assert list(roles) == [bound["roleRef"]["name"]]
     assert permissions.allowed(roles.values()) == remote()
+
+
+def test_a_policy_of_workload_clusters_judges_every_kind_that_their_role_may_write() -> None:
+    shipped = permissions.documents(permissions.WORKLOAD)
+    written = {
+        key for key, verbs in permissions.allowed(permissions.of_kind(shipped, "ClusterRole").values()).items()
+        if verbs & WRITE
+    }  # fmt: skip
+    policies = permissions.of_kind(shipped, "ValidatingAdmissionPolicy")
+    judged = {(group, one): how for policy in policies.values() for group, one, how in permissions.matched(policy)}
+    assert written == judged.keys()
+    for key, operations in judged.items():
+        assert operations >= {"CREATE", "UPDATE"} | ({"DELETE"} if key != ("", "namespaces") else set())
