@@ -52,11 +52,12 @@ def _beside(play: Play, message: Json) -> str:
     short.observed.composite.resource["metadata"]["namespace"] = "modest"
     requests.call(play.channel, short)
     cpu = play.server.cpu_seconds()
+    answers: list[Json] = []
     done = threading.Event()
 
     def dear() -> None:
         try:
-            requests.call(play.channel, message, timeout_seconds=CALL_CPU_SECONDS * 6)
+            answers.append(requests.call(play.channel, message, timeout_seconds=CALL_CPU_SECONDS * 6))
         finally:
             done.set()
 
@@ -69,8 +70,10 @@ def _beside(play: Play, message: Json) -> str:
         if done.wait(0.05):
             break
     spent = play.server.cpu_seconds() - cpu
+    must(answers, "the dear call was not answered")
     must(spent < CALL_CPU_SECONDS, f"the server computed for {spent:.0f} s")
-    return f"{spent:.1f} s of CPU, a short call beside it at most {slowest * 1000:.0f} ms"
+    said, beside = hostile.told(answers[0])[:60], f"{slowest * 1000:.0f} ms"
+    return f"{said}: {spent:.2f} s of CPU, a short call beside it at most {beside}"
 
 
 def _dear(number: int) -> Json:
