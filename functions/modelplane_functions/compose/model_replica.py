@@ -277,13 +277,25 @@ def _judge(child: Resource) -> Ready:
 def _progress(
     observed: Observed, replica: Replica, backend: Backend, before: replica_status.Before, *, has_address: bool
 ) -> Progress:
-    seen = {key: objects.observed(child) for key, child in observed.children.items()}
+    seen = {key: _own(child, replica) for key, child in observed.children.items()}
     observation = backend.observe(replica, seen)
     unapplied = tuple(_unapplied(observed))
     complete = Observation(
         observation.workers, observation.is_ready, observation.is_routed, (*unapplied, *observation.problems)
     )
     return progress.judge(replica, complete, before=before.workers, has_address=has_address)
+
+
+def _own(child: Resource, replica: Replica) -> Resource | None:
+    """Return the observed remote object, None where the cluster refuses to change it and it is somebody else's.
+
+    Its status then says nothing about the replica.
+    """
+    found = objects.observed(child)
+    synced = objects.condition(child, "Synced")
+    is_refused = synced.get("status") == "False" and any(text in str(synced.get("message")) for text in _REFUSED)
+    is_own = remote.at(found, "metadata", "labels", names.LABEL_REPLICA) == replica.name
+    return None if is_refused and not is_own else found
 
 
 def _unapplied(observed: Observed) -> Iterator[Problem]:

@@ -82,6 +82,12 @@ def _unseen(*keys: str) -> Any:
     return change
 
 
+def _somebodys(children: Any) -> None:
+    """Let the workload be of somebody else, whose status is good, and let the cluster refuse to change it."""
+    _unsynced("workload", 'update failed: "llama-0" is forbidden: an object of this name is there already')(children)
+    _remote(children)["metadata"]["labels"] = {"app": "theirs"}
+
+
 def _no_parents(children: Any) -> None:
     _remote(children, "route")["status"]["parents"] = []
 
@@ -157,6 +163,14 @@ THREE = world.replica(world.role(workers=3))
             ("False", "NotApplied"),
             ("True", "Serving"),
             id="a change the cluster refuses leaves what runs",
+        ),
+        pytest.param(
+            None,
+            _somebodys,
+            "Failed",
+            ("False", "NotApplied"),
+            ("Unknown", "NotObserved"),
+            id="an object of somebody else says nothing of the replica",
         ),
     ],
 )
