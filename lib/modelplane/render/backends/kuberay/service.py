@@ -1,7 +1,7 @@
 """Replica rendered to a RayService: namespace, claims, RayService and route.
 
-KubeRay applies a change of counts and of the Serve configuration in place and, with the upgrade strategy None, no
-other. So the name of the RayService follows from what its pods are made of: a change of that is another object.
+With the upgrade strategy None KubeRay applies a change of the Serve configuration in place and no other, not even one
+of counts. So the name of the RayService follows from its pods and their number: a change of those is another object.
 
 Source: KubeRay v1.6.2 (names of children, upgrade strategies, initializing timeout).
 """
@@ -125,7 +125,7 @@ def model_of(model: Model | None) -> Model:
 
 
 def _contents(replica: Replica) -> str:
-    """Return a digest of what the pods of the replica are made of, which its facts and its counts are not part of.
+    """Return a digest of the pods of the replica and their number, without the facts of its cluster.
 
     It changes with the replica's own spec alone, so that nothing that happens to a cluster makes another object.
     """
@@ -144,6 +144,7 @@ def _contents_of(replica: Replica, bound: BoundRole) -> dict[str, Json]:
     return {
         "role": str(spec.role),
         "pool": bound.pool,
+        "workers": spec.workers,
         "topology": [topology.tensor, topology.pipeline, topology.data, topology.data_local],
         "claims": None if devices.template is None else devices.template.key,
         "limits": dict(devices.limits),
