@@ -7,16 +7,17 @@ once per choice of DeviceClasses.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from modelplane.api import device_requests
 from modelplane.api.fields import Field
-from modelplane.devices import matching, versions
+from modelplane.devices import matching, pins, versions
 from modelplane.devices.matching import MissKind, Option
 from modelplane.devices.model import (
     Attribute,
@@ -139,6 +140,42 @@ def questions(draw: st.DrawFn) -> tuple[NodeClass, tuple[Request, ...], tuple[Co
     return NodeClass("class", kinds), requests, constraints
 
 
+tiers = st.sampled_from(
+    [
+        None,
+        Attribute(AttributeKind.STRING, "one"),
+        Attribute(AttributeKind.STRING, "two"),
+        Attribute(AttributeKind.INT, 1),
+        Attribute(AttributeKind.BOOL, value=True),
+        Attribute(AttributeKind.VERSION, "1.0.0"),
+    ]
+)
+
+
+@st.composite
+def uneven(draw: st.DrawFn) -> tuple[NodeClass, tuple[Request, ...], tuple[Constraint, ...]]:
+    """Draw a question about kinds of which some lack what distinguishes others, or publish it as another type."""
+    node_class, requests, constraints = draw(questions())
+    kinds = []
+    for kind in node_class.devices:
+        # All of one DeviceClass, so that a claim for one kind is asked of the others.
+        attributes = {name: value for name, value in kind.attributes if name not in ("kind", "model")}
+        attributes["class.example.com/name"] = Attribute(AttributeKind.STRING, CLASSES[0])
+        attributes["model"] = Attribute(AttributeKind.STRING, "one")
+        tier, slices = draw(tiers), draw(st.sampled_from([(), (("slices", "1"),), (("slices", "2"),)]))
+        if tier is not None:
+            attributes["tier"] = tier
+        kinds.append(
+            replace(
+                kind,
+                device_class=CLASSES[0],
+                attributes=tuple(sorted(attributes.items())),
+                capacity=(*kind.capacity, *slices),
+            )
+        )
+    return replace(node_class, devices=tuple(kinds)), requests, constraints
+
+
 def inventory(node_class: NodeClass) -> Inventory:
     """Return the node as its driver publishes it."""
     classes = tuple(DeviceClass(name, (f'{MARK} == "{name}"',)) for name in CLASSES)
@@ -199,6 +236,47 @@ def test_what_is_rendered_takes_what_is_counted(
             assert isinstance(found, Allocation), (name, option, found)
             taken = Counter(one.device.device.rpartition("-")[0] for one in found.claims[0].devices)
             assert tuple(sorted(taken.items())) == option.counted, (name, option, found)
+
+
+def tiered(*values: Attribute | None) -> NodeClass:
+    """Return two devices of one DeviceClass for each tier, in order; None publishes none."""
+    kinds = []
+    for number, value in enumerate(values):
+        marks = [("class.example.com/name", Attribute(AttributeKind.STRING, CLASSES[0]))]
+        marks += [] if value is None else [("tier", value)]
+        kinds.append(Device(f"kind-{number}", DRIVER, 2, device_class=CLASSES[0], attributes=tuple(marks)))
+    return NodeClass("class", tuple(kinds))
+
+
+ONE, TWO = Attribute(AttributeKind.STRING, "one"), Attribute(AttributeKind.STRING, "two")
+
+
+@example((tiered(Attribute(AttributeKind.VERSION, "1.0.0"), TWO, ONE), (Request("gpu", 2),), ()))
+@example((tiered(None, TWO, ONE), (Request("gpu", 2),), ()))
+@given(uneven())
+@settings(max_examples=laws.in_proportion(150), deadline=None)
+def test_what_is_rendered_ends_no_allocation(
+    asked: tuple[NodeClass, tuple[Request, ...], tuple[Constraint, ...]],
+) -> None:
+    """A pin reads what its kind publishes; the allocator asks it of every kind of the DeviceClass."""
+    node_class, requests, constraints = asked
+    kinds = {kind.name: kind for kind in node_class.devices}
+    for option in matching.match(node_class, requests, constraints).options:
+        replica = bound(node_class, requests, constraints, option)
+        plain = matching.chosen(requests, constraints, choice_of(requests, option))
+        selectors = {one.name: one.selectors for one in plain[0] if one.mode is Mode.EXACT_COUNT}
+        are_told = all(
+            pins.tell_apart(selectors[pick.request], kinds[pick.device], node_class)
+            for pick in option.picks
+            if pick.request in selectors
+        )
+        for name in minors(*plain):
+            found = allocation.allocate(inventory(node_class), [claim_of(replica)], profiles.PROFILES[name])
+            assert not isinstance(found, Abort), (name, option, found)
+            if are_told:
+                assert isinstance(found, Allocation), (name, option, found)
+                taken = Counter(one.device.device.rpartition("-")[0] for one in found.claims[0].devices)
+                assert tuple(sorted(taken.items())) == option.counted, (name, option, found)
 
 
 @given(questions())
