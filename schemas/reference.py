@@ -26,6 +26,7 @@ _ORDER = (
     "InferenceClass",
     "InferenceCluster",
     "InferenceGateway",
+    "BackendRules",
 )
 _BOUNDS = {
     "minimum": "at least {}",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from modelplane import names, seen
+from modelplane import names, placement, seen
 from modelplane.api import (
+    backend_rules,
     inference_class,
     inference_cluster,
     intent,
@@ -22,11 +23,13 @@ from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.placement.snapshot import Cluster, Current, Fleet, Intent
+from modelplane.placement import demand
+from modelplane.placement.snapshot import Cluster, Current, Demand, Fleet, Intent
 from modelplane.render.backends import selection
-from modelplane.render.backends.selection import Choice, Standing
+from modelplane.render.backends.selection import NO_POOL, Choice, Offer, Standing
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
+from modelplane.workload.rule import Rule
 from modelplane_functions import replicas, selectors
 from modelplane_functions.exchange import (
     Observed,
@@ -38,6 +41,7 @@ from modelplane_functions.memory.resources import recall
 CLUSTERS = "clusters"
 CLASSES = "classes"
 NAMESAKES = "replicas"
+RULES = "rules"
 _CLUSTER = "cluster/"
 
 
@@ -50,6 +54,7 @@ class Facts:
     fleet: Fleet
     classes: Mapping[str, NodeClass]
     own: replicas.Own
+    standing: Standing
     choice: Choice
     faults: tuple[str, ...]
 
@@ -60,9 +65,17 @@ class Facts:
 
     @property
     def settled_backend(self) -> str | None:
-        """Return the backend to report, None when no cluster was asked: the first cluster may offer another one."""
-        is_guess = not self.fleet.clusters and self.choice.reason == "ByCapability"
-        return None if is_guess else self.choice.backend
+        """Return the backend to report, None when no cluster with a matching pool was asked: it may offer another."""
+        return None if self.choice.is_guess else self.choice.backend
+
+    @property
+    def demand(self) -> Demand:
+        """Return the demand of one replica, rendered to the chosen backend."""
+        return demand.of(self.workload, selection.claims(str(self.choice.backend)))
+
+    def vote(self) -> Choice:
+        """Return how the clusters would vote now, whatever is settled."""
+        return _vote(self.workload, self.standing, self.intent, self.fleet.clusters)
 
 
 def requirements(observed: Observed) -> dict[str, Requirement]:
@@ -75,6 +88,7 @@ def requirements(observed: Observed) -> dict[str, Requirement]:
     needed = {
         CLUSTERS: Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels),
         CLASSES: Requirement(names.API_VERSION, inference_class.KIND),
+        RULES: Requirement(names.API_VERSION, backend_rules.KIND),
         # Crossplane forgets a child when it deletes it, but the object exists until its finalizers are done. A new
         # replica with the same name would be written into it.
         NAMESAKES: Requirement(
@@ -99,7 +113,17 @@ def read(observed: Observed) -> Facts:
     selectors.check(observed.spec, classes=observed.required[CLASSES])
     classes, faults = _classes(observed)
     clusters = _clusters(observed, classes)
-    choice = _choice(observed, workload, clusters)
+    wanted = intent.decode(
+        observed.spec,
+        namespace=observed.namespace,
+        deployment=observed.name,
+        backends=(),
+        schedulers=schedulers.refusals(workload),
+    )
+    rules, unread = _rules(observed)
+    standing = _standing(observed, workload, rules)
+    choice = _choice(workload, standing, wanted, clusters)
+    choice = replace(choice, failures=(*unread, *choice.failures)) if choice.reason == "ByCapability" else choice
     backend = str(choice.backend)
     decision = replicas.Decision(workload, backend, {cluster.name: cluster for cluster in clusters})
     own = replicas.own(observed, decision, observed.required[NAMESAKES], _documents(observed))
@@ -110,17 +134,12 @@ def read(observed: Observed) -> Facts:
     )
     return Facts(
         workload=workload,
-        intent=intent.decode(
-            observed.spec,
-            namespace=observed.namespace,
-            deployment=observed.name,
-            backends=(backend,),
-            schedulers=schedulers.refusals(workload),
-        ),
+        intent=replace(wanted, backends=(backend,)),
         # Replicas exist, but no cluster was listed. The list is more likely wrong than the whole fleet gone.
         fleet=Fleet(clusters, received=bool(clusters) or not own.current.replicas),
         classes=classes,
         own=own,
+        standing=standing,
         choice=choice,
         faults=faults + tuple(repair.message for _, repair in sorted(own.repairs.items())),
     )
@@ -187,27 +206,47 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
     return classes, tuple(faults)
 
 
-def _choice(observed: Observed, workload: Workload, clusters: tuple[Cluster, ...]) -> Choice:
-    """Return the named backend, else the one chosen before, else the clusters' choice among the capable ones.
+def _rules(observed: Observed) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+    """Return the platform's rules, by object, and a message for each that cannot be read."""
+    ordered = sorted(observed.required.get(RULES, ()), key=lambda resource: str(resource["metadata"]["name"]))
+    read = [recall(resource, "rules", partial(backend_rules.decode, resource)) for resource in ordered]
+    return tuple(rule for rules, _ in read for rule in rules), tuple(fault for _, faults in read for fault in faults)
 
-    Raises: InvalidInput or Unsupported when no backend can serve the workload (the author's fault).
-    """
+
+def _standing(observed: Observed, workload: Workload, rules: tuple[Rule, ...]) -> Standing:
+    """Return the choices that precede the vote."""
     running = Counter(_backend_of(child) for child in replicas.living_of(observed).values())
     running.pop("", None)
-    standing = Standing(
+    return Standing(
         named=Field(observed.spec, ("spec",)).at("backend").optional(),
         # A status that was lost does not move what runs.
         current=seen.text(observed.status.get("backend"))
         or max(running, key=lambda name: (running[name], name), default=None),
         is_placed=bool(running),
         spec={**observed.spec, "engine": {"type": str(workload.engine)}},
+        rules=rules,
     )
-    choice = selection.select(workload, standing, [cluster.backends for cluster in clusters])
+
+
+def _choice(workload: Workload, standing: Standing, wanted: Intent, clusters: tuple[Cluster, ...]) -> Choice:
+    """Return the named backend, else the one chosen before, else the clusters' choice among the capable ones.
+
+    Raises: InvalidInput or Unsupported when no backend can serve the workload (the author's fault).
+    """
+    settled = selection.settled(workload, standing, [cluster.backends for cluster in clusters])
+    choice = settled or _vote(workload, standing, wanted, clusters)
     if choice.backend is not None:
         return choice
     if len(choice.refusals) == 1:
         raise next(iter(choice.refusals.values()))
     raise Unsupported(choice.message, reason="NoCapableBackend")
+
+
+def _vote(workload: Workload, standing: Standing, wanted: Intent, clusters: tuple[Cluster, ...]) -> Choice:
+    """Return the vote of the clusters that the deployment may use; of all where it may use none."""
+    ways = placement.ways(Fleet(clusters), demand.of(workload), wanted)
+    eligible = [Offer(cluster.backends, ways[cluster.name]) for cluster in clusters if cluster.name in ways]
+    return selection.vote(workload, standing, eligible or [Offer(cluster.backends, NO_POOL) for cluster in clusters])
 
 
 def _backend_of(child: Resource) -> str:

@@ -374,9 +374,9 @@ class Spec(Wire):
         description="Taints of the cluster, as in Kubernetes. NoSchedule keeps new replicas off the cluster. PreferNoSchedule avoids the cluster. NoExecute also moves running replicas away (a drain). A deployment can tolerate a taint.",
     )
     node_pools: list[NodePool] = Field(description="Homogeneous node pools.")
-    backends: list[Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"]] | None = Field(
+    backends: list[Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay", "*"]] | None = Field(
         default=None,
-        description='Backends that may be rendered on the cluster, in order of preference. Default: ["KServe"].',
+        description='Backends that may be rendered on the cluster, in order of preference. ["*"] offers all of them, in the order of the rules (BackendRules, then those that Modelplane ships). Default: ["KServe"].',
     )
     scheduler: Scheduler | None = None
     accounting: Literal["Device", "Node"] | None = Field(

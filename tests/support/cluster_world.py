@@ -20,6 +20,7 @@ def replicas_of(deployment: Json, cluster: Json) -> list[Json]:
         deployment_facts.CLUSTERS: (cluster,),
         deployment_facts.CLASSES: (fleet.inference_class(),),
         deployment_facts.NAMESAKES: (),
+        deployment_facts.RULES: (),
     }
     outcome = model_deployment.compose(Observed(deployment, {}, required))
     found = sorted((child.resource for child in outcome.children.values()), key=lambda r: r["metadata"]["name"])

@@ -1,8 +1,8 @@
 """ModelDeployment: the placement of its replicas.
 
-Reads: the InferenceClusters that match its labels, each cluster of one of its replicas by name, and the
-InferenceClasses. Its own ModelReplicas and ModelEndpoints are observed children. The ModelReplicas with its label are
-read only for their names.
+Reads: the InferenceClusters that match its labels, each cluster of one of its replicas by name, the InferenceClasses
+and the BackendRules. Its own ModelReplicas and ModelEndpoints are observed children. The ModelReplicas with its label
+are read only for their names.
 Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
 ReplicasReady, BackendSelected.
@@ -25,7 +25,7 @@ from modelplane.api import (
 )
 from modelplane.api import endpoint as endpoints
 from modelplane.devices.model import NodeClass
-from modelplane.placement import binding, demand
+from modelplane.placement import binding
 from modelplane.placement.decision import PlacedReplica, Plan, State
 from modelplane_functions import deployment_facts, hold, replicas, selectors
 from modelplane_functions.deployment_facts import Facts
@@ -56,7 +56,7 @@ def compose(observed: Observed) -> Outcome:
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     facts = deployment_facts.read(observed)
-    plan = placement.schedule(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+    plan = placement.schedule(facts.fleet, facts.demand, facts.intent, facts.current)
     children = dict(_children(observed, facts, plan))
     running = _running(observed, plan)
     conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(facts))
@@ -255,7 +255,8 @@ def _missing(plan: Plan) -> str:
 
 
 def _backend_selected(facts: Facts) -> Condition:
-    return Condition("BackendSelected", Truth.TRUE, facts.choice.reason, facts.choice.why)
+    message = "; ".join([facts.choice.why, *facts.choice.failures])
+    return Condition("BackendSelected", Truth.TRUE, facts.choice.reason, message)
 
 
 def _events(plan: Plan) -> Iterator[Event]:

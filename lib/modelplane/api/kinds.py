@@ -115,6 +115,7 @@ _ALL = (
         is_namespaced=False,
     ),
     Kind("InferenceClass", "Accepted", summary.inference_class, is_namespaced=False),
+    Kind("BackendRules", "Accepted", summary.backend_rules, is_namespaced=False),
 )
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}

@@ -94,6 +94,13 @@ def inference_class(resource: Resource) -> str:
     return ", ".join(_device(device) for device in devices)
 
 
+def backend_rules(resource: Resource) -> str:
+    """Return the backends that the rules prefer."""
+    rules = (resource.get("spec") or {}).get("rules") or []
+    preferred = sorted({str(rule.get("backend")) for rule in rules})
+    return f"{len(rules)} {'rule' if len(rules) == 1 else 'rules'} for {', '.join(preferred)}" if rules else ""
+
+
 def _device(device: Resource) -> str:
     memory = ((device.get("capacity") or {}).get("memory") or {}).get("value")
     size = f" {memory}" if memory else ""

@@ -58,6 +58,8 @@ class MissKind(StrEnum):
     """Devices match the selectors; a taint or the capacity that is asked keeps the request from them."""
     TOO_FEW = "too few"
     UNDECIDED = "undecided"
+    UNCLAIMABLE = "unclaimable"
+    """Devices match, and the backend cannot claim them the way they are offered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 from modelplane import units
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, InvalidQuantity
-from modelplane.placement.snapshot import Demand, Holding, PodShape, RoleDemand
+from modelplane.placement.snapshot import ANY_CLAIM, Demand, Holding, PodShape, RoleDemand
 from modelplane.units import Quantity
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
 
@@ -16,12 +16,12 @@ AMOUNT_MAX = 2**63 - 1
 """The largest amount that Kubernetes represents; a larger one could not be read back from the status."""
 
 
-def of(workload: Workload) -> Demand:
-    """Return the demand of one replica of `workload`.
+def of(workload: Workload, claims: frozenset[Claim] = ANY_CLAIM) -> Demand:
+    """Return the demand of one replica of `workload`, whose backend can claim devices in the ways of `claims`.
 
     Raises: InvalidQuantity, with its path under the template, for an invalid cpu or memory amount (the author's fault).
     """
-    return Demand(roles=tuple(_role(spec) for spec in workload.roles))
+    return Demand(tuple(_role(spec) for spec in workload.roles), claims)
 
 
 def held(replica: Replica) -> tuple[Holding, ...]:

@@ -10,8 +10,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from modelplane.devices.model import Constraint, NodeClass, Request
+from modelplane.devices.model import Claim, Constraint, NodeClass, Request
 from modelplane.workload.model import Role
+
+ANY_CLAIM = frozenset(Claim)
+ANY_BACKEND = "*"
+"""In place of a cluster's backends: all that are rendered."""
 
 
 class Accounting(StrEnum):
@@ -214,9 +218,13 @@ class RoleDemand:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The demand of one replica: one role, or two roles on the same cluster, possibly in different pools."""
+    """The demand of one replica: one role, or two roles on the same cluster, possibly in different pools.
+
+    `claims` are the ways in which the backend can claim devices.
+    """
 
     roles: tuple[RoleDemand, ...]
+    claims: frozenset[Claim] = ANY_CLAIM
 
 
 class Strategy(StrEnum):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
+from modelplane.devices.model import Claim
 from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.workload.model import EngineType, Replica, Role, RoleSpec, Workload
 from modelplane.workload.site import ClusterFacts
@@ -33,6 +34,7 @@ class Capabilities:
     """The capabilities of a backend.
 
     `schemes` are those of model.uri. `disaggregated` and `gangs` are the engines that it can wire that way.
+    `claims` are the ways in which its pods can claim devices.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Capabilities:
     schemes: frozenset[str]
     disaggregated: frozenset[EngineType]
     gangs: frozenset[EngineType]
+    claims: frozenset[Claim] = frozenset(Claim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,10 @@ class Backend(Protocol):
     """The interface of a backend.
 
     `KINDS` are the group and kind of the objects that its controllers report on. `SHAPES` has the OpenAPI schema, by
-    kind, of the parts that `observe` and `assume` read.
+    kind, of the parts that `observe` and `assume` read. `CAPABILITIES` is what selection reads before any check.
     """
 
+    CAPABILITIES: Capabilities
     KINDS: frozenset[tuple[str, str]]
     SHAPES: Mapping[str, Json]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from modelplane.placement import Standing
 from modelplane.placement.decision import Admission, ClusterVerdict
 from modelplane_cli.output import table
-from modelplane_cli.planning.explanation import Answer
+from modelplane_cli.planning.explanation import Answer, Backend
 
 _REPLICAS_SHOWN = 20
 _CLUSTERS_SHOWN = 5
@@ -24,6 +24,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     plan = answer.plan
     if not answer.about:
         yield f"ModelDeployment {answer.namespace}/{answer.name}: {plan.placed} of {plan.wanted} replicas placed"
+    yield from _backend(answer.backend)
     yield from _standings(answer)
     for blocked in plan.blocked:
         if answer.about in ("", blocked.replica):
@@ -51,6 +52,19 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield "  not decided within the search bound whether moving other replicas would do, or fewer of them"
     if answer.helpless:
         yield f"  {answer.helpless}"
+
+
+def _backend(backend: Backend | None) -> Iterator[str]:
+    if backend is None:
+        return
+    yield f"  backend {backend.choice.backend}: {backend.choice.why}"
+    said = ", ".join(f"{one.backend} {one.message}" for one in backend.vote.ballots if one.refusal is None)
+    if said:
+        yield f"    the clusters' vote today: {said}"
+    for one in backend.vote.ballots:
+        if one.refusal is not None:
+            yield f"    {one.backend} has {one.message}"
+    yield from (f"    {failure}" for failure in backend.vote.failures)
 
 
 def _standings(answer: Answer) -> Iterator[str]:

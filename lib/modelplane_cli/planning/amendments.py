@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 from modelplane import names, units
 from modelplane.api import inference_class, inference_cluster
-from modelplane.placement import demand
 from modelplane.placement.decision import Change, Closest, World
 from modelplane.placement.diagnosis import changes
 from modelplane.placement.snapshot import Cluster, Pool, RoleDemand
@@ -60,7 +59,7 @@ def _amendment(
     changed: Sequence[Change], pools: Sequence[Pool], cluster: Cluster, facts: Facts, documents: Documents
 ) -> Amendment:
     """Return what makes the changes, in order, and then adds the pools to the cluster."""
-    world = World(cluster, demand.of(facts.workload), facts.intent)
+    world = World(cluster, facts.demand, facts.intent)
     found = dict(documents)
     operations: list[Operation] = []
     beyond: list[str] = []

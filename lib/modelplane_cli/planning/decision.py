@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from modelplane import names, placement
 from modelplane.api import inference_cluster
 from modelplane.errors import InvalidInput
-from modelplane.placement import Explanation, demand
+from modelplane.placement import Explanation
 from modelplane.placement.decision import Plan
 from modelplane.placement.snapshot import Snapshot
 from modelplane_cli.planning.replicas import Deployment
@@ -30,7 +30,7 @@ class Decision:
     def snapshot(self) -> Snapshot:
         """Return the input of the placement."""
         facts = self.facts
-        return Snapshot(facts.fleet, demand.of(facts.workload), facts.intent, facts.current)
+        return Snapshot(facts.fleet, facts.demand, facts.intent, facts.current)
 
     def plan(self) -> Plan:
         """Return the outcome that the function would compose now."""

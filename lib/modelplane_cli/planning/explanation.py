@@ -10,6 +10,7 @@ from modelplane import names, placement
 from modelplane.errors import InvalidInput
 from modelplane.placement import Moves, Standing
 from modelplane.placement.decision import Admission, Closest, ClusterVerdict, Plan
+from modelplane.render.backends.selection import Choice
 from modelplane_cli.planning import amendments, moves
 from modelplane_cli.planning.amendments import Amendment, Documents
 from modelplane_cli.planning.decision import Decision
@@ -17,6 +18,14 @@ from modelplane_cli.simulator.store import Store
 from modelplane_functions.deployment_facts import Facts
 
 Json: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The backend of a deployment: the choice that stands, and how the clusters would vote now."""
+
+    choice: Choice
+    vote: Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,7 @@ class Answer:
     arguments: Mapping[str, str] = field(default_factory=dict)
     moves: Moves | None = None
     otherwise: tuple[Closest, Amendment] | None = None
+    backend: Backend | None = None
 
     @property
     def is_placed(self) -> bool:
@@ -73,6 +83,7 @@ def deployment(decision: Decision, documents: Documents | None = None) -> Answer
         verdicts=found.verdicts,
         closest=found.closest,
         amendment=_amendment(found.closest, decision.facts, documents),
+        backend=Backend(decision.facts.choice, decision.facts.vote()),
     )
 
 
@@ -135,6 +146,7 @@ def encode(answer: Answer) -> dict[str, Json]:
         "name": answer.name,
         "message": answer.message,
         "placed": answer.is_placed,
+        "backend": None if answer.backend is None else _encode_backend(answer.backend),
         "clusters": [_encode_verdict(verdict) for verdict in answer.verdicts],
         "closest": None if closest is None else amendments.encoded(closest, answer.amendment),
         "otherwise": None if answer.otherwise is None else amendments.encoded(*answer.otherwise),
@@ -144,6 +156,25 @@ def encode(answer: Answer) -> dict[str, Json]:
         "blocked": [
             {"replica": one.replica, "cause": one.cause, "message": one.message} for one in answer.plan.blocked
         ],
+    }
+
+
+def _encode_backend(one: Backend) -> dict[str, Json]:
+    return {
+        "name": one.choice.backend,
+        "reason": one.choice.reason,
+        "why": one.choice.why,
+        "vote": [
+            {
+                "backend": ballot.backend,
+                "clusters": ballot.votes,
+                "priority": ballot.preferred.priority,
+                "rule": ballot.preferred.text or None,
+                "refusal": None if ballot.refusal is None else str(ballot.refusal),
+            }
+            for ballot in one.vote.ballots
+        ],
+        "failedRules": list(one.vote.failures),
     }
 
 

@@ -68,7 +68,7 @@ def scene(store: Store) -> Scene:
             clusters.append(deployment_facts.recalled(pipeline.resource(store, key), classes))
         except InvalidInput:
             continue
-    parties = [Party(demand.of(facts.workload), facts.intent, facts.current) for facts in decided.values()]
+    parties = [Party(facts.demand, facts.intent, facts.current) for facts in decided.values()]
     return Scene.of(Fleet(tuple(clusters)), parties)
 
 

@@ -56,6 +56,11 @@ VALID: dict[str, dict[str, Json]] = {
             "nodePools": [{"name": "frontier", "className": "h200-8x", "nodeCount": 4, "maxNodeCount": 8}],
         },
     ),
+    "BackendRules": _cluster(
+        "BackendRules",
+        "fleet",
+        {"rules": [{"name": "split", "backend": "LLMD", "priority": 120, "when": "has(spec.prefill)"}]},
+    ),
     "InferenceGateway": _cluster("InferenceGateway", "default", {"gateway": {"hostname": "*.models.example.com"}}),
     "ModelDeployment": _namespaced(
         "ModelDeployment", "llama", {"nodeSelector": dict(_HARDWARE), "workers": _workers()}

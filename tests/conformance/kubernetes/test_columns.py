@@ -17,6 +17,7 @@ COLUMNS = {
 }
 WIDE = {"ModelDeployment": ["CLUSTERS"]}
 SHORT = {
+    "br": "BackendRules",
     "icl": "InferenceClass",
     "ic": "InferenceCluster",
     "ig": "InferenceGateway",

@@ -12,7 +12,7 @@ from tests.support import controlplane
 OURS = "modelplane.ai"
 MODELS = {f"{one}.{OURS}" for one in ("llminferences", "modeldeployments", "modelendpoints", "modelservices")}
 REPLICAS = f"modelreplicas.{OURS}"
-HARDWARE = {f"{one}.{OURS}" for one in ("inferenceclasses", "inferenceclusters", "inferencegateways")}
+HARDWARE = {f"{one}.{OURS}" for one in ("backendrules", "inferenceclasses", "inferenceclusters", "inferencegateways")}
 STATUSES = {one.replace(".", "/status.", 1) for one in MODELS | HARDWARE | {REPLICAS}}
 SCALE = f"modeldeployments/scale.{OURS}"
 COMPOSED = {

@@ -20,6 +20,7 @@ At = tuple[str, ...]
 ROOT = Path(__file__).resolve().parents[3]
 
 SHORT_NAMES = {
+    "BackendRules": ("br", "Cluster"),
     "InferenceClass": ("icl", "Cluster"),
     "InferenceCluster": ("ic", "Cluster"),
     "InferenceGateway": ("ig", "Cluster"),

@@ -251,3 +251,18 @@ def test_every_answer_is_the_same_in_yaml(tmp_path: Path, command: str) -> None:
     texts = [given.run(command, file, *arguments, "-o", form) for form in ("json", "yaml")]
     assert texts[0].json == yaml.safe_load(texts[1].out)
     assert texts[0].code == texts[1].code
+
+
+def test_the_vote_about_the_backend_is_shown(tmp_path: Path) -> None:
+    objects = world()
+    objects[1]["spec"]["backends"] = ["VLLMStack", "Native"]
+    ran = run(tmp_path, objects)
+    said = ran.json["backend"]
+    assert (said["name"], said["reason"]) == ("KServe", "Kept")
+    votes = {one["backend"]: one for one in said["vote"]}
+    assert {name: one["clusters"] for name, one in votes.items()} == {"KServe": 1, "Native": 1, "VLLMStack": 0}
+    assert votes["VLLMStack"]["refusal"].startswith('backend "VLLMStack" is not offered')
+    text = given.run("explain", given.written(tmp_path, "again", *objects), "md/llama", "-n", "ml-team").out
+    assert "  backend KServe: backend KServe was selected before and is kept\n" in text
+    assert "    the clusters' vote today: KServe 1 vote, Native 1 vote\n" in text
+    assert '    VLLMStack has no vote: backend "VLLMStack" is not offered' in text

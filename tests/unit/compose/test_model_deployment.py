@@ -17,7 +17,9 @@ from tests.support import fleet
 Json = Any
 
 
-def fetched(deployment: Json, clusters: list[Json], classes: list[Json], children: dict[str, Json]) -> Observed:
+def fetched(
+    deployment: Json, clusters: list[Json], classes: list[Json], children: dict[str, Json], rules: tuple[Json, ...] = ()
+) -> Observed:
     """Return the request as Crossplane settles it: every requirement the composer declares, answered."""
     observed = Observed(deployment, children, {})
     declared = model_deployment.compose(observed).requirements
@@ -25,6 +27,8 @@ def fetched(deployment: Json, clusters: list[Json], classes: list[Json], childre
     for key, requirement in declared.items():
         if requirement.kind == "InferenceClass":
             required[key] = tuple(classes)
+        elif requirement.kind == "BackendRules":
+            required[key] = rules
         elif requirement.name is not None:
             required[key] = tuple(c for c in clusters if c["metadata"]["name"] == requirement.name)
         else:
@@ -160,7 +164,7 @@ def test_an_edit_of_the_template_is_carried_out_one_by_one_and_counted() -> None
 
 def test_requirements_are_declared_before_anything_else_is_decided() -> None:
     outcome = model_deployment.compose(Observed(fleet.model_deployment()))
-    assert sorted(outcome.requirements) == ["classes", "clusters", "replicas"]
+    assert sorted(outcome.requirements) == ["classes", "clusters", "replicas", "rules"]
     assert not outcome.children
 
 
@@ -171,6 +175,7 @@ def test_a_name_is_not_given_again_while_its_object_is_still_going() -> None:
         deployment_facts.CLUSTERS: (fleet.inference_cluster("a"),),
         deployment_facts.CLASSES: (fleet.inference_class(),),
         deployment_facts.NAMESAKES: (going,),
+        deployment_facts.RULES: (),
     }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=1), {}, required))
     assert [name for name in outcome.children if name.startswith("replica-")] == ["replica-llama-1"]

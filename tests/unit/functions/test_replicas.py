@@ -33,6 +33,7 @@ def two() -> list[Json]:
         deployment_facts.CLUSTERS: (fleet.inference_cluster("a", nodes=8),),
         deployment_facts.CLASSES: (fleet.inference_class(),),
         deployment_facts.NAMESAKES: (),
+        deployment_facts.RULES: (),
     }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=2), {}, required))
     return [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]

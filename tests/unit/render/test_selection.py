@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -9,15 +10,22 @@ import pytest
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render.backend import Backend
 from modelplane.render.backends import kserve, selection
-from modelplane.render.backends.selection import Standing
+from modelplane.render.backends.selection import Offer, Standing
 from modelplane.workload.model import EngineType, Workload
+from tests.support import choosing
 from tests.support import replicas as build
 
 WORKLOAD = Workload("ml-team", "llama", None, EngineType.VLLM, (build.role().spec,))
 
 
+def _offered(lists: Iterable[tuple[str, ...]]) -> list[Offer]:
+    return [Offer(names) for names in lists]
+
+
 class _Able:
     """A backend that can do everything, beside the real one."""
+
+    CAPABILITIES = kserve.CAPABILITIES
 
     def check(self, workload: Workload) -> None: ...
 
@@ -54,17 +62,17 @@ def backends(monkeypatch: pytest.MonkeyPatch) -> dict[str, Backend]:
 )
 def test_choice(named: str | None, current: str | None, offers: list[tuple[str, ...]], chosen: str) -> None:
     standing = Standing(named, current, is_placed=True)
-    assert selection.select(WORKLOAD, standing, offers).backend == chosen
+    assert choosing.select(WORKLOAD, standing, _offered(offers)).backend == chosen
 
 
 def test_a_named_backend_is_refused_and_never_replaced() -> None:
-    choice = selection.select(WORKLOAD, Standing("Never", "A"), [("A",)])
+    choice = choosing.select(WORKLOAD, Standing("Never", "A"), _offered([("A",)]))
     assert choice.backend is None
     assert choice.message == "Never: spec.prefill: not this one; A and B and KServe can run the deployment as it is"
 
 
 def test_all_refusals_are_told() -> None:
-    choice = selection.select(WORKLOAD, Standing(), [("Never", "Dynamo")])
+    choice = choosing.select(WORKLOAD, Standing(), _offered([("Never", "Dynamo")]))
     assert choice.backend is None
     assert sorted(choice.refusals) == ["Dynamo", "Never"]
     assert "use one of A, B, KServe, Never" in choice.message

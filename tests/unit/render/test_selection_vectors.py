@@ -1,21 +1,25 @@
 """The choice among seven backends, row by row: two that are rendered, and five that are stood in for by what they can.
 
-Rows whose answer follows from how a pool's devices are claimed are not here: nothing that is rendered is told apart so.
+Pools are claimed by DRA unless a row says otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput
+from modelplane.render.backend import Capabilities, Shape
 from modelplane.render.backends import kserve, native, selection
-from modelplane.render.backends.selection import Standing
+from modelplane.render.backends.selection import Offer, Standing, Ways
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Role, Workload
+from modelplane.workload.rule import Rule
+from tests.support import choosing
 from tests.support import replicas as build
 
 K, L, N, V, D, A, R = "KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"
@@ -27,8 +31,10 @@ Able = Callable[[Workload], str]
 
 
 class _Standin:
-    def __init__(self, able: Able) -> None:
+    def __init__(self, able: Able, name: str = "", claims: frozenset[Claim] = frozenset(Claim)) -> None:
         self._able = able
+        none = frozenset[EngineType]()
+        self.CAPABILITIES = Capabilities(name, frozenset(Shape), frozenset({"hf"}), none, none, claims)
 
     def check(self, workload: Workload) -> None:
         if why := self._able(workload):
@@ -62,11 +68,18 @@ STANDINS = {
     A: _able({*EngineType}, set(), set()),
     R: _able({VLLM}, {VLLM}, {VLLM}),
 }
+CLAIMS = {V: frozenset({Claim.DEVICE_PLUGIN, Claim.SYNTHETIC})}
+DRA, PLUGIN = (frozenset({frozenset({claim})}) for claim in (Claim.DRA, Claim.DEVICE_PLUGIN))
+
+
+def offers_of(lists: Iterable[Iterable[str]], ways: Ways = DRA, roles: int = 1) -> list[Offer]:
+    return [Offer(tuple(names), (ways,) * roles) for names in lists]
 
 
 @pytest.fixture
 def seven(monkeypatch: pytest.MonkeyPatch) -> None:
-    table: dict[str, Any] = {K: kserve, N: native, **{name: _Standin(able) for name, able in STANDINS.items()}}
+    table: dict[str, Any] = {K: kserve, N: native}
+    table |= {name: _Standin(able, name, CLAIMS.get(name, frozenset(Claim))) for name, able in STANDINS.items()}
     monkeypatch.setattr(selection, "BACKENDS", table)
 
 
@@ -95,7 +108,7 @@ BOTH = Topology(pipeline=2, data=2)
 
 @pytest.mark.usefixtures("seven")
 @pytest.mark.parametrize(
-    ("workload", "standing", "offers", "chosen", "says"),
+    ("workload", "standing", "lists", "chosen", "says"),
     [
         pytest.param(_workload(), Standing(), [[K]], K, "1 of 1 clusters", id="1 the only one"),
         pytest.param(_workload(), Standing(K), [[L]], K, "names", id="2 named, though not offered"),
@@ -111,7 +124,7 @@ BOTH = Topology(pipeline=2, data=2)
         pytest.param(_workload(VLLM, BOTH), Standing(), [[K, L]], L, "1 of 1", id="10 both at once"),
         pytest.param(_workload(VLLM, BOTH), Standing(), [[K, N]], N, "1 of 1", id="10 both at once with Native"),
         pytest.param(_workload(VLLM, Topology(pipeline=2)), Standing(), [[V, A, K]], K, "1 of 1", id="11 nodes"),
-        pytest.param(_workload(), Standing(), [[V, K]], V, "1 of 1", id="12 the cluster's order"),
+        pytest.param(_workload(), Standing(), [[V, K]], K, "1 of 1", id="13 V cannot claim by DRA"),
         pytest.param(_workload(CUSTOM), Standing(), [[D, R, N]], N, "1 of 1", id="15 an unknown engine"),
         pytest.param(_workload(CUSTOM, Topology(pipeline=2)), Standing(), [[D, A, L]], L, "1 of 1", id="16 its gang"),
         pytest.param(_workload(TRTLLM, Topology(pipeline=2)), Standing(), [[K, L, N]], None, "", id="17 MPI"),
@@ -121,8 +134,7 @@ BOTH = Topology(pipeline=2, data=2)
         ),
         pytest.param(_split(VLLM), Standing(), [[D, R], [R, D]], D, "prefill and decode apart", id="20 apart"),
         pytest.param(_workload(LLAMACPP), Standing(), [[A], [N]], A, "preferred for llama.cpp", id="21 llama.cpp"),
-        pytest.param(_workload(model_cache="c"), Standing(), [[K, N]], None, "", id="22 no cache is offered yet"),
-        pytest.param(WITH_SECRET, Standing(), [[V, N]], N, "1 of 1", id="23 a Secret"),
+        pytest.param(_workload(model_cache="c"), Standing(), [[K, N]], None, "", id="22 as it is rendered today"),
         pytest.param(_workload(), Standing(None, K, is_placed=True), [[L]], K, "is kept", id="25 it runs and stays"),
         pytest.param(_workload(), Standing(None, K), [[L]], L, "1 of 1", id="25 nothing runs and nobody offers it"),
         pytest.param(_workload(), Standing(), [], D, "preferred for vLLM", id="26 no cluster in sight"),
@@ -130,19 +142,130 @@ BOTH = Topology(pipeline=2, data=2)
     ],
 )
 def test_the_choice(
-    workload: Workload, standing: Standing, offers: list[list[str]], chosen: str | None, says: str
+    workload: Workload, standing: Standing, lists: list[list[str]], chosen: str | None, says: str
 ) -> None:
-    choice = selection.select(workload, replace(standing, spec=_spec(workload)), offers)
+    offers = offers_of(lists, roles=len(workload.roles))
+    choice = choosing.select(workload, replace(standing, spec=_spec(workload)), offers)
     assert choice.backend == chosen
     assert says in choice.why
     if chosen is None:
-        assert sorted(choice.refusals) == sorted({name for offer in offers for name in offer})
+        asked = sorted({name for names in lists for name in names})
+        assert sorted(choice.refusals) == asked
+        assert [line.partition(": ")[0] for line in choice.message.splitlines()] == asked
         assert all(str(error) for error in choice.refusals.values())
+
+
+BOTH_WAYS = DRA | PLUGIN
+MIXED = frozenset({frozenset({Claim.DRA, Claim.DEVICE_PLUGIN})})
+NO_DEVICE = frozenset({frozenset[Claim]()})
+NO_POOL: Ways = frozenset()
+
+
+@pytest.mark.usefixtures("seven")
+@pytest.mark.parametrize(
+    ("workload", "named", "offers", "chosen"),
+    [
+        pytest.param(_workload(), None, [([V, K], PLUGIN)], V, id="12 a device plugin"),
+        pytest.param(_workload(), None, [([V, K], DRA)], K, id="13 DRA"),
+        pytest.param(_workload(), V, [([V], DRA)], V, id="14 named: placement refuses"),
+        pytest.param(WITH_SECRET, None, [([V, N], PLUGIN)], N, id="23 a Secret"),
+        pytest.param(_workload(), None, [([V, K], BOTH_WAYS)], V, id="one pool of several is enough"),
+        pytest.param(_workload(), None, [([V, K], MIXED)], K, id="both ways on one pool are both needed"),
+        pytest.param(_workload(), None, [([V, K], NO_DEVICE)], V, id="nothing is claimed"),
+        pytest.param(_workload(), None, [([V], DRA)], None, id="none can claim"),
+        pytest.param(_workload(), None, [([V], DRA), ([V], DRA), ([K], DRA)], K, id="two that cannot do not count"),
+        pytest.param(_workload(), None, [([V], NO_POOL), ([V], NO_POOL), ([K], DRA)], K, id="no pool, no vote"),
+        pytest.param(_workload(), None, [([V], NO_POOL), ([V], NO_POOL), ([K], NO_POOL)], V, id="unless none has one"),
+    ],
+)
+def test_how_devices_are_claimed(
+    workload: Workload, named: str | None, offers: list[tuple[list[str], Ways]], chosen: str | None
+) -> None:
+    listed = [Offer(tuple(names), (ways,)) for names, ways in offers]
+    choice = choosing.select(workload, Standing(named, spec=_spec(workload)), listed)
+    assert choice.backend == chosen
+    if chosen is None:
+        assert "VLLMStack: cannot claim devices by DRA" in choice.message
+    assert choice.is_guess == all(ways == NO_POOL for _, ways in offers)
+
+
+@pytest.mark.usefixtures("seven")
+def test_each_role_needs_a_pool_whose_devices_can_be_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    able = _Standin(_able({VLLM}, set(), {VLLM}), V, CLAIMS[V])
+    monkeypatch.setitem(selection.BACKENDS, V, able)
+    for prefill, chosen in ((PLUGIN, V), (DRA, K)):
+        choice = choosing.select(_split(VLLM), Standing(), [Offer((V, K), (PLUGIN, prefill))])
+        assert choice.backend == chosen
+
+
+@pytest.mark.usefixtures("seven")
+def test_a_cache_goes_to_the_backend_that_offers_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row 22: Native as the reference has it, with caches."""
+    monkeypatch.setitem(selection.BACKENDS, N, _Standin(_able({*EngineType}, set(), set()), N))
+    assert choosing.select(_workload(model_cache="c"), Standing(), offers_of([[K, N]])).backend == N
+
+
+ANY = [selection.ANY]
+
+
+@pytest.mark.usefixtures("seven")
+@pytest.mark.parametrize(
+    ("engine", "lists", "rules", "chosen"),
+    [
+        pytest.param(VLLM, [ANY], (), D, id="the shipped rules"),
+        pytest.param(LLAMACPP, [ANY], (), A, id="for llama.cpp"),
+        pytest.param(CUSTOM, [ANY], (), A, id="no rule holds: the name"),
+        pytest.param(VLLM, [ANY, ANY, [K]], (), D, id="each votes as others do"),
+        pytest.param(VLLM, [ANY, [K], [K]], (), K, id="and is outvoted"),
+        pytest.param(VLLM, [ANY], (Rule(L, 60, "true", "ours", "fleet"),), L, id="the platform's is higher"),
+        pytest.param(VLLM, [ANY], (Rule(L, 40, "true", "ours", "fleet"),), D, id="the platform's is lower"),
+        pytest.param(VLLM, [ANY], (Rule(L, 50, "true", "ours", "fleet"),), D, id="equal: the name"),
+        pytest.param(VLLM, [[K], [L]], (Rule(L, 1, "true", "ours", "fleet"),), L, id="between equal votes"),
+        pytest.param(VLLM, [[K], [L], [K]], (Rule(L, 9, "true", "ours", "fleet"),), K, id="never against votes"),
+        pytest.param(SGLANG, [ANY], (Rule(K, 101, "spec.engine.type == 'sglang'", "ours", "fleet"),), K, id="the spec"),
+        pytest.param(VLLM, [[K], [L]], (Rule(K, -1, "true", "ours", "fleet"),), L, id="below those without a rule"),
+    ],
+)
+def test_rules_decide_for_a_cluster_that_offers_all(
+    engine: EngineType, lists: list[list[str]], rules: tuple[Rule, ...], chosen: str
+) -> None:
+    workload = _workload(engine)
+    choice = choosing.select(workload, Standing(spec=_spec(workload), rules=rules), offers_of(lists))
+    assert choice.backend == chosen
+
+
+@pytest.mark.usefixtures("seven")
+def test_a_rule_that_is_wrong_is_reported_and_disturbs_no_other() -> None:
+    rules = (
+        Rule(K, 900, "spec.engine.type ==", "half", "fleet"),
+        Rule(K, 800, "spec.nothing.there == 1", "absent", "fleet"),
+        Rule(K, 700, "1 + 1", "a number", "fleet"),
+        Rule(L, 60, "spec.engine.type == 'vllm'", "right", "fleet"),
+    )
+    choice = choosing.select(_workload(), Standing(spec=_spec(_workload()), rules=rules), offers_of([ANY]))
+    assert choice.backend == L
+    said = "\n".join(choice.failures)
+    assert "rule half of BackendRules fleet counts as no match: it does not compile: line 1, column 20: " in said
+    assert "rule absent of BackendRules fleet counts as no match: " in said
+    assert "rule a number of BackendRules fleet counts as no match: " in said
+    assert "right" not in said
+
+
+@pytest.mark.usefixtures("seven")
+def test_every_backend_that_was_asked_is_told_of() -> None:
+    workload = replace(_workload(), engine=VLLM)
+    choice = choosing.select(workload, Standing(spec=_spec(workload)), offers_of([[V, K], [K], [R, K], [D]]))
+    said = {one.backend: one.message for one in choice.ballots}
+    assert choice.backend == K
+    assert said[K] == "2 votes"
+    assert said[D] == "1 vote, preferred by 50 for vLLM"
+    assert said[R] == "1 vote"
+    assert said[V].startswith("no vote: cannot claim devices by DRA")
 
 
 def test_a_backend_that_is_not_rendered_is_refused_with_those_that_are() -> None:
     """Row 24."""
-    choice = selection.select(_workload(), Standing(D), [[K]])
+    choice = choosing.select(_workload(), Standing(D), offers_of([[K]]))
     assert choice.backend is None
     (refusal,) = choice.refusals.values()
     assert refusal.reason == "BackendUnavailable"  # type: ignore[attr-defined]  # of Unsupported
@@ -150,13 +273,13 @@ def test_a_backend_that_is_not_rendered_is_refused_with_those_that_are() -> None
 
 
 def test_a_refusal_names_the_backend_that_could() -> None:
-    choice = selection.select(_workload(VLLM, BOTH), Standing(K), [[K]])
+    choice = choosing.select(_workload(VLLM, BOTH), Standing(K), offers_of([[K]]))
     assert choice.message.endswith("Native can run the deployment as it is")
-    assert "Native can" not in selection.select(_split(SGLANG), Standing(K), [[K]]).message
+    assert "Native can" not in choosing.select(_split(SGLANG), Standing(K), offers_of([[K]])).message
 
 
 @pytest.mark.usefixtures("seven")
 @pytest.mark.parametrize("spec", [{}, {"workers": 3}, {"engine": {"type": 1}}, {"workers": {"topology": {}}}])
 def test_a_rule_that_cannot_be_evaluated_does_not_hold(spec: dict[str, Any]) -> None:
-    choice = selection.select(_workload(), Standing(spec=spec), [[D], [R]])
+    choice = choosing.select(_workload(), Standing(spec=spec), offers_of([[D], [R]]))
     assert (choice.backend, choice.why.endswith("comes first by name")) == (D, True)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from modelplane.render import claims, objects, pods
-from modelplane.render.backend import Backend, IsThere, Observation, Problem
+from modelplane.render.backend import Backend, Capabilities, IsThere, Observation, Problem, Shape
 from modelplane.render.backends import selection
 from modelplane.render.manifest import NOTHING, Lifecycle, Manifest, Purpose, Readiness
 from modelplane.workload.model import Replica, Role, Workload
@@ -29,6 +29,7 @@ QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart"
 class Toy:
     """A technology with two workload objects per replica and a status of its own words."""
 
+    CAPABILITIES = Capabilities(NAME, frozenset(Shape), frozenset({"hf"}), frozenset(), frozenset())
     KINDS = frozenset({("toys.example.org", "Toy"), ("toys.example.org", "Helper")})
     SHAPES: Mapping[str, Json] = {
         "Toy": {

@@ -137,8 +137,10 @@ def _ready(board: Board, name: str) -> Change | None:
 
 
 def _backend(board: Board, name: str) -> Change | None:
-    intent = board.intent
-    known = intent.backends and filters.scheduler_refusal(board.clusters[name], intent) is None
+    intent, cluster = board.intent, board.clusters[name]
+    # A cluster that offers the backend already has no devices that it can claim.
+    missing = intent.backends and filters.backend(cluster, intent) is None
+    known = missing and filters.scheduler_refusal(cluster, intent) is None
     return changes.OffersBackend(intent.backends[0]) if known else None
 
 

@@ -22,6 +22,7 @@ _MISS_REASONS = {
     MissKind.KEPT_AWAY: Reason.NO_MATCHING_DEVICE,
     MissKind.TOO_FEW: Reason.INSUFFICIENT_DEVICES,
     MissKind.UNDECIDED: Reason.INSUFFICIENT_DEVICES,
+    MissKind.UNCLAIMABLE: Reason.BACKEND_UNAVAILABLE,
 }
 _DEVICES = "not enough devices"
 _NODES = "not enough nodes"
@@ -53,7 +54,7 @@ def missed(miss: Miss) -> Refusal:
     reason = _MISS_REASONS[miss.kind]
     if reason is Reason.SELECTOR_ERROR:
         return Refusal(reason, miss.detail, f'selector of request "{miss.request}" fails')
-    if reason is Reason.NO_MATCHING_DEVICE:
+    if reason is Reason.NO_MATCHING_DEVICE or reason is Reason.BACKEND_UNAVAILABLE:
         return Refusal(reason, miss.detail, miss.detail)
     if miss.kind is MissKind.UNDECIDED:
         return Refusal(reason, miss.detail, "search limit reached")

@@ -22,6 +22,7 @@ from modelplane.placement.capacity.dimensions import Dimensions
 from modelplane.placement.capacity.ledger import Ledger, Trial
 from modelplane.placement.packing import load
 from modelplane.placement.packing.load import Answer
+from modelplane.placement.scheduling import claiming
 from modelplane.placement.snapshot import Accounting, Demand, PodShape, Pool, RoleDemand
 
 Price: TypeAlias = tuple[int, Decimal]
@@ -108,7 +109,12 @@ class Table:
             number = self._numbers[id(node_class)] = len(self._classes)
             self._classes.append(node_class)
             self._matches.append(
-                tuple(matching.match(node_class, role.requests, role.constraints) for role in self._demand.roles)
+                tuple(
+                    claiming.usable(
+                        matching.match(node_class, role.requests, role.constraints), node_class, self._demand.claims
+                    )
+                    for role in self._demand.roles
+                )
             )
             found = self._matches[number]
             self._serving.append(any(match.options for match in found))

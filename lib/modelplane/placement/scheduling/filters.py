@@ -10,6 +10,7 @@ from typing import NamedTuple
 from modelplane.names import LABEL_CLUSTER
 from modelplane.placement.decision import Reason
 from modelplane.placement.snapshot import (
+    ANY_BACKEND,
     Cluster,
     Effect,
     Intent,
@@ -93,6 +94,8 @@ def _unready(cluster: Cluster) -> Refusal | None:
 
 def backend(cluster: Cluster, intent: Intent) -> str | None:
     """Return the first backend of the cluster that can serve the workload, None if it has none."""
+    if ANY_BACKEND in cluster.backends:
+        return next(iter(intent.backends), None)
     for name in cluster.backends:
         if name in intent.backends:
             return name

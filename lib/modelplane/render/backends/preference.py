@@ -1,25 +1,25 @@
 """The rules that decide between backends which can run a deployment equally well: CEL over its spec, with priorities.
 
-Source of the numbers: AI Runway v0.7, whose providers publish them. A backend that no rule speaks of has 0.
+A rule must never decide whether a backend can run something, and one rule must never disturb another: a rule that does
+not compile, or cannot be evaluated on a deployment, counts as no match and is reported.
+
+Source of the shipped numbers: AI Runway v0.7, whose providers publish them. A backend without a matching rule has 0.
+Its rule for deployments without an accelerator has no counterpart, because a nodeSelector is required here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from modelplane.errors import InvalidInput
+from modelplane.workload.rule import Rule
+
+if TYPE_CHECKING:
+    from kubecel.rules import Rule as Compiled
 
 Json: TypeAlias = Any
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A preference for one backend where `when` holds of the deployment's spec; `text` says so to people."""
-
-    backend: str
-    priority: int
-    when: str
-    text: str
 
 
 _HAS_ENGINE = "has(spec.engine) && has(spec.engine.type)"
@@ -40,25 +40,62 @@ SHIPPED = (
 
 @dataclass(frozen=True, slots=True)
 class Preferred:
-    """The preference for a backend and its reason; the text is empty when no rule holds."""
+    """The preference for a backend and the rule that gives it; `text` is empty when no rule holds."""
 
     priority: int = 0
     text: str = ""
 
 
-def of(backend: str, spec: Mapping[str, Json]) -> Preferred:
-    """Return the highest preference for the backend among the rules that hold.
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The preferences for backends on one deployment, and a message for each of the platform's rules that fails."""
 
-    A rule that cannot be evaluated on the spec does not hold.
+    held: tuple[Rule, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    def of(self, backend: str) -> Preferred:
+        """Return the highest preference for the backend; of equal ones, that of the first rule by name."""
+        found = [Preferred(rule.priority, rule.text) for rule in self.held if rule.backend == backend]
+        return min(found, key=lambda one: (-one.priority, one.text), default=Preferred())
+
+    def order(self, backends: Iterable[str]) -> tuple[str, ...]:
+        """Return the backends, the most preferred first and equals by name."""
+        return tuple(sorted(set(backends), key=lambda name: (-self.of(name).priority, name)))
+
+
+def on(spec: Mapping[str, Json], rules: Iterable[Rule] = ()) -> Preferences:
+    """Return the preferences on a deployment's spec by the shipped rules and the platform's `rules`."""
+    held, failures = [], []
+    for rule in (*SHIPPED, *rules):
+        try:
+            if holds(rule, spec):
+                held.append(rule)
+        except InvalidInput as error:
+            if rule.source:
+                failures.append(f"rule {rule.text} of BackendRules {rule.source} counts as no match: {error.message}")
+    return Preferences(tuple(held), tuple(sorted(failures)))
+
+
+def holds(rule: Rule, spec: Mapping[str, Json]) -> bool:
+    """Return whether the rule holds for a deployment's spec.
+
+    Raises: InvalidInput for a rule that does not compile, with line and column, or cannot be evaluated on the spec.
     """
-    found = [Preferred(rule.priority, rule.text) for rule in SHIPPED if rule.backend == backend and _holds(rule, spec)]
-    return max(found, key=lambda one: one.priority, default=Preferred())
-
-
-def _holds(rule: Rule, spec: Mapping[str, Json]) -> bool:
-    from kubecel import errors, rules  # noqa: PLC0415 - the engine loads only where two backends are equal
+    program = compiled(rule)
+    from kubecel import errors  # noqa: PLC0415 - loaded with the engine
 
     try:
-        return rules.compile(rule.when, subject="spec").evaluate(spec)
-    except errors.KubecelError:
-        return False
+        return program.evaluate(spec)
+    except errors.EvaluationError as error:
+        raise InvalidInput(error.message) from None
+
+
+def compiled(rule: Rule) -> Compiled:
+    """Return the compiled rule. Raises: InvalidInput with line and column."""
+    from kubecel import errors, rules  # noqa: PLC0415 - the engine loads only where backends are compared
+
+    try:
+        return rules.compile(rule.when, subject="spec")
+    except errors.InvalidExpression as error:
+        place = f"line {error.line}, column {error.column}: " if error.line is not None else ""
+        raise InvalidInput(f"it does not compile: {place}{error.diagnosis}") from None

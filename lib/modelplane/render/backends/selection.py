@@ -10,15 +10,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, ModelplaneError, Unsupported
 from modelplane.render.backend import Backend
 from modelplane.render.backends import kserve, kuberay, native, preference
+from modelplane.render.backends.preference import Preferences
 from modelplane.workload.model import Workload
+from modelplane.workload.rule import Rule
 
 Json: TypeAlias = Any
+Ways: TypeAlias = frozenset[frozenset[Claim]]
+"""Of one role: each entry is what must be claimed on some matching pool, and enough there."""
 
 BACKENDS: dict[str, Backend] = {"KServe": kserve, "KubeRay": kuberay, "Native": native}
 """Every backend by name; the order does not matter."""
+
+ANY = "*"
+"""In place of a cluster's backends: all that are rendered, in the order of the rules."""
+
+NO_POOL: tuple[Ways, ...] = (frozenset(),)
+"""The ways on a cluster without a matching pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +37,74 @@ class Standing:
     """The choices that precede the vote of the clusters.
 
     `named` stands in the deployment, `current` was chosen before, and `is_placed` says whether any replica is there.
-    Rules are asked of `spec`, the deployment's, with its engine.
+    Rules are asked of `spec`, the deployment's, with its engine; `rules` are the platform's own.
     """
 
     named: str | None = None
     current: str | None = None
     is_placed: bool = False
     spec: Mapping[str, Json] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The backends of a cluster in its order, and the ways in which devices of its matching pools are claimed, by role.
+
+    Without `ways` nothing is claimed.
+    """
+
+    backends: tuple[str, ...]
+    ways: tuple[Ways, ...] = ()
+
+    @property
+    def has_pools(self) -> bool:
+        """Return whether every role finds a matching pool."""
+        return all(self.ways)
+
+    def is_served_by(self, claims: frozenset[Claim]) -> bool:
+        """Return whether every role finds a matching pool whose devices can be claimed in one of these ways."""
+        return all(any(way <= claims for way in ways) for ways in self.ways)
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The votes for one backend: the clusters that would take it, its preference, and why it got no vote."""
+
+    backend: str
+    votes: int
+    preferred: preference.Preferred
+    refusal: ModelplaneError | None = None
+
+    @property
+    def message(self) -> str:
+        """Return one line that does not name the backend."""
+        if self.refusal is not None:
+            return f"no vote: {self.refusal}"
+        rule = f", preferred by {self.preferred.priority} for {self.preferred.text}" if self.preferred.text else ""
+        return f"{self.votes} {'vote' if self.votes == 1 else 'votes'}{rule}"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen backend and the reason, or None and in `refusals` why each backend that was asked cannot."""
+    """The chosen backend and the reason, or None and in `refusals` why each backend that was asked cannot.
+
+    A choice that `is_guess` was made while no cluster with a matching pool took part: the first that does may offer
+    another backend.
+    """
 
     backend: str | None
     reason: str = ""
     why: str = ""
     refusals: Mapping[str, ModelplaneError] = field(default_factory=dict)
+    ballots: tuple[Ballot, ...] = ()
+    failures: tuple[str, ...] = ()
+    is_guess: bool = False
 
     @property
     def message(self) -> str:
-        """Return the refusals of all backends."""
-        return "; ".join(f"{name}: {error}" for name, error in sorted(self.refusals.items()))
+        """Return one line for each backend that was asked."""
+        return "\n".join(f"{name}: {error}" for name, error in sorted(self.refusals.items()))
 
 
 def backend(name: str) -> Backend:
@@ -62,21 +119,80 @@ def backend(name: str) -> Backend:
     return found
 
 
-def select(workload: Workload, standing: Standing, offers: Iterable[Sequence[str]]) -> Choice:
-    """Return the backend for a workload.
+def claims(name: str) -> frozenset[Claim]:
+    """Return the ways in which a backend can claim devices; every way for one that is not rendered."""
+    found = BACKENDS.get(name)
+    return frozenset(Claim) if found is None else found.CAPABILITIES.claims
 
-    `offers` are the clusters' backends in each one's order of preference. A named backend is taken or refused, never
-    replaced. The current one stays while it can, and only where nothing runs does it give way to clusters of which none
-    offers it. Otherwise every cluster votes for its first capable backend. Without clusters all backends are asked.
+
+def settled(workload: Workload, standing: Standing, offered: Sequence[Sequence[str]]) -> Choice | None:
+    """Return the choice that needs no vote, None where the clusters vote. `offered` are the backends of all clusters.
+
+    A named backend is taken or refused, never replaced. The current one stays while it can run the workload, and only
+    where nothing runs does it give way to clusters of which none offers it.
     """
     if standing.named is not None:
         return _named(workload, standing.named)
-    listed = [tuple(offer) for offer in offers]
-    if standing.current is not None and _refusal(workload, standing.current) is None:
-        is_offered = any(standing.current in offer for offer in listed)
-        if standing.is_placed or is_offered or not listed:
-            return Choice(standing.current, "Kept", f"backend {standing.current} was selected before and is kept")
-    return _voted(workload, standing.spec, listed)
+    if standing.current is None or _refusal(workload, standing.current) is not None:
+        return None
+    is_offered = any(standing.current in names or ANY in names for names in offered)
+    if standing.is_placed or is_offered or not offered:
+        return Choice(standing.current, "Kept", f"backend {standing.current} was selected before and is kept")
+    return None
+
+
+def vote(workload: Workload, standing: Standing, offers: Iterable[Offer]) -> Choice:
+    """Return the backend that most clusters would take; between equals the rules decide, then the name.
+
+    Each cluster votes for the first of its backends that can run the workload and claim the devices of a matching pool.
+    Clusters without such a pool vote only where none has one. Without clusters the rules decide among all backends.
+    """
+    listed = tuple(offers)
+    voters = tuple(offer for offer in listed if offer.has_pools) or tuple(Offer(one.backends) for one in listed)
+    is_guess = not any(offer.has_pools for offer in listed)
+    preferences = preference.on(standing.spec, standing.rules)
+    asked = sorted({name for offer in voters for name in _listed(offer)} or BACKENDS)
+    # A fleet of a thousand clusters offers the same few lists: each backend is asked once.
+    distinct = Counter(voters or [Offer((ANY,))])
+    refusals = {name: _refusal(workload, name) or _unclaimable(name, distinct) for name in asked}
+    capable = [name for name in preferences.order(asked) if refusals[name] is None]
+    votes: Counter[str] = Counter()
+    for offer, count in distinct.items():
+        first = _first(offer, capable)
+        if first is not None:
+            votes[first] += count
+    ballots = tuple(Ballot(name, votes[name], preferences.of(name), refusals[name]) for name in asked)
+    if not votes:
+        said = {name: error for name, error in refusals.items() if error is not None}
+        return Choice(None, refusals=said, ballots=ballots, failures=preferences.failures)
+    most = max(votes.values())
+    tied = [name for name in preferences.order(votes) if votes[name] == most]
+    why = _told(tied, preferences, f"{most} of {len(voters)}" if voters else "")
+    return Choice(tied[0], "ByCapability", why, {}, ballots, preferences.failures, is_guess)
+
+
+def _listed(offer: Offer) -> Iterable[str]:
+    return BACKENDS if ANY in offer.backends else offer.backends
+
+
+def _first(offer: Offer, capable: Sequence[str]) -> str | None:
+    """Return the backend that a cluster votes for; `capable` are in the order of the rules."""
+    order = capable if ANY in offer.backends else offer.backends
+    return next((name for name in order if name in capable and offer.is_served_by(claims(name))), None)
+
+
+def _unclaimable(name: str, offers: Iterable[Offer]) -> ModelplaneError | None:
+    """Return the refusal of a backend that cannot claim the devices of any cluster that offers it, else None."""
+    theirs = [offer for offer in offers if name in _listed(offer)]
+    if any(offer.is_served_by(claims(name)) for offer in theirs):
+        return None
+    needed = {claim for offer in theirs for ways in offer.ways for way in ways for claim in way} - claims(name)
+    words = " and ".join(sorted(needed))
+    return Unsupported(
+        f"cannot claim devices by {words}, as every matching pool of the clusters that offer it needs; set claim of "
+        "the InferenceClass to another way, or offer another backend",
+        reason="NoCapableBackend",
+    )
 
 
 def _named(workload: Workload, name: str) -> Choice:
@@ -90,31 +206,15 @@ def _named(workload: Workload, name: str) -> Choice:
     return Choice(None, refusals={name: refusal})
 
 
-def _voted(workload: Workload, spec: Mapping[str, Json], offers: Sequence[tuple[str, ...]]) -> Choice:
-    """Return the backend that most clusters would take; between equals the rules decide, then the name."""
-    # A fleet of a thousand clusters offers the same few lists: each backend is asked once.
-    asked = {
-        name: _refusal(workload, name) for name in sorted({name for offer in offers for name in offer} or BACKENDS)
-    }
-    capable = [name for name, refusal in asked.items() if refusal is None]
-    firsts = (next((name for name in offer if name in capable), None) for offer in offers)
-    votes = Counter(name for name in firsts if name is not None) if offers else Counter(capable)
-    if not votes:
-        return Choice(None, refusals={name: error for name, error in asked.items() if error is not None})
-    most = max(votes.values())
-    tied = sorted(name for name, count in votes.items() if count == most)
-    preferred = {name: preference.of(name, spec) for name in tied} if len(tied) > 1 else {}
-    winner = min(tied, key=lambda name: (-preferred[name].priority, name)) if preferred else tied[0]
-    return Choice(winner, "ByCapability", _told(winner, tied, preferred, f"{most} of {len(offers)}" if offers else ""))
-
-
-def _told(winner: str, tied: Sequence[str], preferred: Mapping[str, preference.Preferred], share: str) -> str:
+def _told(tied: Sequence[str], preferences: Preferences, share: str) -> str:
     """Return how the vote went: `share` of the clusters would take the winner, and as many each of the tied ones."""
+    winner = tied[0]
     said = f"backend {winner} supports the workload" + (f", and {share} clusters would take it" if share else "")
     if len(tied) == 1:
-        return said
-    others = " or ".join(name for name in tied if name != winner)
-    text = preferred[winner].text
+        text = preferences.of(winner).text
+        return said if share or not text else f"{said}; {winner} is preferred for {text}"
+    others = " or ".join(sorted(tied[1:]))
+    text = preferences.of(winner).text
     because = f"is preferred for {text}" if text else "comes first by name"
     return f"{said}; as many would take {others}, and {winner} {because}"
 

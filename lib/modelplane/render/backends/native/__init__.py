@@ -7,8 +7,8 @@ Source: Kubernetes v1.36 (apps/v1), LeaderWorkerSet v0.8.0 to v0.10.0 (leaderwor
 """
 
 from modelplane.render.backends.native.assumption import KINDS, assume
-from modelplane.render.backends.native.capability import check
+from modelplane.render.backends.native.capability import CAPABILITIES, check
 from modelplane.render.backends.native.service import render
 from modelplane.render.backends.native.status import SHAPES, observe
 
-__all__ = ["KINDS", "SHAPES", "assume", "check", "observe", "render"]
+__all__ = ["CAPABILITIES", "KINDS", "SHAPES", "assume", "check", "observe", "render"]
