@@ -76,17 +76,17 @@ ROWS = {
     "modelplane.devices.hints.advice.of_names": "selectors",
     "modelplane.devices.hints.advice.told": "selectors",
     "modelplane.devices.locality.on_cluster": "tainted",
-    "modelplane.devices.matching.match": "placement",
+    "modelplane.devices.matching.match": "alike",
     "modelplane.devices.nearness.nearest": "placement",
     "modelplane.devices.outcomes.answer": "placement",
     "modelplane.devices.partitions._holds": "slices",
     "modelplane.devices.partitions._in_the_way": "slices",
     "modelplane.devices.partitions._loads": "slices",
     "modelplane.devices.selector._compiled": "selectors",
-    "modelplane.devices.selector._not_yet": "versions",
+    "modelplane.devices.selector._not_yet": "authors",
     "modelplane.devices.selector._prepared": "selectors",
-    "modelplane.devices.selector_language.admission": "versions",
-    "modelplane.devices.selector_language.environment": "versions",
+    "modelplane.devices.selector_language.admission": "authors",
+    "modelplane.devices.selector_language.environment": "authors",
     "modelplane.placement.capacity.dimensions.Dimensions": "placement",
     "modelplane.placement.capacity.dimensions.of": "placement",
     "modelplane.placement.capacity.ledger._in_any_order": "slices",
@@ -186,6 +186,14 @@ def works() -> dict[str, Work]:
         "rules": lambda: [rules.compile(f"self.size >= {number % 50}") for number in range(100)],
         "slices": _slices,
         "requests": lambda: [wire.decode(fnv1.RunFunctionRequest.FromString(text)) for text in messages],
+        "authors": lambda: [
+            selector.compile(f"{fleets.SELECTORS[0]} && {number} > 0", profile)
+            for profile in (selector.V1_36, selector.V1_37)
+            for number in range(20)
+        ],
+        "alike": lambda: [
+            placement.explain(mixed, demand, Intent("bench", f"of-{number}", 1), Current()) for number in range(12)
+        ],
         "placement": lambda: placement.explain(mixed, demand, intent, Current()),
         "deployment": lambda: exchange.settle(model_deployment.compose, target, store=store),
         "examples": example,
