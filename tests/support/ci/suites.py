@@ -172,9 +172,9 @@ SUITES: Final = (
     ),
     Suite(
         "workloads",
-        ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_workloads.py"),
+        ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_workloads.py", "tests/e2e/test_kuberay.py"),
         (*_FUNCTIONS, *_REAL, "examples/", "tests/e2e/"),
-        group=1, minutes=5, limit_minutes=25, programs=_FLEET,
+        group=1, minutes=7, limit_minutes=25, programs=(*_FLEET, "kuberay"),
     ),
     Suite(
         "e2e",
