@@ -1,6 +1,7 @@
 """A replica's RayService given to KubeRay's operator: it comes up, changes in place, fails with Ray's words, and goes.
 
 Ray does not run: a stand-in answers the operator for the heads' dashboards (`ray_dashboard`), and kwok runs the pods.
+Source: KubeRay v1.6.2, built from its module and run as a process.
 """
 
 from __future__ import annotations
