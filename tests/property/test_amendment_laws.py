@@ -113,7 +113,7 @@ def test_a_counterfactual_applied_makes_it_fit(objects: list[Json]) -> None:
             continue
         if closest["notInDocuments"]:
             assert not closest["change"]
-            assert all("no InferenceClass among them would serve" in why for why in closest["notInDocuments"])
+            assert all("no InferenceClass among the documents would serve" in why for why in closest["notInDocuments"])
             assert not is_served(objects, name), closest
             continue
         assert closest["change"]

@@ -172,8 +172,8 @@ def test_the_law_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster that admits whatever it is asked for is caught."""
     real = placement.admit
 
-    def admit(pools: Any, accounting: Any, claims: Any) -> Any:
-        return real(pools, accounting, [replace(claim, holds=True) for claim in claims])
+    def admit(pools: Any, accounting: Any, claims: Any, *asked: Any) -> Any:
+        return real(pools, accounting, [replace(claim, holds=True) for claim in claims], *asked)
 
     monkeypatch.setattr(placement, "admit", admit)
     with pytest.raises(AssertionError, match="do not stand on"):

@@ -107,6 +107,36 @@ class Moves(Part):
     """The moves in the order in which they can be made."""
 
 
+class Ballot(Part):
+    """The votes of the clusters for one backend."""
+
+    backend: str
+    """Name of the backend."""
+    clusters: int
+    """The number of clusters that would take it."""
+    priority: int
+    """The highest priority among the rules that match; 0 where none does."""
+    rule: str | None
+    """The rule of that priority. Null where none matches."""
+    refusal: str | None
+    """The reason why it cannot run the workload. Null where it can."""
+
+
+class Backend(Part):
+    """The backend of a deployment: the choice that stands, and how the clusters would vote now."""
+
+    name: str | None
+    """Name of the backend. Null when none can run the workload."""
+    reason: str
+    """Stable code of the choice."""
+    why: str
+    """The choice in words."""
+    vote: list[Ballot]
+    """The backends that were asked about."""
+    failed_rules: list[str]
+    """The rules that do not compile or fail, each with its error."""
+
+
 class Explanation(Part):
     """The placements of replicas, their alternatives, and a change that would make one more replica fit."""
 
@@ -120,6 +150,8 @@ class Explanation(Part):
     """The answer in one sentence."""
     placed: bool
     """True when all replicas in question hold a valid placement."""
+    backend: Backend | None
+    """The choice of the backend. Null where it was not decided."""
     clusters: list[ClusterVerdict]
     """The verdicts of all clusters, sorted by name."""
     closest: Closest | None
