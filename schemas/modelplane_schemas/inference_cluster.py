@@ -49,6 +49,10 @@ class Gateway(Wire):
     name: str | None = Field(default=None, description="Name of the Gateway. Default: modelplane.")
     namespace: str | None = Field(default=None, description="Namespace of the Gateway. Default: modelplane-system.")
     listener: str | None = Field(default=None, description="Name of the listener to use. Default is the first.")
+    implementation: Literal["Istio", "Other"] | None = Field(
+        default=None,
+        description="Implementation of the Gateway. Istio needs an object of its own to reach the endpoint pickers of LLMD. Default is Other.",
+    )
 
 
 class StatusGateway(Wire):
@@ -122,6 +126,20 @@ class DeviceTaint(Wire):
     value: str | None = Field(default=None, description="Value of the taint.")
     effect: Literal["None", "NoSchedule", "NoExecute"] = Field(
         description="NoSchedule keeps new pods off the device; NoExecute also ends pods that hold it; None only says something.",
+    )
+
+
+class Tracing(Wire):
+    """
+    Traces of requests. Without it nothing is traced.
+    """
+
+    endpoint: str = Field(
+        description="OTLP endpoint (gRPC) as seen from the pods, for example http://otel-collector.monitoring:4317.",
+    )
+    sampling_percent: int | None = Field(
+        default=None,
+        description="Share of requests that are traced when the client does not decide. Default is 10.",
     )
 
 
@@ -231,6 +249,18 @@ class NodePool(Wire):
         default=None,
         description="Taints on the pool's nodes. The pods of replicas tolerate them. Taints of device vendors (nvidia.com/gpu, amd.com/gpu) are always tolerated.",
     )
+
+
+class Monitoring(Wire):
+    """
+    Observation of replicas on the cluster. Only the backend LLMD renders something for it.
+    """
+
+    pod_monitors: bool | None = Field(
+        default=None,
+        description="Render a PodMonitor for the pods of each role and for the endpoint picker. The cluster must serve monitoring.coreos.com/v1. Default is false.",
+    )
+    tracing: Tracing | None = None
 
 
 class Crossplane(Wire):
@@ -385,6 +415,7 @@ class Spec(Wire):
     )
     stack: Stack | None = None
     gateway: Gateway | None = None
+    monitoring: Monitoring | None = None
     crossplane: Crossplane | None = None
 
 

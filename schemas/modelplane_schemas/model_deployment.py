@@ -83,6 +83,20 @@ class Spread(Wire):
     )
 
 
+class Scorer(Wire):
+    type: Literal[
+        "prefix-cache-scorer",
+        "queue-scorer",
+        "kv-cache-utilization-scorer",
+        "load-aware-scorer",
+        "active-request-scorer",
+        "lora-affinity-scorer",
+    ] = Field(
+        description="Plugin of the picker. prefix-cache-scorer and active-request-scorer count what the picker has sent. The others read metrics that vLLM and SGLang publish.",
+    )
+    weight: int | None = Field(default=None, description="Weight of the score. Default: 1.")
+
+
 class Constraint(Wire):
     match_attribute: str | None = Field(
         default=None,
@@ -477,6 +491,23 @@ class Placement(Wire):
     rebalance: Literal["Never", "Allowed"] | None = Field(
         default=None,
         description="Allowed lets running replicas move so that a replica of any deployment, which a cluster refuses, has room: one at a time, only where a successor has a place elsewhere under this deployment's own rules, and only after that successor is ready. A replica of this deployment for which no cluster has room is then proposed to one all the same, and waits there for others to make room. Never moves nothing and asks for nothing. Default: Never.",
+    )
+
+
+class EndpointPicker(Wire):
+    """
+    The choice of a worker for each request, with a backend that has an endpoint picker (LLMD). It has no effect on a replica with a single worker. Defaults are chosen for the engine and its roles.
+    """
+
+    scorers: list[Scorer] | None = Field(
+        default=None, description="Scorers of the workers, each with its weight. The list replaces the default."
+    )
+    picker: Literal["max-score-picker", "weighted-random-picker", "random-picker"] | None = Field(
+        default=None, description="Plugin that takes one worker by the scores. Default is max-score-picker."
+    )
+    uncached_tokens: int | None = Field(
+        default=None,
+        description="With prefill and vLLM, the number of prompt tokens that the decode worker does not have cached from which on a prefill worker is asked. Default is 16.",
     )
 
 
@@ -917,6 +948,7 @@ class Spec(Wire):
         description="Backend of the replicas. If omitted, it is selected from the backends that the clusters offer and the features that the deployment needs. It does not change afterwards.",
     )
     model_cache_ref: ModelCacheRef | None = None
+    endpoint_picker: EndpointPicker | None = None
     node_selector: NodeSelector
     workers: Workers
     prefill: Prefill | None = None

@@ -100,6 +100,20 @@ class Condition(Wire):
     observed_generation: int | None = None
 
 
+class Scorer(Wire):
+    type: Literal[
+        "prefix-cache-scorer",
+        "queue-scorer",
+        "kv-cache-utilization-scorer",
+        "load-aware-scorer",
+        "active-request-scorer",
+        "lora-affinity-scorer",
+    ] = Field(
+        description="Plugin of the picker. prefix-cache-scorer and active-request-scorer count what the picker has sent. The others read metrics that vLLM and SGLang publish.",
+    )
+    weight: int | None = Field(default=None, description="Weight of the score. Default: 1.")
+
+
 class Selector(Wire):
     cel: str = Field(description="CEL expression.")
 
@@ -435,6 +449,23 @@ class VolumeClaimTemplateSpecResources(Wire):
     """
 
     requests: dict[str, int | str] = Field(description="Amounts by resource name. A volume requests storage.")
+
+
+class EndpointPicker(Wire):
+    """
+    The choice of a worker for each request, with a backend that has an endpoint picker (LLMD). It has no effect on a replica with a single worker. Defaults are chosen for the engine and its roles.
+    """
+
+    scorers: list[Scorer] | None = Field(
+        default=None, description="Scorers of the workers, each with its weight. The list replaces the default."
+    )
+    picker: Literal["max-score-picker", "weighted-random-picker", "random-picker"] | None = Field(
+        default=None, description="Plugin that takes one worker by the scores. Default is max-score-picker."
+    )
+    uncached_tokens: int | None = Field(
+        default=None,
+        description="With prefill and vLLM, the number of prompt tokens that the decode worker does not have cached from which on a prefill worker is asked. Default is 16.",
+    )
 
 
 class Device(Wire):
@@ -868,6 +899,7 @@ class Spec(Wire):
     model: Model | None = None
     engine: Engine | None = None
     model_cache_ref: ModelCacheRef | None = None
+    endpoint_picker: EndpointPicker | None = None
     pool: str = Field(description="Node pool of the cluster that holds the pods of this role.")
     devices: list[Device] = Field(
         description="The device requests of one pod, resolved against the pool's class. Empty when every matched device is Synthetic.",

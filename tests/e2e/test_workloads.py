@@ -103,24 +103,39 @@ def _is_up(workload_: Document) -> bool:
 def _check_pods(plane: controlplane.Plane, workload_: Document) -> None:
     """As many pods as our arithmetic says, each running on a node of its pool with what it claims."""
     namespace = workload_["metadata"]["namespace"]
-    labels = f"modelplane.ai/replica={workload_['metadata']['labels']['modelplane.ai/replica']}"
-    pods = plane.api.all_of("v1", "Pod", namespace, labels)
+    pods = plane.api.all_of("v1", "Pod", namespace, _selector(workload_))
     expected = list(hardware.pods(workload_, "unused"))
     assert len(pods) == len(expected), [pod["metadata"]["name"] for pod in pods]
     for pod in pods:
         assert pod["status"]["phase"] == "Running", pod["status"]
+        if _is_picker(workload_):
+            continue
         pool = pod["metadata"]["labels"].get("modelplane.ai/pool")
         if pool is None:
             assert pod["metadata"]["labels"]["ray.io/node-type"] == "head"
             continue
         assert f"-{pool}-" in pod["spec"]["nodeName"], (pool, pod["spec"]["nodeName"])
         _check_claims(plane, pod)
-    if workload_["kind"] in {"Deployment", "LeaderWorkerSet"}:
+    if workload_["kind"] in {"Deployment", "LeaderWorkerSet"} and not _is_picker(workload_):
         _check_served(plane, workload_, pods)
     if workload_["kind"] == "LeaderWorkerSet":
         _check_gangs(workload_, pods)
     if workload_["kind"] == "RayService":
         _check_ray(plane, workload_, pods)
+
+
+def _is_picker(workload_: Document) -> bool:
+    return "modelplane.ai/picker" in workload_["spec"].get("selector", {}).get("matchLabels", {})
+
+
+def _selector(workload_: Document) -> str:
+    """Return the labels of the pods of a workload: of a role of its replica, or of its picker."""
+    if _is_picker(workload_):
+        (label,) = workload_["spec"]["selector"]["matchLabels"].items()
+        return "=".join(label)
+    labels = workload_["metadata"]["labels"]
+    kinds = ("modelplane.ai/replica", "modelplane.ai/role")
+    return ",".join(f"{kind}={labels[kind]}" for kind in kinds if kind in labels)
 
 
 def _check_claims(plane: controlplane.Plane, pod: Document) -> None:
@@ -136,9 +151,11 @@ def _check_claims(plane: controlplane.Plane, pod: Document) -> None:
 
 
 def _check_served(plane: controlplane.Plane, workload_: Document, pods: list[Document]) -> None:
-    """The Service of a workload leads to one ready pod of each worker, and to no other."""
+    """The Service of a workload leads to one ready pod of each worker, and to no other. Prefill has none."""
     metadata = workload_["metadata"]
-    selector = f"kubernetes.io/service-name={metadata['name']}-http"
+    if metadata["labels"]["modelplane.ai/role"] == "prefill":
+        return
+    selector = f"kubernetes.io/service-name={metadata['labels']['modelplane.ai/replica']}-http"
     slices = plane.api.all_of("discovery.k8s.io/v1", "EndpointSlice", metadata["namespace"], selector)
     served = {one["targetRef"]["name"] for found in slices for one in found.get("endpoints") or () if _is_ready(one)}
     leaders = {

@@ -35,7 +35,7 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
     """Make a control plane into the workload cluster that an InferenceCluster describes, and wait until it works."""
     plane.controller_manager(*CONTROLLERS)
     plane.scheduler()
-    installation.definitions(plane, "gateway-api", "inference-extension")
+    installation.definitions(plane, "gateway-api", "inference-extension", "prometheus-operator", "istio")
     installation.namespace(plane, names.SYSTEM_NAMESPACE)
     _hardware(plane, cluster, classes)
     _gateway(plane)

@@ -22,7 +22,17 @@ from tests.support import exchange, rendered
 
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOLDERS = ("quickstart", "canary", "disaggregated", "frontier", "mig", "simple", "backends/native", "backends/kuberay")
+FOLDERS = (
+    "quickstart",
+    "canary",
+    "disaggregated",
+    "frontier",
+    "mig",
+    "simple",
+    "backends/native",
+    "backends/kuberay",
+    "backends/llmd",
+)
 
 
 @dataclass(frozen=True)

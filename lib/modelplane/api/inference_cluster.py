@@ -30,7 +30,7 @@ from modelplane.placement.snapshot import (
     RefusalNote,
 )
 from modelplane.units import Format, Quantity
-from modelplane.workload.site import ClusterFacts
+from modelplane.workload.site import ClusterFacts, Tracing
 
 Json: TypeAlias = Any
 
@@ -38,6 +38,7 @@ KIND = "InferenceCluster"
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
 DEFAULT_SCHEDULER = "None"
+DEFAULT_SAMPLING_PERCENT = 10
 ALLOCATIONS_MAX, ALLOCATION_CHARACTERS_MAX = 4096, 1024
 # So many digits are counted exactly by every Kubernetes, whatever their suffix.
 SMALL_DIGITS = 15
@@ -199,7 +200,18 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         pool_taints=taints,
         scheduler=decode_scheduler(root),
         queue=root.at("spec", "scheduler").text_at("queueName", ""),
+        gateway_implementation=gateway.text_at("implementation", ""),
+        has_pod_monitors=root.at("spec", "monitoring", "podMonitors").flag(default=False),
+        tracing=_tracing(root.at("spec", "monitoring", "tracing")),
+        versions={key: str(value) for key, value in sorted(root.at("spec", "stack", "versions").members().items())},
     )
+
+
+def _tracing(field: Field) -> Tracing | None:
+    if not field.is_set:
+        return None
+    percent = field.at("samplingPercent").count(DEFAULT_SAMPLING_PERCENT, least=0, most=100)
+    return Tracing(field.at("endpoint").text(), percent)
 
 
 def _namespace(field: Field) -> str:

@@ -19,7 +19,7 @@ from modelplane.devices.model import Claim, Request
 from modelplane.errors import InvalidQuantity
 from modelplane.topology.shape import Topology
 from modelplane.units import Format, Quantity
-from modelplane.workload.model import BoundRole, Model, Replica, ResolvedRequest, Role, RoleSpec
+from modelplane.workload.model import BoundRole, EndpointPicker, Model, Replica, ResolvedRequest, Role, RoleSpec
 
 Json: TypeAlias = Any
 
@@ -57,6 +57,8 @@ def encode_spec(replica: Replica) -> dict[str, Json]:
         spec["model"] = _encode_model(replica.model)
     if replica.model_cache is not None:
         spec["modelCacheRef"] = {"name": replica.model_cache}
+    if replica.endpoint_picker is not None:
+        spec["endpointPicker"] = _encode_endpoint_picker(replica.endpoint_picker)
     for bound in replica.roles:
         if bound.spec.role is Role.PREFILL:
             spec["prefill"] = _encode_role(bound)
@@ -102,6 +104,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
         roles=tuple([_decode_role(place, role) for role, place in workloads.roles_in(spec)]),
         priority=spec.at("priority").integer(0),
         model_cache=spec.at("modelCacheRef", "name").optional(),
+        endpoint_picker=workloads.decode_endpoint_picker(spec.at("endpointPicker")),
     )
 
 
@@ -119,6 +122,17 @@ def check(resource: Mapping[str, Json]) -> None:
 
 def _encode_model(model: Model) -> dict[str, Json]:
     return {"name": model.name} if model.uri is None else {"name": model.name, "uri": model.uri}
+
+
+def _encode_endpoint_picker(picker: EndpointPicker) -> dict[str, Json]:
+    encoded: dict[str, Json] = {}
+    if picker.scorers:
+        encoded["scorers"] = [{"type": kind, "weight": weight} for kind, weight in picker.scorers]
+    if picker.picker:
+        encoded["picker"] = picker.picker
+    if picker.uncached_tokens is not None:
+        encoded["uncachedTokens"] = picker.uncached_tokens
+    return encoded
 
 
 def _encode_role(bound: BoundRole) -> dict[str, Json]:

@@ -16,13 +16,15 @@ from modelplane.devices.model import Constraint, Mode, Request
 from modelplane.errors import InvalidShape
 from modelplane.topology.shape import Topology
 from modelplane.workload import engines
-from modelplane.workload.model import EngineType, Model, Role, RoleSpec, Workload
+from modelplane.workload.model import EndpointPicker, EngineType, Model, Role, RoleSpec, Workload
 
 Json: TypeAlias = Any
 
 WORKERS_MAX = 256
 TENSOR_MAX, PIPELINE_MAX, DATA_MAX, DATA_LOCAL_MAX = 64, 64, 512, 64
 """The limits of the definitions for the numbers of one replica."""
+WEIGHT_MAX, UNCACHED_TOKENS_MAX = 1000, 1_000_000
+"""The limits of the definitions for an endpoint picker."""
 ACCELERATOR = "gpu"
 """The name of the request that the short form `nodeSelector.cel` means."""
 
@@ -46,6 +48,7 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Work
         engine=engine,
         roles=tuple(roles),
         model_cache=root.at("modelCacheRef", "name").optional(),
+        endpoint_picker=decode_endpoint_picker(root.at("endpointPicker")),
     )
 
 
@@ -76,6 +79,22 @@ def decode_model(field: Field, *, default_name: str) -> Model | None:
     if uri is not None and "://" not in uri:
         raise field.at("uri").wrong(f'"{uri}" has no scheme; write for example hf://{uri}')
     return Model(name=field.at("name").text(default_name), uri=uri)
+
+
+def decode_endpoint_picker(field: Field) -> EndpointPicker | None:
+    """Return the author's choice of how requests find a worker, None if there is none."""
+    if not field.is_set:
+        return None
+    uncached = field.at("uncachedTokens")
+    scorers = {
+        entry.text_at("type"): entry.at("weight").count(1, least=1, most=WEIGHT_MAX)
+        for entry in field.at("scorers").items()
+    }
+    return EndpointPicker(
+        scorers=tuple(scorers.items()),
+        picker=field.text_at("picker", ""),
+        uncached_tokens=uncached.count(least=0, most=UNCACHED_TOKENS_MAX) if uncached.is_set else None,
+    )
 
 
 def decode_role(parent: Field, role: Role) -> RoleSpec:

@@ -30,6 +30,7 @@ def bind(workload: Workload, placed: PlacedReplica, pools: Mapping[str, NodeClas
         ),
         priority=priority,
         model_cache=workload.model_cache,
+        endpoint_picker=workload.endpoint_picker,
     )
 
 
@@ -64,6 +65,7 @@ def bind_again(
         engine=workload.engine,
         roles=tuple(roles),
         model_cache=workload.model_cache,
+        endpoint_picker=workload.endpoint_picker,
     )
 
 
@@ -157,6 +159,7 @@ def runs_same(replica: Replica, workload: Workload) -> bool:
         replica.model == workload.model
         and replica.engine is workload.engine
         and replica.model_cache == workload.model_cache
+        and replica.endpoint_picker == workload.endpoint_picker
         and tuple(bound.spec for bound in replica.roles) == workload.roles
     )
 

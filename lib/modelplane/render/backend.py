@@ -35,6 +35,7 @@ class Capabilities:
 
     `schemes` are those of model.uri. `disaggregated` and `gangs` are the engines that it can wire that way.
     `claims` are the ways in which its pods can claim devices.
+    `has_picker` is True if requests choose a worker as spec.endpointPicker says.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Capabilities:
     disaggregated: frozenset[EngineType]
     gangs: frozenset[EngineType]
     claims: frozenset[Claim] = frozenset(Claim)
+    has_picker: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +66,14 @@ class Observation:
 
     `workers` has the ready workers of each observed role. `is_ready` is True if the serving technology reports the
     current workload as ready. `is_routed` is True if the cluster's gateway has accepted the current route, None if it
-    has not reported on it.
+    has not reported on it. Requests are answered without a ready worker of a `spare` role.
     """
 
     workers: Mapping[Role, int]
     is_ready: bool
     is_routed: bool | None
     problems: tuple[Problem, ...] = ()
+    spare: frozenset[Role] = frozenset()
 
 
 IsThere: TypeAlias = Callable[[str, str, str, str], bool]

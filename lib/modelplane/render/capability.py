@@ -21,6 +21,15 @@ def check_source(can: Capabilities, workload: Workload) -> None:
         raise InvalidInput(f"{workload.engine} does not support a revision; remove @{source.revision}", path=_URI)
 
 
+def check_picker(can: Capabilities, workload: Workload) -> None:
+    """Check that the backend lets the author choose how requests find a worker. Raises: InvalidInput."""
+    if workload.endpoint_picker is not None and not can.has_picker:
+        raise InvalidInput(
+            f"{can.name} has no endpoint picker that can be configured; remove endpointPicker",
+            path=("spec", "endpointPicker"),
+        )
+
+
 def check_shape(can: Capabilities, engine: EngineType, role: RoleSpec) -> None:
     """Check that the backend supports the shape of one worker of the role. Raises: InvalidInput."""
     path = (*role.role.path, "workers", "topology")

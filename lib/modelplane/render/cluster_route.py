@@ -105,4 +105,6 @@ def _route_problem(condition: Object | None, name: str, *, is_refused: bool) -> 
         return Problem("RouteNotProcessed", message, about_route=True)
     message = seen.text(seen.at(condition, "message")) or "no message"
     reason = seen.text(seen.at(condition, "reason")) or name
-    return Problem(reason, f"the cluster's gateway refused the route: {message}", about_route=True)
+    # A gateway does not learn a kind by waiting.
+    is_final = reason == "InvalidKind"
+    return Problem(reason, f"the cluster's gateway refused the route: {message}", is_final, about_route=True)

@@ -30,6 +30,10 @@ class Flag(StrEnum):
     HOST = "host"
     PORT = "port"
     KV_TRANSFER = "KV transfer"
+    DISAGGREGATION = "role in disaggregation"
+    TRANSFER_BACKEND = "means of KV transfer"
+    BOOTSTRAP_PORT = "port where KV transfers are agreed"
+    METRICS = "metrics"
     NODES = "nodes of the gang"
     RANK = "rank in the gang"
     LEADER = "leader of the gang"
@@ -122,6 +126,10 @@ _SGLANG = Dialect(
         Flag.NODES: Option(("--nnodes",)),
         Flag.RANK: Option(("--node-rank",)),
         Flag.LEADER: Option(("--dist-init-addr", "--nccl-init-addr")),
+        Flag.DISAGGREGATION: Option(("--disaggregation-mode",)),
+        Flag.TRANSFER_BACKEND: Option(("--disaggregation-transfer-backend",)),
+        Flag.BOOTSTRAP_PORT: Option(("--disaggregation-bootstrap-port",)),
+        Flag.METRICS: Option(("--enable-metrics",), Takes.NOTHING),
     },
 )
 
@@ -143,6 +151,7 @@ _LLAMACPP = Dialect(
         Flag.SERVED_NAME: Option(("--alias", "-a")),
         Flag.HOST: Option(("--host",)),
         Flag.PORT: Option(("--port",)),
+        Flag.METRICS: Option(("--metrics",), Takes.NOTHING),
     },
 )
 

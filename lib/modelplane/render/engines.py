@@ -25,6 +25,7 @@ Json: TypeAlias = Any
 
 DATA_PARALLEL_PORT = 5555
 SGLANG_GANG_PORT = 20000
+SGLANG_BOOTSTRAP_PORT = 8998
 
 
 class Member(StrEnum):
@@ -40,7 +41,8 @@ class Launch:
     """The parameters of one engine process.
 
     `model_path` is the repository or path that it loads, None if the author's arguments name it. `served_names` are the
-    names for clients, the first is that of the model. `port` is the port on which the backend expects the API.
+    names for clients, the first is that of the model. `port` is the port on which the backend expects the API. An
+    engine that publishes metrics only when told is told if `has_metrics`.
     """
 
     engine: EngineType
@@ -52,6 +54,7 @@ class Launch:
     revision: str | None = None
     served_names: tuple[str, ...] = ()
     is_disaggregated: bool = False
+    has_metrics: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +181,12 @@ def _wanted(launch: Launch) -> Iterator[_Wanted]:
         yield from _sglang_sizes(launch.topology)
     else:
         yield from _sizes(launch)
+    if launch.has_metrics:
+        yield _Wanted(Flag.METRICS, (), "the endpoint picker, which reads them", ("true",))
     if launch.is_disaggregated and launch.engine is EngineType.VLLM:
         yield _kv_transfer(launch.role)
+    if launch.is_disaggregated and launch.engine is EngineType.SGLANG:
+        yield from _sglang_disaggregation(launch.role)
     if launch.member is not Member.ALONE:
         yield from _gang(launch)
 
@@ -239,6 +246,14 @@ def _kv_transfer(role: Role) -> _Wanted:
     wanted = "kv_producer" if role is Role.PREFILL else "kv_consumer"
     text = json.dumps({"kv_connector": "NixlConnector", "kv_role": wanted}, separators=(",", ":"))
     return _Wanted(Flag.KV_TRANSFER, (text,), f"the role {role}", (wanted, "kv_both"))
+
+
+def _sglang_disaggregation(role: Role) -> Iterator[_Wanted]:
+    """Yield the role, and the port where a decode worker asks for the KV cache; NIXL unless the author says else."""
+    mode, port = str(role), str(SGLANG_BOOTSTRAP_PORT)
+    yield _Wanted(Flag.DISAGGREGATION, (mode,), f"the role {role}", (mode,))
+    yield _Wanted(Flag.TRANSFER_BACKEND, ("nixl",), f"the role {role}")
+    yield _Wanted(Flag.BOOTSTRAP_PORT, (port,), "the routing sidecar", (port,))
 
 
 def _gang(launch: Launch) -> Iterator[_Wanted]:

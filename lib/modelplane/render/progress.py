@@ -81,7 +81,7 @@ def _workload(replica: Replica, observation: Observation, *, complete: bool) -> 
 
 
 def _serving(replica: Replica, observation: Observation, *, has_address: bool) -> Judgement:
-    idle = [str(role) for role, count in observation.workers.items() if not count]
+    idle = [str(role) for role, count in observation.workers.items() if not count and role not in observation.spare]
     if idle:
         return Judgement(Known.NO, "NoReadyWorker", f"no worker of {' and '.join(idle)} is ready")
     if _unseen(replica, observation):

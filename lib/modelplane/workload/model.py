@@ -48,6 +48,19 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
+class EndpointPicker:
+    """The author's choice of how requests find a worker of a replica; what is empty or None is the backend's to choose.
+
+    `scorers` are plugins with weights, `picker` takes one worker by the scores. `uncached_tokens` is the length of a
+    prompt from which on a prefill worker is asked.
+    """
+
+    scorers: tuple[tuple[str, int], ...] = ()
+    picker: str = ""
+    uncached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RoleSpec:
     """A role as the author wrote it, with a number of `workers` of one `topology`.
 
@@ -78,6 +91,7 @@ class Workload:
     engine: EngineType
     roles: tuple[RoleSpec, ...]
     model_cache: str | None = None
+    endpoint_picker: EndpointPicker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +142,7 @@ class Replica:
     roles: tuple[BoundRole, ...]
     priority: int = 0
     model_cache: str | None = None
+    endpoint_picker: EndpointPicker | None = None
 
     def role(self, role: Role) -> BoundRole | None:
         """Return the bound role, None if the replica does not have it."""

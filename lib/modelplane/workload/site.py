@@ -7,12 +7,22 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class Tracing:
+    """The OTLP endpoint of traces, and the percentage of requests that are traced if the client does not decide."""
+
+    endpoint: str
+    sampling_percent: int
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """The facts of a cluster that a renderer may read.
 
     `gateway_*` name the Gateway of the cluster; an empty listener means the first one. `pool_node_selector` and
     `pool_taints` are by pool name; taints are (key, value, effect) of the pool's nodes. `scheduler` is the cluster
-    scheduler, and `queue` is its queue, empty if there is none.
+    scheduler, and `queue` is its queue, empty if there is none. `gateway_implementation` is empty if nothing depends on
+    it. `has_pod_monitors` is True if the cluster serves PodMonitor. `versions` are those of components that differ from
+    the pinned ones.
     """
 
     name: str
@@ -23,3 +33,7 @@ class ClusterFacts:
     pool_taints: Mapping[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
     scheduler: str = "None"
     queue: str = ""
+    gateway_implementation: str = ""
+    has_pod_monitors: bool = False
+    tracing: Tracing | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)

@@ -24,6 +24,7 @@ _IMAGES = {
 }
 # Which parallelism an engine is known to have is the product's to refuse; these are sure to be taken by all.
 _GANGS = ("vllm", "custom")
+_SPLIT = {"KServe": ("vllm", "custom"), "LLMD": ("vllm", "custom", "sglang")}
 _TEXTS = ("{{ .Name }}", "$(HOSTNAME)", 'say "hello"; rm -rf /', "a: b # c", "*anchor &x", "")
 
 
@@ -80,7 +81,12 @@ def _cluster(dice: random.Random) -> Document:
         pool["taints"] = [{"key": "example.com/gpu", "value": "yes", "effect": "NoSchedule"}]
     secret = {"namespace": "modelplane-system", "name": "east", "key": "kubeconfig"}
     spec = {"cluster": {"source": "Existing", "existing": {"secretRef": secret}}, "nodePools": [pool]}
-    spec["backends"] = ["KServe", "Native", "KubeRay"]
+    spec["backends"] = ["KServe", "Native", "KubeRay", "LLMD"]
+    if dice.random() < 0.5:
+        spec["gateway"] = {"implementation": dice.choice(("Istio", "Other"))}
+    if dice.random() < 0.5:
+        tracing = {"endpoint": "http://otel-collector.monitoring:4317", "samplingPercent": dice.choice((0, 7, 100))}
+        spec["monitoring"] = {"podMonitors": dice.random() < 0.7, "tracing": tracing}
     return _of("InferenceCluster", "east", spec, None)
 
 
@@ -106,9 +112,12 @@ def _deployment(dice: random.Random, name: str) -> Document:
     if engine != "custom" or dice.random() < 0.5:
         spec["model"] = {"name": SERVED, "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"}
     spec |= _role(dice, engine)
-    if dice.random() < 0.4:
-        spec["backend"] = "Native"
-    elif engine in _GANGS and dice.random() < 0.3:
+    backend = dice.choice((None, None, "Native", "LLMD", "LLMD"))
+    if backend is not None:
+        spec["backend"] = backend
+    if backend == "LLMD" and dice.random() < 0.5:
+        spec["endpointPicker"] = _picker(dice)
+    if backend != "Native" and engine in _SPLIT[backend or "KServe"] and dice.random() < 0.4:
         spec["prefill"] = _role(dice, engine)
     if engine == "vllm" and "backend" not in spec and dice.random() < 0.5:
         spec["backend"] = "KubeRay"
@@ -116,6 +125,13 @@ def _deployment(dice: random.Random, name: str) -> Document:
             if part is not None:
                 _for_ray(part["workers"]["template"])
     return _of("ModelDeployment", name, spec)
+
+
+def _picker(dice: random.Random) -> Document:
+    kinds = dice.sample(("prefix-cache-scorer", "queue-scorer", "load-aware-scorer", "lora-affinity-scorer"), 2)
+    scorers = [{"type": kind, "weight": dice.choice((1, 7, 1000))} for kind in kinds]
+    picker = dice.choice(("max-score-picker", "weighted-random-picker", "random-picker"))
+    return {"scorers": scorers, "picker": picker} if dice.random() < 0.7 else {"picker": picker}
 
 
 def _role(dice: random.Random, engine: str) -> Document:

@@ -26,7 +26,11 @@ def test_what_a_random_world_leads_to_is_accepted(plane: controlplane.Plane, see
     settled = rendered.world(documents)
     assert not settled.settled.record.bugs, settled.settled.record.bugs
     assert [one for one in settled.objects() if one["kind"] == "ModelReplica"], settled.settled.record
-    for place, document in rendered.placed(settled):
+    placed = list(rendered.placed(settled))
+    for _, document in placed:
+        if document["kind"] == "ServiceAccount":
+            plane.api.apply(document)  # pods name it, in whatever order, and a dry run leaves none
+    for place, document in placed:
         for one in [document, *_pods(document)]:
             words = refusal(plane, one)
             assert words is None, f"{place}: {one['kind']} {one['metadata']['name']}: {words}"
@@ -39,6 +43,7 @@ def test_the_worlds_tell_something() -> None:
     assert {"HTTPRoute", "Backend", "HTTPRouteFilter", "BackendTrafficPolicy", "SecurityPolicy", "Usage"} <= kinds
     assert {"ResourceClaimTemplate", "LLMInferenceService", "LLMInferenceServiceConfig", "Namespace"} <= kinds
     assert {"Deployment", "LeaderWorkerSet", "Service", "RayService"} <= kinds
+    assert {"InferencePool", "ConfigMap", "Role", "RoleBinding", "PodMonitor", "DestinationRule"} <= kinds
     services = [one["spec"] for one in found if one["kind"] == "LLMInferenceService"]
     assert any("worker" in spec for spec in services)
     assert any("prefill" in spec for spec in services)

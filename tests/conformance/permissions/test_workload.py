@@ -1,4 +1,4 @@
-"""A workload cluster that grants what examples/rbac-workload.yaml says takes all that is rendered, and nothing else.
+"""A workload cluster that grants what examples/rbac-workload*.yaml say takes all that is rendered, and nothing else.
 
 What somebody else made there is not taken over: two policies of that file hold it.
 
@@ -35,6 +35,9 @@ MORE = (
     ("patch", "gateways.gateway.networking.k8s.io"),
     ("patch", "nodes."),
     ("create", "resourceslices.resource.k8s.io"),
+    ("escalate", "roles.rbac.authorization.k8s.io"),
+    ("bind", "clusterroles.rbac.authorization.k8s.io"),
+    ("get", "pods/log."),
     ("patch", "llminferenceservices/status.serving.kserve.io"),
     ("create", "validatingwebhookconfigurations.admissionregistration.k8s.io"),
 )
@@ -44,8 +47,10 @@ MORE = (
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.Plane]:
     live.needs("permissions", "go")
     with controlplane.running(tmp_path_factory.mktemp("workload"), "workload") as plane:
-        installation.definitions(plane, "kserve", "gateway-api", "lws", "kuberay")
-        for one in permissions.documents(permissions.WORKLOAD):
+        installation.definitions(
+            plane, "kserve", "gateway-api", "inference-extension", "lws", "kuberay", "prometheus-operator", "istio"
+        )
+        for one in permissions.documents(*permissions.WORKLOAD):
             plane.api.apply(one)
         kubeapi.until(lambda: is_in_force(plane), seconds=ACTIVE_SECONDS, what="the policies to be in force")
         yield plane
@@ -72,11 +77,11 @@ def namespace(name: str, labels: dict[str, str]) -> Any:
 
 
 def manifests(example: str) -> list[Any]:
-    """Return what an example keeps on its clusters, each once, namespaces first."""
+    """Return what an example keeps on its clusters, each once, namespaces first, and Roles before what binds them."""
     placed = rendered.placed(rendered.folder(rendering.ROOT / "examples" / example))
     found = [one for where, one in placed if where != rendered.CONTROL_PLANE]
     unique = {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
-    return sorted(unique.values(), key=lambda one: one["kind"] != "Namespace")
+    return sorted(unique.values(), key=lambda one: (one["kind"] != "Namespace", one["kind"] == "RoleBinding"))
 
 
 @pytest.mark.parametrize("example", rendering.EXAMPLES)
@@ -122,6 +127,11 @@ def test_what_somebody_else_made_is_neither_taken_over_nor_deleted(cluster: cont
     api = cluster.api.impersonating(MODELPLANE.user)
     theirs = somebodys()
     assert {one["kind"] for one in theirs} >= {"LLMInferenceService", "Deployment", "Service", "ResourceClaimTemplate"}
+    # Whoever may not escalate may bind only a Role that is there, and is told so before a policy is asked.
+    for binding in (one for one in theirs if one["kind"] == "RoleBinding"):
+        cluster.api.apply(namespace("theirs-rolebinding", {}))
+        metadata = {"name": binding["roleRef"]["name"], "namespace": "theirs-rolebinding"}
+        cluster.api.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata})
     for one in theirs:
         place = one["metadata"]["namespace"] = f"theirs-{one['kind'].lower()}"
         cluster.api.apply(namespace(place, {}))
@@ -174,3 +184,17 @@ def test_a_namespace_that_is_there_gets_our_labels_and_keeps_its_own(cluster: co
 @pytest.mark.parametrize(("verb", "resource"), MORE, ids=lambda value: str(value).strip("."))
 def test_the_credentials_are_good_for_nothing_else(cluster: controlplane.Plane, verb: str, resource: str) -> None:
     assert not may(cluster, MODELPLANE, verb, resource, None)
+
+
+def test_no_right_is_handed_on_that_it_does_not_have(cluster: controlplane.Plane) -> None:
+    """It writes Roles, and Kubernetes refuses one that grants more than the writer has."""
+    api = cluster.api.impersonating(MODELPLANE.user)
+    installation.namespace(cluster, "ml-team")
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "more", "namespace": "ml-team"},
+        "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}],
+    }
+    with pytest.raises(kubeapi.Refused, match="attempting to grant RBAC permissions not currently held"):
+        api.create(role)

@@ -78,6 +78,7 @@ MODULES = (
     ),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
     Module("kuberay", (Program("kuberay", "github.com/ray-project/kuberay/ray-operator"),)),
+    Module("endpoint-picker", (Program("epp", "sigs.k8s.io/gateway-api-inference-extension/cmd/epp"),)),
 )
 
 # Source: the release manifests of each project, as far as its module carries them.
@@ -105,6 +106,12 @@ DEFINITIONS = {
     "inference-extension": Definitions(
         "crds", "sigs.k8s.io/gateway-api-inference-extension", ("config/crd/bases/*.yaml",)
     ),
+    "prometheus-operator": Definitions(
+        "crds",
+        "github.com/prometheus-operator/prometheus-operator",
+        ("example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",),
+    ),
+    "istio": Definitions("crds", "istio.io/api", ("kubernetes/customresourcedefinitions.gen.yaml",)),
     "envoy-gateway": Definitions(
         "crds",
         "github.com/envoyproxy/gateway",

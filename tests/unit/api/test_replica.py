@@ -13,7 +13,16 @@ from modelplane.api import replica as replicas
 from modelplane.devices.model import Claim, Constraint, Request
 from modelplane.errors import InvalidInput
 from modelplane.topology.shape import Topology
-from modelplane.workload.model import BoundRole, EngineType, Model, Replica, ResolvedRequest, Role, RoleSpec
+from modelplane.workload.model import (
+    BoundRole,
+    EndpointPicker,
+    EngineType,
+    Model,
+    Replica,
+    ResolvedRequest,
+    Role,
+    RoleSpec,
+)
 from tests.support import replicas as build
 
 _NAMES = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True)
@@ -67,6 +76,16 @@ def _bound(draw: st.DrawFn, role: Role) -> BoundRole:
     return BoundRole(spec, draw(_NAMES), tuple(draw(st.lists(_resolved(), max_size=2))))
 
 
+def _pickers() -> st.SearchStrategy[EndpointPicker]:
+    scorers = st.dictionaries(st.sampled_from(["queue-scorer", "prefix-cache-scorer"]), st.integers(1, 1000))
+    return st.builds(
+        EndpointPicker,
+        scorers.map(lambda found: tuple(found.items())),
+        st.sampled_from(["", "random-picker"]),
+        st.none() | st.integers(0, 9),
+    )
+
+
 @st.composite
 def _replicas(draw: st.DrawFn) -> Replica:
     roles = [draw(_bound(Role.DECODE))]
@@ -83,6 +102,7 @@ def _replicas(draw: st.DrawFn) -> Replica:
         roles=tuple(roles),
         priority=draw(st.integers(-5, 5)),
         model_cache=draw(st.none() | _NAMES),
+        endpoint_picker=draw(st.none() | _pickers()),
     )
 
 

@@ -42,7 +42,7 @@ def _flag(objects: Objects) -> None:
 
 
 def _backend(objects: Objects) -> None:
-    objects["ModelDeployment/qwen3-8b"]["spec"]["backend"] = "LLMD"
+    objects["ModelDeployment/qwen3-8b"]["spec"]["backend"] = "KAITO"
 
 
 def _class(objects: Objects) -> None:
@@ -69,7 +69,7 @@ def _cluster(objects: Objects) -> None:
             id="selector",
         ),
         pytest.param(_flag, "error", r"spec\.workers\.template\..*args", "tensor", id="flag-against-topology"),
-        pytest.param(_backend, "error", "", "LLMD", id="backend-not-offered"),
+        pytest.param(_backend, "error", "", "KAITO", id="backend-not-offered"),
         pytest.param(
             _class, "warning", r"spec\.nodePools\[0\]\.className", r"h100-x8 is not.*did you mean h100-8x\?", id="class"
         ),

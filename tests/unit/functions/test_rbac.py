@@ -72,6 +72,14 @@ def remote() -> dict[tuple[str, str], frozenset[str]]:
     return {key: frozenset(verbs) for key, verbs in found.items()}
 
 
+def handed_on() -> permissions.Allowed:
+    """Return what the Roles on a workload cluster grant: only who holds the same can write them."""
+    kinds = ("kubernetes.m.crossplane.io", "Object")
+    objects = (one for settled in examples() for one in settled.objects() if identity(one) == kinds)
+    manifests = (one["spec"]["forProvider"]["manifest"] for one in objects)
+    return permissions.allowed(one for one in manifests if one["kind"] == "Role")
+
+
 def identity(document: dict[str, Any]) -> tuple[str, str]:
     group, _, _ = str(document["apiVersion"]).rpartition("/")
     return group, str(document["kind"])
@@ -124,7 +132,7 @@ def test_an_administrator_is_made_only_where_envoy_gateway_is_installed() -> Non
 
 
 def test_no_role_allows_a_wildcard() -> None:
-    roles = [*SHIPPED, *permissions.documents(permissions.WORKLOAD)]
+    roles = [*SHIPPED, *permissions.documents(*permissions.WORKLOAD)]
     allowed = permissions.allowed(one for one in roles if one["kind"] in {"ClusterRole", "Role"})
     assert [key for key, verbs in allowed.items() if "*" in {*verbs, key[0], key[1].split("/")[0]}] == []
 
@@ -210,15 +218,16 @@ def test_every_policy_is_bound_and_denies() -> None:
 
 
 def test_a_workload_cluster_grants_what_is_done_there_and_nothing_more() -> None:
-    found = permissions.documents(permissions.WORKLOAD)
-    (bound,) = permissions.of_kind(found, "ClusterRoleBinding").values()
+    found = permissions.documents(*permissions.WORKLOAD)
+    bound = permissions.of_kind(found, "ClusterRoleBinding").values()
     roles = permissions.of_kind(found, "ClusterRole")
-    assert list(roles) == [bound["roleRef"]["name"]]
-    assert permissions.allowed(roles.values()) == remote()
+    assert list(roles) == [one["roleRef"]["name"] for one in bound]
+    wanted = {key: verbs | remote().get(key, frozenset()) for key, verbs in handed_on().items()}
+    assert permissions.allowed(roles.values()) == {**remote(), **wanted}
 
 
 def test_a_policy_of_workload_clusters_judges_every_kind_that_their_role_may_write() -> None:
-    shipped = permissions.documents(permissions.WORKLOAD)
+    shipped = permissions.documents(*permissions.WORKLOAD)
     written = {
         key for key, verbs in permissions.allowed(permissions.of_kind(shipped, "ClusterRole").values()).items()
         if verbs & WRITE

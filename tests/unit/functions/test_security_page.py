@@ -14,7 +14,7 @@ QUOTED = re.findall(r"`([^`]+)`", THREATS)
 
 
 def test_every_policy_and_role_of_the_page_is_shipped_and_every_one_shipped_is_on_the_page() -> None:
-    found = permissions.documents(permissions.CONTROL_PLANE, permissions.ENVOY_GATEWAY, permissions.WORKLOAD)
+    found = permissions.documents(permissions.CONTROL_PLANE, permissions.ENVOY_GATEWAY, *permissions.WORKLOAD)
     shipped = set(permissions.of_kind(found, "ValidatingAdmissionPolicy"))
     assert {one for one in QUOTED if one.startswith("modelplane-")} == shipped
     assert all(f"`{person}`" in PAGE for person in permissions.PERSONS)

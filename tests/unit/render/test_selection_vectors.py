@@ -1,4 +1,4 @@
-"""The choice among seven backends, row by row: two that are rendered, and five that are stood in for by what they can.
+"""The choice among seven backends, row by row: three that are rendered, four that are stood in for by what they can.
 
 Pools are claimed by DRA unless a row says otherwise.
 """
@@ -14,7 +14,7 @@ import pytest
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput
 from modelplane.render.backend import Capabilities, Shape
-from modelplane.render.backends import kserve, native, selection
+from modelplane.render.backends import kserve, llmd, native, selection
 from modelplane.render.backends.selection import Offer, Standing, Ways
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Role, Workload
@@ -62,7 +62,6 @@ def _plain_env(workload: Workload) -> str:
 
 
 STANDINS = {
-    L: _able({*EngineType}, {VLLM, SGLANG, CUSTOM}, {VLLM, SGLANG, CUSTOM}),
     V: _able({VLLM}, set(), set(), _plain_env),
     D: _able({VLLM, SGLANG, TRTLLM}, {VLLM, SGLANG}, {VLLM, SGLANG}),
     A: _able({*EngineType}, set(), set()),
@@ -78,7 +77,7 @@ def offers_of(lists: Iterable[Iterable[str]], ways: Ways = DRA, roles: int = 1) 
 
 @pytest.fixture
 def seven(monkeypatch: pytest.MonkeyPatch) -> None:
-    table: dict[str, Any] = {K: kserve, N: native}
+    table: dict[str, Any] = {K: kserve, L: llmd, N: native}
     table |= {name: _Standin(able, name, CLAIMS.get(name, frozenset(Claim))) for name, able in STANDINS.items()}
     monkeypatch.setattr(selection, "BACKENDS", table)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, ModelplaneError, Unsupported
 from modelplane.render.backend import Backend
-from modelplane.render.backends import kserve, kuberay, native, preference
+from modelplane.render.backends import kserve, kuberay, llmd, native, preference
 from modelplane.render.backends.preference import Preferences
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
@@ -22,7 +22,7 @@ Json: TypeAlias = Any
 Ways: TypeAlias = frozenset[frozenset[Claim]]
 """Of one role: each entry is what must be claimed on some matching pool, and enough there."""
 
-BACKENDS: dict[str, Backend] = {"KServe": kserve, "KubeRay": kuberay, "Native": native}
+BACKENDS: dict[str, Backend] = {"KServe": kserve, "KubeRay": kuberay, "LLMD": llmd, "Native": native}
 """Every backend by name; the order does not matter."""
 
 ANY = "*"

@@ -50,6 +50,7 @@ def check(workload: Workload) -> None:
     disaggregated = len(workload.roles) > 1
     engine = launching.Engine(workload.namespace, workload.engine, workload.model, disaggregated)
     capability.check_source(CAPABILITIES, workload)
+    capability.check_picker(CAPABILITIES, workload)
     if workload.model_cache is not None:
         raise InvalidInput(
             "model caches are not offered with KServe; use model.uri with pvc:// for weights on a volume",

@@ -1,104 +1,24 @@
-"""The state of a replica as an observed Deployment or LeaderWorkerSet and the route report it.
-
-Neither says why a pod does not start: that stands with the pod, which is not observed. Zero of a count is left out of
-both statuses, so that a count is known once the controller has said anything.
-Source: Kubernetes v1.36 (apps/v1), LeaderWorkerSet v0.8.0, which counts groups and has no condition for a failure.
-"""
+"""The state of a replica as an observed Deployment or LeaderWorkerSet and the route report it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
 
 from modelplane import seen
 from modelplane.render import cluster_route
-from modelplane.render.backend import Observation, Problem
-from modelplane.render.backends.native import service
-from modelplane.workload.model import BoundRole, Replica
+from modelplane.render.backend import Observation
+from modelplane.render.workers import manifests, status
+from modelplane.workload.model import Replica
 
-Json: TypeAlias = Any
 Object = seen.Object
 
-_ANY = {"x-kubernetes-preserve-unknown-fields": True}
-_COUNT = {"type": "integer"}
-
-
-def _map(**properties: Json) -> Json:
-    return {"type": "object", "properties": properties, **_ANY}
-
-
-_CLAIMS = {"type": "array", "items": _map(resourceClaimTemplateName={"type": "string"})}
-_TEMPLATE = _map(spec=_map(resourceClaims=_CLAIMS))
-_STATUS = _map(replicas=_COUNT, updatedReplicas=_COUNT, readyReplicas=_COUNT, availableReplicas=_COUNT)
-SHAPES: Mapping[str, Json] = {
-    "Deployment": _map(spec=_map(replicas=_COUNT, template=_TEMPLATE), status=_STATUS),
-    "LeaderWorkerSet": _map(
-        spec=_map(replicas=_COUNT, leaderWorkerTemplate=_map(leaderTemplate=_TEMPLATE, workerTemplate=_TEMPLATE)),
-        status=_STATUS,
-    ),
-}
+SHAPES = status.SHAPES
 
 
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
     """Return the observed state of the replica; a value that no object reports is not known, and never a no."""
     (bound,) = replica.roles
     is_routed, route_problems = cluster_route.observe(objects.get(cluster_route.KEY))
-    observed = objects.get(service.workload_key(bound))
-    if observed is None:
-        return Observation({}, is_ready=False, is_routed=is_routed, problems=tuple(route_problems))
-    stale = tuple(_stale(observed))
-    # A condition says nothing of the generation it is about, so those of an older one are passed over.
-    problems = stale or tuple(_workload_problems(observed))
-    ready = _count(observed, "readyReplicas")
-    workers = {} if ready is None else {bound.spec.role: min(ready, bound.spec.workers)}
-    is_ready = not stale and _is_complete(observed, bound)
-    return Observation(workers, is_ready, is_routed, (*problems, *route_problems))
-
-
-def _count(observed: Object, key: str) -> int | None:
-    """Return a count of the status, None while its controller has said nothing."""
-    status = seen.at(observed, "status")
-    if not isinstance(status, Mapping) or not seen.conditions(status):
-        return None
-    return 0 if status.get(key) is None else seen.count(status[key])
-
-
-def _stale(observed: Object) -> Iterator[Problem]:
-    """Yield a problem where the controller has not looked at the Deployment as it stands; one of gangs does not say."""
-    generation = seen.count(seen.at(observed, "metadata", "generation"))
-    looked_at = seen.count(seen.at(observed, "status", "observedGeneration"))
-    if generation is None or looked_at == generation or (looked_at is None and _kind(observed) != "Deployment"):
-        return
-    message = f"generation {looked_at or 0} of {generation} is processed; is the cluster's controller manager running?"
-    yield Problem("NotProcessed", f"Deployment: {message}")
-
-
-def _workload_problems(observed: Object) -> Iterator[Problem]:
-    conditions = seen.conditions(observed.get("status"))
-    failure = conditions.get("ReplicaFailure")
-    if seen.verdict(failure) is True:
-        yield _problem(failure, "ReplicaFailure", "pods cannot be made")
-    progressing = conditions.get("Progressing")
-    if _kind(observed) == "Deployment" and seen.verdict(progressing) is False:
-        yield _problem(progressing, "Progressing", "pods do not become ready; the events of the pods say why")
-
-
-def _problem(condition: Object | None, name: str, what: str) -> Problem:
-    message = seen.text(seen.at(condition, "message")) or "no message"
-    return Problem(seen.text(seen.at(condition, "reason")) or name, f"{what}: {message}", is_final=True)
-
-
-def _is_complete(observed: Object, bound: BoundRole) -> bool:
-    """Return whether all workers are there as they were last rendered, and ready."""
-    counts = ["updatedReplicas", "readyReplicas"]
-    if _kind(observed) == "Deployment":
-        counts.append("availableReplicas")
-    elif seen.verdict(seen.conditions(observed.get("status")).get("Available")) is not True:
-        return False
-    wanted = bound.spec.workers
-    is_alone = _count(observed, "replicas") == wanted
-    return is_alone and all((_count(observed, key) or 0) >= wanted for key in counts)
-
-
-def _kind(observed: Object) -> str:
-    return seen.text(observed.get("kind"))
+    found = status.observe(objects.get(manifests.key(bound.spec)), bound.spec.workers)
+    workers = {} if found.ready is None else {bound.spec.role: found.ready}
+    return Observation(workers, found.is_complete, is_routed, (*found.problems, *route_problems))
