@@ -142,6 +142,12 @@ SUITES: Final = (
         group=2, minutes=2, limit_minutes=20, programs=(*_SERVER, "kube-controller-manager"),
     ),
     Suite(
+        "picker",
+        _conformance("picker"),
+        (*_RENDERING, *_REAL, "lib/modelplane/devices/", "tests/conformance/picker/", "tests/support/llmd.py"),
+        group=1, minutes=1, limit_minutes=15, programs=(*_SERVER, "epp"),
+    ),
+    Suite(
         "manifests",
         _conformance("manifests"),
         (
