@@ -223,7 +223,7 @@ class _Reader:
     def _leave(self, key: str, record: Record, successor: Resource | None) -> None:
         self.standing.leaving.add(key)
         self.standing.kept[key] = record
-        self.standing.claims.append(ReplicaClaim(key, record.holdings, holds=True))
+        self.standing.claims.append(ReplicaClaim(key, record.holdings, holds=True, nodes=record.nodes))
         if successor is not None:
             message = "the workload of an earlier replica with this name still exists; waiting until it is deleted"
             self.standing.pending.append(Answer(key, "NameInUse", message))
@@ -367,7 +367,8 @@ def _claim(key: str, resource: Resource, record: Record, asked: replicas.Asked |
     created = Field(resource).at("metadata", "creationTimestamp").text("")
     offered = Field(resource).at("metadata", "annotations", names.ANNOTATION_MAY_LEAVE).optional() == replicas.TRUE
     leaves = (_deployment_of(resource) or "") if offered and holds else ""
-    return ReplicaClaim(key, record.holdings, 0 if asked is None else asked.priority, created, holds, leaves=leaves)
+    priority = 0 if asked is None else asked.priority
+    return ReplicaClaim(key, record.holdings, priority, created, holds, leaves=leaves, nodes=record.nodes)
 
 
 def _controller(resource: Resource) -> Mapping[str, Json]:

@@ -291,6 +291,10 @@ class Admission(Wire):
     digest: str = Field(description="Digest of the admitted spec, without its priority.")
     holdings: list[Holding] = Field(description="The nodes and devices that one such replica takes.")
     replicas: dict[str, str] = Field(description="Digest of each replica's uid, by namespace/name.")
+    nodes: list[int] | None = Field(
+        default=None,
+        description="The nodes that the ledger counts the pods on: a number for each pod, of the replicas in the order of their names, and of each in the order of the holdings. The numbers are the ledger's own and name no Node; -1 stands for a pod whose node is not recorded.",
+    )
 
 
 class Existing(Wire):

@@ -77,14 +77,15 @@ class _Ledger:
 
     @property
     def records(self) -> Mapping[str, admissions.Record]:
-        """Return the record of each counted replica: its claim when it was admitted."""
+        """Return the record of each counted replica: its claim when it was admitted, and the nodes it is counted on."""
         kept, offered = self.standing.kept, self.standing.offered
         changed = {verdict.key for verdict in self.account.changes if verdict.admission is Admission.ADMITTED}
         counted = {verdict.key for verdict in self.account.verdicts if verdict.admission is Admission.ADMITTED}
-        return {
+        found = {
             key: offered[key] if key in changed or key not in kept else kept[key]
             for key in sorted(counted - self.standing.uncontrolled)
         }
+        return {key: replace(record, nodes=self.account.nodes.get(key, ())) for key, record in found.items()}
 
     def answers(self, admission: Admission) -> tuple[Answer, ...]:
         """Return the answers for the replicas with this admission, by name."""

@@ -7,12 +7,13 @@ the same moment compete.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from modelplane.devices.model import Claim
 from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.capacity.ledger import Ledger, Trial
+from modelplane.placement.capacity.occupancy import UNKNOWN, Key, Occupancy
 from modelplane.placement.decision import (
     Admission,
     AdmissionVerdict,
@@ -22,6 +23,7 @@ from modelplane.placement.decision import (
 )
 from modelplane.placement.diagnosis import shortage
 from modelplane.placement.packing.load import Answer
+from modelplane.placement.packing.nodes import Places
 from modelplane.placement.snapshot import Accounting, Holding, PodShape, Pool, ReplicaClaim
 
 LEAVERS_MAX = 3
@@ -42,13 +44,12 @@ def admit(
     Claims are judged in a fixed order: first those that hold a place, then by priority (higher first), creation time
     and key. A claim is admitted if it fits beside all that were admitted before it. A claim that does not fit does not
     block smaller ones after it. A claim that holds a place and wants another is judged among the new ones, and keeps
-    its place if the other does not fit. `Pool.allocations` is not read; the claims are the source of truth.
+    its place if the other does not fit. `Pool.allocations` is not read; the claims are the source of truth. Pods that
+    are admitted keep the nodes they are counted on, since a cluster does not move them: see `Occupancy`.
     """
     book = _Book(pools, accounting)
     ordered = sorted({claim.key: claim for claim in sorted(claims, key=_order)}.values(), key=_order)
-    for claim in ordered:
-        if claim.holds:
-            book.keep(claim)
+    book.keep([claim for claim in ordered if claim.holds])
     for claim in sorted(ordered, key=_turn):
         if not claim.holds:
             book.judge(claim)
@@ -97,51 +98,83 @@ class _Book:
             if pool.node_class is not None
         }
         self._holdings: dict[str, list[Holding]] = {pool.name: [] for pool in pools}
+        self._occupancies: dict[str, Occupancy] = {}
+        self._recorded: dict[str, tuple[Places, ...]] = {}
+        self._admitted: dict[str, tuple[Holding, ...]] = {}
         self._verdicts: list[AdmissionVerdict] = []
         self._changes: list[AdmissionVerdict] = []
 
-    def keep(self, claim: ReplicaClaim) -> None:
-        """Admit a claim that holds a place, whether it fits or not."""
-        self._verdicts.append(AdmissionVerdict(claim.key, Admission.ADMITTED))
-        self._take(claim.holdings)
+    def keep(self, claims: Sequence[ReplicaClaim]) -> None:
+        """Admit the claims that hold a place, whether they fit or not, on the nodes that were recorded for them."""
+        held: dict[str, dict[Key, tuple[Holding, Places]]] = {name: {} for name in self._ledgers}
+        for claim in claims:
+            self._verdicts.append(AdmissionVerdict(claim.key, Admission.ADMITTED))
+            self._take(claim.key, claim.holdings)
+            nodes = claim.nodes if len(claim.nodes) == len(claim.holdings) else (UNKNOWN,) * len(claim.holdings)
+            self._recorded[claim.key] = nodes
+            for index, (holding, places) in enumerate(zip(claim.holdings, nodes, strict=True)):
+                if holding.pool in held:
+                    held[holding.pool][claim.key, index] = (holding, places)
+        for name, state in self._ledgers.items():
+            self._occupancies[name] = Occupancy(state.dimensions, state.nodes, held[name])
 
     def judge(self, claim: ReplicaClaim) -> None:
         """Admit the claim, refuse it, or leave it pending when its class is not there to judge it by."""
         verdict = self._verdict(claim.key, claim.holdings)
         self._verdicts.append(verdict)
         if verdict.admission is Admission.ADMITTED:
-            self._take(claim.holdings)
+            self._take(claim.key, claim.holdings)
 
     def change(self, claim: ReplicaClaim, wanted: tuple[Holding, ...]) -> None:
         """Let a claim take what it wants for what it holds; less is never refused, though the pool has shrunk."""
         ledgers, holdings = dict(self._ledgers), {name: list(found) for name, found in self._holdings.items()}
-        self._release(claim.holdings)
-        verdict = AdmissionVerdict(claim.key, Admission.ADMITTED)
-        if not within(wanted, claim.holdings):
-            verdict = self._verdict(claim.key, wanted)
+        occupancies = {name: found.copy() for name, found in self._occupancies.items()}
+        stood = {(one.role, one.pool): nodes for one, nodes in zip(claim.holdings, self._nodes(claim.key), strict=True)}
+        before = [stood.get((one.role, one.pool), UNKNOWN) for one in wanted]
+        self._release(claim.key, claim.holdings)
+        if within(wanted, claim.holdings):
+            verdict = AdmissionVerdict(claim.key, Admission.ADMITTED)
+            for index, holding in enumerate(wanted):
+                if holding.pool in self._occupancies:
+                    self._occupancies[holding.pool].stay((claim.key, index), holding, before[index])
+        else:
+            verdict = self._verdict(claim.key, wanted, before)
         self._changes.append(verdict)
         if verdict.admission is Admission.ADMITTED:
-            self._take(wanted)
+            self._take(claim.key, wanted)
         else:
-            self._ledgers, self._holdings = ledgers, holdings
+            self._ledgers, self._holdings, self._occupancies = ledgers, holdings, occupancies
 
-    def _take(self, holdings: Iterable[Holding]) -> None:
+    def _take(self, key: str, holdings: tuple[Holding, ...]) -> None:
+        self._admitted[key] = holdings
         for holding in holdings:
             if holding.pool in self._holdings:
                 self._holdings[holding.pool].append(holding)
             if holding.pool in self._ledgers:
                 self._ledgers[holding.pool] = ledger.with_holding(self._ledgers[holding.pool], holding)
 
-    def _release(self, holdings: Iterable[Holding]) -> None:
-        for holding in holdings:
+    def _release(self, key: str, holdings: Iterable[Holding]) -> None:
+        for index, holding in enumerate(holdings):
             if holding.pool in self._holdings:
                 self._holdings[holding.pool].remove(holding)
             if holding.pool in self._ledgers:
                 self._ledgers[holding.pool] = ledger.released(self._ledgers[holding.pool], [holding])
+                self._occupancies[holding.pool].remove((key, index))
 
-    def _verdict(self, key: str, holdings: Iterable[Holding]) -> AdmissionVerdict:
-        states = dict(self._ledgers)
-        for holding in holdings:
+    def _nodes(self, key: str) -> tuple[Places, ...]:
+        """Return the nodes of an admitted claim. In a pool whose class is missing they are those that were recorded."""
+        recorded = self._recorded.get(key, ())
+        return tuple(
+            self._occupancies[holding.pool].places((key, index))
+            if holding.pool in self._occupancies
+            else (recorded[index] if index < len(recorded) else UNKNOWN)
+            for index, holding in enumerate(self._admitted[key])
+        )
+
+    def _verdict(self, key: str, holdings: Sequence[Holding], before: Sequence[Places] = ()) -> AdmissionVerdict:
+        """Return the verdict on a claim. An admitted one stands on nodes then, `before` where these have room."""
+        states, occupancies = dict(self._ledgers), dict(self._occupancies)
+        for index, holding in enumerate(holdings):
             pool = self._pools.get(holding.pool)
             if pool is None:
                 message = f"this cluster has no pool {holding.pool}"
@@ -155,6 +188,11 @@ class _Book:
             if refusal is not None:
                 return AdmissionVerdict(key, Admission.REFUSED, *refusal)
             states[pool.name] = ledger.with_holding(states[pool.name], holding)
+            occupancies[pool.name] = there = occupancies[pool.name].copy()
+            if not there.add((key, index), holding, before[index] if before else UNKNOWN):
+                found = shortage.scattered(holding, holding.shape, there.room(holding))
+                return AdmissionVerdict(key, Admission.REFUSED, found.reason, f"{pool.name}: {found.detail}")
+        self._occupancies = occupancies
         return AdmissionVerdict(key, Admission.ADMITTED)
 
     def _refusal(self, pool: Pool, state: Ledger, holding: Holding) -> tuple[Reason, str] | None:
@@ -200,14 +238,15 @@ class _Book:
 
     def _has_room(self, claim: ReplicaClaim, leaving: tuple[ReplicaClaim, ...]) -> bool:
         """Return whether the claim fits once some that hold a place have left."""
-        ledgers = self._ledgers
-        self._ledgers = dict(ledgers)
+        ledgers, occupancies = self._ledgers, self._occupancies
+        self._ledgers, self._occupancies = dict(ledgers), {name: found.copy() for name, found in occupancies.items()}
         for one in leaving:
-            for holding in one.holdings:
+            for index, holding in enumerate(self._admitted[one.key]):
                 if holding.pool in self._ledgers:
                     self._ledgers[holding.pool] = ledger.released(self._ledgers[holding.pool], [holding])
+                    self._occupancies[holding.pool].remove((one.key, index))
         fits = self._verdict(claim.key, claim.holdings).admission is Admission.ADMITTED
-        self._ledgers = ledgers
+        self._ledgers, self._occupancies = ledgers, occupancies
         return fits
 
     def account(self, asked: tuple[tuple[str, tuple[str, ...]], ...]) -> ClusterAccount:
@@ -217,6 +256,7 @@ class _Book:
             pools=tuple(self._pool_account(pool) for pool in self._pools.values()),
             changes=tuple(sorted(self._changes, key=lambda verdict: verdict.key)),
             asked=asked,
+            nodes={key: self._nodes(key) for key in sorted(self._admitted)},
         )
 
     def _pool_account(self, pool: Pool) -> PoolAccount:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import ClassVar, NamedTuple
 
@@ -326,6 +326,7 @@ class ClusterAccount:
     """The account that a cluster publishes: verdicts sorted by key, and pools in the given order.
 
     `changes` has a verdict per replica that asks for something other than it holds. A refused one keeps what it holds.
+    `nodes` are, by replica, the nodes that each of its holdings was admitted to: to be given back with its claim.
     """
 
     verdicts: tuple[AdmissionVerdict, ...]
@@ -333,6 +334,7 @@ class ClusterAccount:
     changes: tuple[AdmissionVerdict, ...] = ()
     asked: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The replica that is asked to leave so that a refused one has room, and the pools that this one needs."""
+    nodes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
 
     @property
     def over_committed(self) -> bool:

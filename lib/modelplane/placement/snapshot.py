@@ -339,7 +339,8 @@ class ReplicaClaim:
     """The claim of one ModelReplica on the cluster that it names; `key` is `namespace/name`.
 
     A replica that `holds` was admitted before or is bound; it stays whatever happens to the pool. `wants` is what it
-    asks for in place of its holdings, None if it asks for nothing else.
+    asks for in place of its holdings, None if it asks for nothing else. `nodes` are those that its cluster recorded for
+    each of its holdings, by numbers that mean nothing to anybody else; empty where none are recorded.
     """
 
     key: str
@@ -350,3 +351,4 @@ class ReplicaClaim:
     wants: tuple[Holding, ...] | None = None
     leaves: str = ""
     """The deployment that offers to move it elsewhere, empty where it stays."""
+    nodes: tuple[tuple[int, ...], ...] = ()

@@ -85,13 +85,26 @@ def short(trial: Trial, role: Pods) -> Refusal:
 
 def _unsure(after: Ledger, role: Pods, shape: PodShape) -> Refusal:
     """Return that only some arrangements of the pool's pods leave room; it counts as what is short then."""
-    parts = [f"{count} {name}" for name, count in shape.devices]
-    parts += [text for text in (_resources(shape.cpu_millis, shape.memory_bytes),) if text]
     detail = (
-        f"want {_counted(role.pods, ('pod', 'pods'))} x {' + '.join(parts)}, which {SOME_ARRANGEMENTS} of the "
+        f"want {_counted(role.pods, ('pod', 'pods'))} x {_taken(shape)}, which {SOME_ARRANGEMENTS} of the "
         f"other pods on the {after.nodes} nodes"
     )
     return Refusal(Reason.INSUFFICIENT_NODES, detail, "room depends on how pods are arranged")
+
+
+def _taken(shape: PodShape) -> str:
+    parts = [f"{count} {name}" for name, count in shape.devices]
+    parts += [text for text in (_resources(shape.cpu_millis, shape.memory_bytes),) if text]
+    return " + ".join(parts)
+
+
+def scattered(role: Pods, shape: PodShape, room: int) -> Refusal:
+    """Return that the pods would fit if others stood closer; `room` of them have room on the nodes as they are."""
+    detail = (
+        f"want {_counted(role.pods, ('pod', 'pods'))} x {_taken(shape)}, has room for {room}; "
+        "what else is free lies beside pods that are not moved"
+    )
+    return Refusal(Reason.INSUFFICIENT_NODES, detail, "what is free lies beside pods that are not moved")
 
 
 def _devices_detail(trial: Trial, role: Pods, answer: Answer) -> str:
