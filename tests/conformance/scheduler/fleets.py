@@ -10,7 +10,8 @@ Document = dict[str, Any]
 API_VERSION = "modelplane.ai/v1alpha1"
 
 
-def _gpu(count: int, memory: str, architecture: str, compute: str) -> Document:
+def gpu(count: int, memory: str, architecture: str, compute: str) -> Document:
+    """Return devices that are claimed by DRA."""
     return {
         "name": "gpu",
         "driver": "gpu.nvidia.com",
@@ -53,10 +54,10 @@ _LINK: Document = {
 
 # Devices of one node and what pods may take of it.
 _SHAPES: tuple[tuple[str, list[Document], Document], ...] = (
-    ("h100", [_gpu(8, "81559Mi", "Hopper", "9.0.0")], {"cpu": "64", "memory": "512Gi"}),
-    ("h100-nic", [_gpu(8, "81559Mi", "Hopper", "9.0.0"), _nic(4)], {"cpu": "64", "memory": "512Gi"}),
-    ("a100", [_gpu(4, "40960Mi", "Ampere", "8.0.0"), _LINK], {"cpu": "32", "memory": "256Gi"}),
-    ("l4", [_gpu(1, "23034Mi", "Ada Lovelace", "8.9.0")], {"cpu": "11", "memory": "42Gi"}),
+    ("h100", [gpu(8, "81559Mi", "Hopper", "9.0.0")], {"cpu": "64", "memory": "512Gi"}),
+    ("h100-nic", [gpu(8, "81559Mi", "Hopper", "9.0.0"), _nic(4)], {"cpu": "64", "memory": "512Gi"}),
+    ("a100", [gpu(4, "40960Mi", "Ampere", "8.0.0"), _LINK], {"cpu": "32", "memory": "256Gi"}),
+    ("l4", [gpu(1, "23034Mi", "Ada Lovelace", "8.9.0")], {"cpu": "11", "memory": "42Gi"}),
     ("plugin", [_PLUGIN], {"cpu": "64", "memory": "512Gi"}),
 )
 

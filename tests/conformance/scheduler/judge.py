@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,11 +33,20 @@ class Trial:
     manifests: list[Document]
 
 
+@dataclass(frozen=True)
+class Round:
+    """What goes from the clusters of a case, and then what comes."""
+
+    gone: list[Document]
+    come: list[Document]
+
+
 @dataclass
 class Case:
     """One fleet: its documents, what was rendered for it, and what the scheduler made of that.
 
     `running` is what deployments that came earlier were given; its pods stand before anything of the others is there.
+    A case may be in `rounds` instead; `promised` is the number of pods then, and `waited` names those without a node.
     """
 
     seed: int
@@ -47,6 +56,9 @@ class Case:
     placed: list[Document] = field(default_factory=list)
     refused: list[Trial] = field(default_factory=list)
     pods: dict[str, Document] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    promised: int = 0
+    waited: set[str] = field(default_factory=set)
 
     @property
     def namespace(self) -> str:
@@ -83,6 +95,18 @@ def case(seed: int, documents: list[Document] | None = None) -> Case:
         elif document["kind"] == "ModelDeployment" and document["status"].get("unscheduledReplicas"):
             made.refused.extend(_refused(made, document, _unsure(settled.store, document)))
     return made
+
+
+def play(made: Case, changes: Sequence[Callable[[list[Document]], list[Document]]]) -> None:
+    """Settle the documents of a case after each of the changes in turn, and note what goes and comes by it."""
+    found, stood = made.documents, list[Document]()
+    for change in changes:
+        settled = _settled(change(found))
+        found, stands = settled.objects(), list(_on_clusters(made.seed, settled))
+        made.rounds.append(
+            Round([one for one in stood if one not in stands], [one for one in stands if one not in stood])
+        )
+        stood = stands
 
 
 def _settled(documents: Sequence[Document]) -> World:
@@ -143,6 +167,34 @@ def judge(plane: controlplane.Plane, cases: Sequence[Case]) -> None:
             _await(plane, cases, "the scheduler's word on what we refuse")
             _take_away(plane, {trial.name for trial in turn}, cases)
         list(pool.map(lambda one: _clean(plane, one), cases))
+
+
+def judge_rounds(plane: controlplane.Plane, cases: Sequence[Case]) -> None:
+    """Play the rounds of the cases, all at once round by round, and fill in which promised pods found no node."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda one: _prepare(plane, one), cases))
+        for turn in itertools.zip_longest(*(one.rounds for one in cases)):
+            pairs = [(one, now) for one, now in zip(cases, turn, strict=True) if now is not None]
+            _take_away(plane, {name for _, now in pairs for name in _services(now.gone)}, cases)
+            list(pool.map(lambda pair: _discard(plane, pair[1].gone), pairs))
+            for one, _ in pairs:
+                one.pods.clear()
+            list(pool.map(lambda pair: _create(plane, pair[1].come), pairs))
+            _await(plane, cases, "a round to be bound")
+            for one, now in pairs:
+                one.promised += sum(len(one.pods_of(name)) for name in _services(now.come))
+                one.waited |= {name for name, pod in one.pods.items() if not pod["spec"].get("nodeName")}
+        list(pool.map(lambda one: _clean(plane, one), cases))
+
+
+def _services(manifests: Sequence[Document]) -> set[str]:
+    return {one["metadata"]["name"] for one in manifests if one["kind"] == "LLMInferenceService"}
+
+
+def _discard(plane: controlplane.Plane, manifests: Sequence[Document]) -> None:
+    for manifest in manifests:
+        if manifest["kind"] == "ResourceClaimTemplate":
+            plane.api.delete(manifest)
 
 
 def _turns(cases: Sequence[Case]) -> Iterator[list[Trial]]:
