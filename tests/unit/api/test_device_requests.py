@@ -76,7 +76,7 @@ def spec(*devices: dict[str, Any], tensor: int = 1, **selector: Any) -> dict[str
         pytest.param(
             [{"name": "g", "capacity": {"requests": {"memory": "40GB"}}}],
             "devices[0].capacity.requests.memory",
-            "",
+            "quantities must match",
             id="no-quantity",
         ),
     ],
