@@ -64,6 +64,18 @@ def test_a_cluster_past_its_definition_names_no_namespace_to_a_replica(value: st
     assert list(losses.of(start, seen, situations.decided(seen), is_authors=False)) == []
 
 
+@pytest.mark.parametrize("backend", ["KServe", "LLMD", "Native", "KubeRay"])
+def test_a_device_of_no_request_is_no_bug_of_a_replica(backend: str) -> None:
+    """It ended the function of a KubeRay replica (seed 9101, ModelReplica 3101)."""
+    found = [one for one in situations.running() if one.kind == "ModelReplica"]
+    starts = [one for one in found if one.composite["spec"]["backend"] == backend and one.composite["spec"]["devices"]]
+    assert starts
+    for start in starts:
+        wrong = Mutation(("spec", "devices", 0, "name"), "is doubled", "gpugpu").applied(start.composite)
+        seen = replace(start, composite=wrong)
+        assert list(losses.of(start, seen, situations.decided(seen), is_authors=False)) == []
+
+
 def test_the_platform_may_move_the_gateway_of_a_cluster_to_another_namespace() -> None:
     start = next(one for one in situations.running() if one.kind == "ModelReplica")
     cluster = next(one for one in start.store if one["metadata"]["name"] == start.composite["spec"]["clusterName"])

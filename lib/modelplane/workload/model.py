@@ -123,8 +123,12 @@ class BoundRole:
     devices: tuple[ResolvedRequest, ...]
 
     def served(self, bound: ResolvedRequest) -> Request:
-        """Return the request, or the alternative of it, that a bound device serves."""
-        request = next(one for one in self.spec.requests if one.name == bound.name)
+        """Return the request, or the alternative of it, that a bound device serves.
+
+        A device of no request, which somebody wrote into a composed replica, is asked for as it is bound.
+        """
+        plain = Request(bound.name, bound.count, bound.selectors)
+        request = next((one for one in self.spec.requests if one.name == bound.name), plain)
         return next((one for one in request.alternatives if one.name == bound.alternative), request)
 
 
