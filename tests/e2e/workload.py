@@ -40,7 +40,7 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
     _hardware(plane, cluster, classes)
     _gateway(plane)
     backends = frozenset(cluster["spec"].get("backends", ("KServe",)))
-    if backends & {"KServe", "Native"}:
+    if backends & {"KServe", "Native", "LLMD"}:
         _leader_worker_set(plane)
     if "KServe" in backends:
         _kserve(plane)
