@@ -95,21 +95,9 @@ def encode(request: Request) -> dict[str, Json]:
     if request.selectors:
         encoded["selectors"] = [{"cel": text} for text in request.selectors]
     if request.tolerations:
-        encoded["tolerations"] = [encode_toleration(one) for one in request.tolerations]
+        encoded["tolerations"] = [one.as_written() for one in request.tolerations]
     if request.capacity:
         encoded["capacity"] = {"requests": dict(request.capacity)}
-    return encoded
-
-
-def encode_toleration(toleration: DeviceToleration) -> dict[str, Json]:
-    """Return a toleration as DRA writes it."""
-    encoded: dict[str, Json] = {"operator": _EQUAL if toleration.is_equal else _EXISTS}
-    if toleration.key:
-        encoded["key"] = toleration.key
-    if toleration.value:
-        encoded["value"] = toleration.value
-    if toleration.effect is not None:
-        encoded["effect"] = str(toleration.effect)
     return encoded
 
 

@@ -76,6 +76,12 @@ class DeviceToleration:
     value: str = ""
     effect: DeviceTaintEffect | None = None
 
+    def as_written(self) -> dict[str, str]:
+        """Return the fields of a DeviceToleration of resource.k8s.io/v1."""
+        fields = {"key": self.key, "value": self.value, "effect": str(self.effect or "")}
+        written = {name: text for name, text in fields.items() if text}
+        return {"operator": "Equal" if self.is_equal else "Exists", **written}
+
     def covers(self, taint: DeviceTaint) -> bool:
         """Return whether the taint is accepted."""
         if self.effect not in (None, taint.effect) or self.key not in ("", taint.key):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from modelplane.devices.model import Claim
+from modelplane.placement import snapshot
 from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.capacity.ledger import Ledger, Trial
 from modelplane.placement.capacity.occupancy import UNKNOWN, Key, Occupancy
@@ -24,7 +25,7 @@ from modelplane.placement.decision import (
 from modelplane.placement.diagnosis import shortage
 from modelplane.placement.packing.load import Answer
 from modelplane.placement.packing.nodes import Places
-from modelplane.placement.snapshot import Accounting, Holding, PodShape, Pool, ReplicaClaim
+from modelplane.placement.snapshot import Accounting, Holding, Pool, ReplicaClaim
 
 LEAVERS_MAX = 3
 """Replicas of one deployment that leave for one that waits."""
@@ -64,26 +65,6 @@ def _order(claim: ReplicaClaim) -> tuple[bool, int, str, str]:
 
 def _turn(claim: ReplicaClaim) -> tuple[int, str, str]:
     return (-claim.priority, claim.created, claim.key)
-
-
-def within(wanted: tuple[Holding, ...], held: tuple[Holding, ...]) -> bool:
-    """Return whether `wanted` takes no more than `held` of any resource, role by role on the same pool."""
-    known = {(one.role, one.pool, one.nodes_per_worker): one for one in held}
-    return all(
-        (had := known.get((one.role, one.pool, one.nodes_per_worker))) is not None
-        and one.pods <= had.pods
-        and _no_larger(one.shape, had.shape)
-        for one in wanted
-    )
-
-
-def _no_larger(shape: PodShape, than: PodShape) -> bool:
-    have = dict(than.devices)
-    return (
-        all(count <= have.get(name, 0) for name, count in shape.devices)
-        and shape.cpu_millis <= than.cpu_millis
-        and shape.memory_bytes <= than.memory_bytes
-    )
 
 
 class _Book:
@@ -132,7 +113,7 @@ class _Book:
         stood = {(one.role, one.pool): nodes for one, nodes in zip(claim.holdings, self._nodes(claim.key), strict=True)}
         before = [stood.get((one.role, one.pool), UNKNOWN) for one in wanted]
         self._release(claim.key, claim.holdings)
-        if within(wanted, claim.holdings):
+        if snapshot.within(wanted, claim.holdings):
             verdict = AdmissionVerdict(claim.key, Admission.ADMITTED)
             for index, holding in enumerate(wanted):
                 if holding.pool in self._occupancies:

@@ -291,6 +291,26 @@ class Holding:
     nodes_per_worker: int = 1
 
 
+def within(wanted: tuple[Holding, ...], held: tuple[Holding, ...]) -> bool:
+    """Return whether `wanted` takes no more than `held` of any resource, role by role on the same pool."""
+    known = {(one.role, one.pool, one.nodes_per_worker): one for one in held}
+    return all(
+        (had := known.get((one.role, one.pool, one.nodes_per_worker))) is not None
+        and one.pods <= had.pods
+        and _no_larger(one.shape, had.shape)
+        for one in wanted
+    )
+
+
+def _no_larger(shape: PodShape, than: PodShape) -> bool:
+    have = dict(than.devices)
+    return (
+        all(count <= have.get(name, 0) for name, count in shape.devices)
+        and shape.cpu_millis <= than.cpu_millis
+        and shape.memory_bytes <= than.memory_bytes
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class CurrentReplica:
     """An existing replica of the deployment: its ModelReplica is observed and not being deleted.

@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.devices.model import Claim, DeviceToleration, Mode, Request
+from modelplane.devices.model import Claim, Mode, Request
 from modelplane.render.backend import IsThere
 from modelplane.render.manifest import NOTHING, Manifest, Purpose
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest
@@ -144,21 +144,10 @@ def _request(name: str, device: ResolvedRequest, served: Request) -> dict[str, J
     if selectors:
         exactly["selectors"] = selectors
     if served.tolerations:
-        exactly["tolerations"] = [_toleration(one) for one in served.tolerations]
+        exactly["tolerations"] = [one.as_written() for one in served.tolerations]
     if served.capacity:
         exactly["capacity"] = {"requests": dict(served.capacity)}
     return {"name": name, "exactly": exactly}
-
-
-def _toleration(toleration: DeviceToleration) -> dict[str, Json]:
-    entry: dict[str, Json] = {"operator": "Equal" if toleration.is_equal else "Exists"}
-    if toleration.key:
-        entry["key"] = toleration.key
-    if toleration.value:
-        entry["value"] = toleration.value
-    if toleration.effect is not None:
-        entry["effect"] = str(toleration.effect)
-    return entry
 
 
 def _is_ours(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from modelplane import names
 from modelplane.devices import matching
+from modelplane.placement import snapshot
 from modelplane.placement.capacity import dimensions
 from modelplane.placement.decision import (
     BlockedMove,
@@ -119,25 +120,28 @@ class _Draft:
 
     def _place(self, *, replaces: str | None, note: str = "") -> PlacedReplica | None:
         candidate = self._candidates.best()
-        if candidate is None:
-            return None
-        return self._put(candidate, replaces, note)
+        return None if candidate is None else self._put(candidate, replaces, note)
 
     def _put(self, candidate: Candidate, replaces: str | None, note: str) -> PlacedReplica:
-        holdings = self._candidates.take(candidate)
-        name = next(self._names)
-        placed = PlacedReplica(
-            name=name,
-            cluster=candidate.cluster,
-            backend=filters.backend(self._board.clusters[candidate.cluster], self._board.intent) or "",
-            state=State.NEW if replaces is None else State.MOVED,
-            roles=self._roles(candidate.cluster, candidate.solution.roles, holdings),
+        placed = self._new(candidate.cluster, candidate.solution.roles, self._candidates.take(candidate), note)
+        if replaces is not None:
+            placed = replace(placed, state=State.MOVED, replaces=replaces)
+        self._placed[placed.name] = placed
+        return placed
+
+    def _new(
+        self, cluster: str, assigned: tuple[RoleAssignment, ...], holdings: list[Holding], note: str
+    ) -> PlacedReplica:
+        """Return a new replica with the next free name."""
+        return PlacedReplica(
+            name=next(self._names),
+            cluster=cluster,
+            backend=filters.backend(self._board.clusters[cluster], self._board.intent) or "",
+            state=State.NEW,
+            roles=self._roles(cluster, assigned, holdings),
             rewrite=True,
-            replaces=replaces,
             note=note,
         )
-        self._placed[name] = placed
-        return placed
 
     def _roles(
         self, cluster: str, assigned: Iterable[RoleAssignment], holdings: list[Holding]
@@ -172,7 +176,8 @@ class _Draft:
         """Start at most one move: place a successor, else rewrite the replica in place, else delete it first."""
         if self._retained.successors or not self._retained.migrations:
             return
-        order = sorted((one for one in self._every_migration() if one.cause is not Cause.MAKES_ROOM), key=_urgency)
+        migrations = self._retained.migrations.values()
+        order = sorted((one for one in migrations if one.cause is not Cause.MAKES_ROOM), key=_urgency)
         if not order:
             self._make_room()
             return
@@ -186,14 +191,11 @@ class _Draft:
                 return
         self._block(order, "and it no longer fits its own place")
 
-    def _every_migration(self) -> Iterable[Migration]:
-        return self._retained.migrations.values()
-
     def _make_room(self) -> None:
         """Place a successor of one replica that is asked to leave, unless anything of the deployment is amiss."""
         if not self._may_rebalance():
             return
-        for migration in sorted(self._every_migration(), key=_urgency):
+        for migration in sorted(self._retained.migrations.values(), key=_urgency):
             replica = migration.replica
             key = names.qualified(self._board.intent.namespace, replica.name)
             needed = self._board.clusters[replica.cluster].asked.get(key, frozenset())
@@ -223,22 +225,13 @@ class _Draft:
         wish = rebalancing.wish(board, self._candidates)
         if wish is None:
             return
-        name, holdings = next(self._names), board.holdings(wish.cluster, wish.roles)
-        self._placed[name] = PlacedReplica(
-            name=name,
-            cluster=wish.cluster,
-            backend=filters.backend(board.clusters[wish.cluster], board.intent) or "",
-            state=State.NEW,
-            roles=self._roles(wish.cluster, wish.roles, holdings),
-            holds_place=False,
-            rewrite=True,
-            note="asks for room: no cluster has any",
-            asks=True,
-        )
+        holdings = board.holdings(wish.cluster, wish.roles)
+        placed = self._new(wish.cluster, wish.roles, holdings, "asks for room: no cluster has any")
+        self._placed[placed.name] = replace(placed, holds_place=False, asks=True)
 
     def offer(self) -> None:
         """Note which replicas may leave so that others have room: one that does already, else all that could."""
-        moving = [one for one in self._every_migration() if one.cause is Cause.MAKES_ROOM]
+        moving = [one for one in self._retained.migrations.values() if one.cause is Cause.MAKES_ROOM]
         begun = {one.replaces for one in self._placed.values()} | self._retained.successors.keys()
         found = tuple(sorted(one.replica.name for one in moving if one.replica.name in begun))
         if not found and self._may_rebalance():
@@ -285,15 +278,15 @@ class _Draft:
         solution = self._board.solve_without(replica, pools)
         if solution is None:
             return False
-        roles = self._roles(replica.cluster, solution.roles, self._board.holdings(replica.cluster, solution.roles))
-        if not _within(roles, replica.holdings):
-            return False
+        holdings = self._board.holdings(replica.cluster, solution.roles)
+        if not snapshot.within(tuple(holdings), replica.holdings):
+            return False  # more than it holds, and somebody's proposal could be in the way
         self._placed[replica.name] = PlacedReplica(
             name=replica.name,
             cluster=replica.cluster,
             backend=replica.backend,
             state=State.RETAINED,
-            roles=roles,
+            roles=self._roles(replica.cluster, solution.roles, holdings),
             admission=self._board.admission(replica),
             rewrite=True,
             replaces=replica.replaces,
@@ -404,21 +397,3 @@ def _picks(assigned: RoleAssignment) -> tuple[DeviceAssignment, ...]:
 
 def _urgency(migration: Migration) -> tuple[int, bool, tuple[str, int, str]]:
     return (list(Cause).index(migration.cause), migration.replica.ready, retention.age(migration.replica))
-
-
-def _within(roles: tuple[PlacedRole, ...], holdings: tuple[Holding, ...]) -> bool:
-    """Return whether the roles take no more than the holdings, pool by pool.
-
-    Then nobody's proposal can be in the way.
-    """
-    held = {(holding.role, holding.pool): holding for holding in holdings}
-    for role in roles:
-        before = held.get((role.role, role.pool))
-        if before is None or role.pods > before.pods or role.nodes_per_worker != before.nodes_per_worker:
-            return False
-        have = dict(before.shape.devices)
-        if any(count > have.get(name, 0) for name, count in role.shape.devices):
-            return False
-        if role.shape.cpu_millis > before.shape.cpu_millis or role.shape.memory_bytes > before.shape.memory_bytes:
-            return False
-    return True

@@ -7,15 +7,16 @@ engine listens on 8200.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
-from modelplane.render import weights
 from modelplane.render.engines import Launch, Member
+from modelplane.render.workers import launching
 from modelplane.workload.model import EngineType, Model, Role, RoleSpec
 
 Json: TypeAlias = Any
 
-PORT = 8000
+PORT = launching.PORT
 BEHIND_SIDECAR_PORT = 8200
 _NIXL_PORT = 5600
 
@@ -29,16 +30,9 @@ def launch(
     engine: EngineType, model: Model | None, role: RoleSpec, member: Member, *, is_disaggregated: bool
 ) -> Launch:
     """Return the parameters of one engine process of the role."""
-    source = weights.source(model)
-    return Launch(
-        engine=engine,
-        role=role.role,
-        topology=role.topology,
-        member=member,
+    return replace(
+        launching.launch(engine, model, role, member),
         port=port(role.role, is_disaggregated=is_disaggregated),
-        model_path=weights.path_for(engine, source),
-        revision=source.revision,
-        served_names=() if model is None else (model.name,),
         is_disaggregated=is_disaggregated,
         has_metrics=True,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from modelplane.errors import InvalidInput
 from modelplane.render import capability, pods
 from modelplane.render.backend import Capabilities, Shape
-from modelplane.render.backends.native import launching
 from modelplane.render.workers import capability as workers
+from modelplane.render.workers import launching
 from modelplane.workload.model import Role, Workload
 
 CAPABILITIES = Capabilities(

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from modelplane import names
 from modelplane.render import claims, cluster_route, namespaces, pods
-from modelplane.render.backends.native import launching
 from modelplane.render.manifest import NOTHING, Manifest
-from modelplane.render.workers import manifests
+from modelplane.render.workers import launching, manifests
 from modelplane.render.workers.manifests import Workers
 from modelplane.workload.model import Replica
 from modelplane.workload.site import ClusterFacts
