@@ -101,13 +101,18 @@ def _cluster(dice: random.Random, name: str, classes: list[str]) -> Document:
         {"name": f"p{number}", "className": dice.choice(classes), "nodeCount": dice.randint(1, 3)}
         for number in range(dice.randint(1, 2))
     ]
+    return cluster(name, *pools)
+
+
+def cluster(name: str, *pools: Document) -> Document:
+    """Return an InferenceCluster with the pools."""
     return {
         "apiVersion": API_VERSION,
         "kind": "InferenceCluster",
         "metadata": {"name": name},
         "spec": {
             "cluster": {"source": "Existing", "existing": {"secretRef": {"namespace": "fleet", "name": name}}},
-            "nodePools": pools,
+            "nodePools": list(pools),
         },
     }
 

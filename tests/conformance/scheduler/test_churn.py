@@ -42,15 +42,7 @@ def documents(nodes: int, sizes: Sequence[int], namespace: str) -> list[Document
         "metadata": {"name": "h100"},
         "spec": spec,
     }
-    cluster = {
-        "apiVersion": fleets.API_VERSION,
-        "kind": "InferenceCluster",
-        "metadata": {"name": "c0"},
-        "spec": {
-            "cluster": {"source": "Existing", "existing": {"secretRef": {"namespace": "fleet", "name": "c0"}}},
-            "nodePools": [{"name": "p0", "className": "h100", "nodeCount": nodes}],
-        },
-    }
+    cluster = fleets.cluster("c0", {"name": "p0", "className": "h100", "nodeCount": nodes})
     return [node_class, cluster, *(_deployment(f"d{n}", size, namespace) for n, size in enumerate(sizes))]
 
 

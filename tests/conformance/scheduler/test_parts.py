@@ -55,15 +55,7 @@ def documents(seed: int) -> list[Document]:
     """Return a fleet of one or two nodes with one to three GPUs each, and two to four deployments."""
     dice = random.Random(seed)  # noqa: S311  chance, not secrecy
     number = dice.randint(1, 3)
-    cluster = {
-        "apiVersion": fleets.API_VERSION,
-        "kind": "InferenceCluster",
-        "metadata": {"name": "c0"},
-        "spec": {
-            "cluster": {"source": "Existing", "existing": {"secretRef": {"namespace": "fleet", "name": "c0"}}},
-            "nodePools": [{"name": "p0", "className": f"mig-{number}", "nodeCount": dice.randint(1, 2)}],
-        },
-    }
+    cluster = fleets.cluster("c0", {"name": "p0", "className": f"mig-{number}", "nodeCount": dice.randint(1, 2)})
     deployments = [_deployment(dice, f"d{index}", f"s{seed}") for index in range(dice.randint(2, 4))]
     return [gpus(number), cluster, *deployments]
 

@@ -6,13 +6,11 @@ import base64
 import copy
 import gzip
 import importlib.util
-import io
 import json
 import re
 import subprocess
 import sys
-import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +19,8 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.support import archives
 
 PACKAGE = Path(__file__).resolve().parents[3] / "functions" / "package"
 COMMIT = "a" * 40
@@ -99,22 +99,14 @@ def keys(folder: Path, name: str) -> tuple[Path, Path]:
     return key, public
 
 
-def tar(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
-
-
 def image() -> bytes:
     layer = {
         "usr/local/lib/python3.11/dist-packages/thing-1.dist-info/METADATA": b"Name: thing\nVersion: 1\n\n",
         "var/lib/dpkg/status.d/zlib1g": b"Package: zlib1g\nVersion: 1:1.2\nArchitecture: amd64\n",
     }
-    return tar({"layer.tar.gz": gzip.compress(tar(layer)), "manifest.json": b'[{"Layers": ["layer.tar.gz"]}]'})
+    return archives.tar(
+        {"layer.tar.gz": gzip.compress(archives.tar(layer)), "manifest.json": b'[{"Layers": ["layer.tar.gz"]}]'}
+    )
 
 
 def test_the_statement_says_what_was_built_from_what_and_holds(release: Release, provenance: ModuleType) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
-import io
 import json
 import sys
-import tarfile
-from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.support import archives
 
 SCRIPT = Path(__file__).resolve().parents[3] / "functions" / "package" / "sbom.py"
 SITE = "usr/local/lib/python3.11/dist-packages"
@@ -31,16 +30,6 @@ def sbom() -> ModuleType:
     return module
 
 
-def tar(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
-
-
 def image(folder: Path, *, metadata: str | None, record: str | None = RECORD) -> Path:
     """Return an image with one Python package and one of Debian's, or without one of them."""
     files = {}
@@ -52,7 +41,7 @@ def image(folder: Path, *, metadata: str | None, record: str | None = RECORD) ->
         files["./var/lib/dpkg/status.d/a"] = record.encode()
     target = folder / "a.tar"
     manifest = json.dumps([{"Config": "c", "Layers": ["l"]}]).encode()
-    target.write_bytes(tar({"manifest.json": manifest, "l": gzip.compress(tar(files))}))
+    target.write_bytes(archives.tar({"manifest.json": manifest, "l": gzip.compress(archives.tar(files))}))
     return target
 
 

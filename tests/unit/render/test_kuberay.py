@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 
 from modelplane.errors import InvalidInput
 from modelplane.render.backends import kuberay
-from modelplane.render.manifest import Lifecycle, Purpose
+from modelplane.render.manifest import Purpose
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Model, Replica, Role, Workload
 from tests.support import kserve as kserve_shapes
@@ -20,29 +18,6 @@ from tests.support import native
 from tests.support import replicas as build
 
 # --- what holds for every shape ---------------------------------------------------------------------------------------
-
-
-@shapes.every_shape
-def test_two_renders_are_equal_and_leave_the_replica_as_it_was(replica: Replica) -> None:
-    before = copy.deepcopy([bound.spec.template for bound in replica.roles])
-    first, second = kuberay.render(replica, kserve_shapes.FACTS), kuberay.render(replica, kserve_shapes.FACTS)
-    assert first == second
-    assert [bound.spec.template for bound in replica.roles] == before
-    assert len({manifest.key for manifest in first}) == len(first)
-    json.dumps([manifest.resource for manifest in first])
-
-
-@shapes.every_shape
-def test_it_is_checked_as_it_is_rendered(replica: Replica) -> None:
-    kuberay.check(shapes.asked(replica))
-
-
-@shapes.every_shape
-def test_only_the_namespace_is_shared_and_kept(replica: Replica) -> None:
-    for manifest in kuberay.render(replica, kserve_shapes.FACTS):
-        is_namespace = manifest.resource["kind"] == "Namespace"
-        assert (manifest.lifecycle is Lifecycle.KEEP) == is_namespace == (manifest.purpose is Purpose.SHARED)
-        assert is_namespace == (replica.name not in json.dumps(manifest.resource))
 
 
 @shapes.every_shape
