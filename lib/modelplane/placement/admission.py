@@ -32,6 +32,8 @@ LEAVERS_MAX = 3
 WAITING_MAX = 8
 OFFERED_MAX = 8
 """Refused replicas, and offered ones of a deployment, that are looked at."""
+SETS_MAX = 256
+"""Sets of leavers that are tried for one refused replica, the smallest first: all of two deployments."""
 
 
 def admit(
@@ -196,7 +198,8 @@ class _Book:
         """Return the replica that is asked to leave so that a refused one has room: one at a time.
 
         It belongs to the smallest set of replicas of one deployment that are offered and make room for the first that
-        waits; one that was asked before is asked again while it helps.
+        waits; one that was asked before is asked again while it helps. Cost: at most `WAITING_MAX` x `SETS_MAX`
+        verdicts, each on a copy of the pools that are left, whatever number of deployments offer.
         """
         offered = [claim for claim in ordered if claim.leaves and claim.holds]
         if not offered:
@@ -206,7 +209,7 @@ class _Book:
         offered.sort(key=lambda claim: (claim.key not in before, claim.priority))
         waiting = (claim for claim in sorted(ordered, key=_turn) if claim.key in refused)
         for claim in itertools.islice(waiting, WAITING_MAX):
-            for leaving in self._leavers(offered):
+            for leaving in itertools.islice(self._leavers(offered), SETS_MAX):
                 if self._has_room(claim, leaving):
                     return ((leaving[0].key, tuple(sorted({holding.pool for holding in claim.holdings}))),)
         return ()
@@ -220,10 +223,12 @@ class _Book:
     def _has_room(self, claim: ReplicaClaim, leaving: tuple[ReplicaClaim, ...]) -> bool:
         """Return whether the claim fits once some that hold a place have left."""
         ledgers, occupancies = self._ledgers, self._occupancies
-        self._ledgers, self._occupancies = dict(ledgers), {name: found.copy() for name, found in occupancies.items()}
+        touched = {holding.pool for one in leaving for holding in self._admitted[one.key]} & occupancies.keys()
+        self._ledgers = dict(ledgers)
+        self._occupancies = {**occupancies, **{name: occupancies[name].copy() for name in touched}}
         for one in leaving:
             for index, holding in enumerate(self._admitted[one.key]):
-                if holding.pool in self._ledgers:
+                if holding.pool in touched:
                     self._ledgers[holding.pool] = ledger.released(self._ledgers[holding.pool], [holding])
                     self._occupancies[holding.pool].remove((one.key, index))
         fits = self._verdict(claim.key, claim.holdings).admission is Admission.ADMITTED

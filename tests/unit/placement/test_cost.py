@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from modelplane import placement
-from modelplane.placement.snapshot import Demand, Fleet
+from modelplane.placement.decision import ClusterAccount
+from modelplane.placement.snapshot import Accounting, Demand, Fleet, Holding, PodShape, ReplicaClaim
+from modelplane.workload.model import Role
 from tests.support import placements as given
 
 TENFOLD_MAX = 12
@@ -95,3 +97,25 @@ def test_equal_pools_are_decided_once() -> None:
 
     cost(one)
     assert cost(alike) < 50 * cost(one)
+
+
+def test_offers_of_many_deployments_are_tried_a_bounded_number_of_times() -> None:
+    """Fifty deployments whose offers help nobody cost no more than five do (once it was twelve times as much)."""
+    few, many = calls(lambda: offered(5)), calls(lambda: offered(50))
+    assert many < 2 * few
+
+
+def offered(deployments: int) -> ClusterAccount:
+    """Return the account of a full cluster on which two wait for whole nodes and all others are offered."""
+    held = [
+        claimed(f"ns/r{number:03d}", pods=1, devices=5, holds=True, leaves=f"d{number % deployments}")
+        for number in range(400)
+    ]
+    waiting = [claimed(f"ns/w{number}", pods=8, devices=8, holds=False, leaves="") for number in range(2)]
+    where = given.pool(400, given.node_class(given.gpu(8)))
+    return placement.admit((where,), Accounting.DEVICE, [*held, *waiting])
+
+
+def claimed(key: str, *, pods: int, devices: int, holds: bool, leaves: str) -> ReplicaClaim:
+    holding = Holding(Role.DECODE, "main", pods, PodShape((("gpu", devices),)))
+    return ReplicaClaim(key, (holding,), created=key, holds=holds, leaves=leaves)

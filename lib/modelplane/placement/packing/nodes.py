@@ -21,12 +21,12 @@ class Nodes:
     def __init__(self, capacity: Vector, number: int) -> None:
         self.capacity, self.number = capacity, number
         self._free: dict[int, Vector] = {}
-        self._pods: Counter[int] = Counter()
+        """What is left of each node that has had a pod; one that has none any more is as good as an empty one."""
 
     def copy(self) -> Nodes:
         """Return the same nodes, which change independently."""
         made = Nodes(self.capacity, self.number)
-        made._free, made._pods = dict(self._free), Counter(self._pods)
+        made._free = dict(self._free)
         return made
 
     @property
@@ -61,15 +61,11 @@ class Nodes:
         """Put a pod of this size on each of the places, whether there is room or not."""
         for node, more in Counter(places).items():
             self._free[node] = load.minus(self._free.get(node, self.capacity), vector, more)
-            self._pods[node] += more
 
     def take_away(self, vector: Vector, places: Places) -> None:
-        """Take away pods that were put there; a node without pods is an empty one again."""
+        """Take away pods that were put there."""
         for node, fewer in Counter(places).items():
             self._free[node] = load.minus(self._free[node], vector, -fewer)
-            self._pods[node] -= fewer
-            if not self._pods[node]:
-                del self._free[node], self._pods[node]
 
     def room(self, vector: Vector, most: int) -> int:
         """Return how many pods of this size have room, at most `most` on a node."""
