@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from modelplane.devices.model import Claim, Constraint, NodeClass, Request
 from modelplane.workload.model import Role
 
 ANY_CLAIM = frozenset(Claim)
 ANY_BACKEND = "*"
-"""In place of a cluster's backends: all that are rendered."""
+"""In place of a cluster's backends: all that are rendered, in the order of the rules."""
+Ways: TypeAlias = frozenset[frozenset[Claim]]
+"""Of one role: each entry is what must be claimed on some matching pool, and enough there. Empty where none matches."""
 
 
 class Accounting(StrEnum):

@@ -13,9 +13,10 @@ import pytest
 
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput
+from modelplane.placement.snapshot import ANY_BACKEND, Ways
 from modelplane.render.backend import Capabilities, Shape
 from modelplane.render.backends import kserve, llmd, native, selection
-from modelplane.render.backends.selection import Offer, Standing, Ways
+from modelplane.render.backends.selection import Offer, Standing
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Role, Workload
 from modelplane.workload.rule import Rule
@@ -204,7 +205,7 @@ def test_a_cache_goes_to_the_backend_that_offers_caches(monkeypatch: pytest.Monk
     assert choosing.select(_workload(model_cache="c"), Standing(), offers_of([[K, N]])).backend == N
 
 
-ANY = [selection.ANY]
+ANY = [ANY_BACKEND]
 
 
 @pytest.mark.usefixtures("seven")

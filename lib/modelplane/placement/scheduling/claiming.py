@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 from modelplane.devices import matching
 from modelplane.devices.matching import Match, Miss, MissKind, Option
 from modelplane.devices.model import Claim, NodeClass
 from modelplane.placement.scheduling import filters
-from modelplane.placement.snapshot import ANY_CLAIM, Demand, Fleet, Intent
-
-Ways: TypeAlias = frozenset[frozenset[Claim]]
-"""Of one role: each entry is what must be claimed on some pool, and enough there. Empty where no pool matches."""
+from modelplane.placement.snapshot import ANY_CLAIM, Demand, Fleet, Intent, Ways
 
 
 def usable(match: Match, node_class: NodeClass, claims: frozenset[Claim]) -> Match:

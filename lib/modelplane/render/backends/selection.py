@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, ModelplaneError, Unsupported
+from modelplane.placement.snapshot import ANY_BACKEND, Ways
 from modelplane.render.backend import Backend
 from modelplane.render.backends import kserve, kuberay, llmd, native, preference
 from modelplane.render.backends.preference import Preferences
@@ -19,14 +20,9 @@ from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
 
 Json: TypeAlias = Any
-Ways: TypeAlias = frozenset[frozenset[Claim]]
-"""Of one role: each entry is what must be claimed on some matching pool, and enough there."""
 
 BACKENDS: dict[str, Backend] = {"KServe": kserve, "KubeRay": kuberay, "LLMD": llmd, "Native": native}
 """Every backend by name; the order does not matter."""
-
-ANY = "*"
-"""In place of a cluster's backends: all that are rendered, in the order of the rules."""
 
 NO_POOL: tuple[Ways, ...] = (frozenset(),)
 """The ways on a cluster without a matching pool."""
@@ -135,7 +131,7 @@ def settled(workload: Workload, standing: Standing, offered: Sequence[Sequence[s
         return _named(workload, standing.named)
     if standing.current is None or _refusal(workload, standing.current) is not None:
         return None
-    is_offered = any(standing.current in names or ANY in names for names in offered)
+    is_offered = any(standing.current in names or ANY_BACKEND in names for names in offered)
     if standing.is_placed or is_offered or not offered:
         return Choice(standing.current, "Kept", f"backend {standing.current} was selected before and is kept")
     return None
@@ -153,7 +149,7 @@ def vote(workload: Workload, standing: Standing, offers: Iterable[Offer]) -> Cho
     preferences = preference.on(standing.spec, standing.rules)
     asked = sorted({name for offer in voters for name in _listed(offer)} or BACKENDS)
     # A fleet of a thousand clusters offers the same few lists: each backend is asked once.
-    distinct = Counter(voters or [Offer((ANY,))])
+    distinct = Counter(voters or [Offer((ANY_BACKEND,))])
     refusals = {name: _refusal(workload, name) or _unclaimable(name, distinct) for name in asked}
     capable = [name for name in preferences.order(asked) if refusals[name] is None]
     votes: Counter[str] = Counter()
@@ -172,12 +168,12 @@ def vote(workload: Workload, standing: Standing, offers: Iterable[Offer]) -> Cho
 
 
 def _listed(offer: Offer) -> Iterable[str]:
-    return BACKENDS if ANY in offer.backends else offer.backends
+    return BACKENDS if ANY_BACKEND in offer.backends else offer.backends
 
 
 def _first(offer: Offer, capable: Sequence[str]) -> str | None:
     """Return the backend that a cluster votes for; `capable` are in the order of the rules."""
-    order = capable if ANY in offer.backends else offer.backends
+    order = capable if ANY_BACKEND in offer.backends else offer.backends
     return next((name for name in order if name in capable and offer.is_served_by(claims(name))), None)
 
 
