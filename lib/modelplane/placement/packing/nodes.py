@@ -21,7 +21,7 @@ class Nodes:
     def __init__(self, capacity: Vector, number: int) -> None:
         self.capacity, self.number = capacity, number
         self._free: dict[int, Vector] = {}
-        """What is left of each node that has had a pod; one that has none any more is as good as an empty one."""
+        """Free capacity of each node that has had a pod; one that has none any more is as good as an empty one."""
 
     def copy(self) -> Nodes:
         """Return the same nodes, which change independently."""
