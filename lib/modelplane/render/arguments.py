@@ -6,9 +6,16 @@ wins. A value with a variable that the kubelet expands (`$(NAME)`) is unknown an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+JSON_DEPTH_MAX = 64
+"""Collections in one another that a value of a flag may have. No engine's configuration has ten."""
 
 _SHELLS = frozenset({"sh", "bash", "ash", "dash", "ksh", "zsh"})
 
@@ -96,3 +103,24 @@ def _values(args: Sequence[str], index: int, takes: Takes, behind_equals: str | 
             break
         values.append(value)
     return tuple(values)
+
+
+def json_value(text: str, constant: Callable[[str], Json] | None = None) -> Json:
+    """Return the JSON value of a text; `constant` answers for NaN and the infinities, as in the standard library.
+
+    Raises: ValueError for a text that is no JSON, or is nested deeper than `JSON_DEPTH_MAX`.
+    """
+    try:
+        found = json.loads(text, parse_constant=constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not _is_within(found, JSON_DEPTH_MAX):
+        raise ValueError("nested too deeply")
+    return found
+
+
+def _is_within(value: Json, depth: int) -> bool:
+    if not isinstance(value, (dict, list)):
+        return True
+    members = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(_is_within(member, depth - 1) for member in members)

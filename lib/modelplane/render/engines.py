@@ -293,7 +293,8 @@ def _compare(wanted: _Wanted, given: Given, option: Option) -> None:
 
 def _kv_roles(given: Given) -> tuple[str, ...]:
     try:
-        config = json.loads(given.values[0] if given.values else "")
+        config = arguments.json_value(given.values[0] if given.values else "")
     except ValueError:
-        raise InvalidInput(f"{given.spelt} needs a JSON object", path=("args", given.index)) from None
+        name = given.spelt.partition("=")[0]
+        raise InvalidInput(f"{name} needs a JSON object", path=("args", given.index)) from None
     return (str(config.get("kv_role", "")),) if isinstance(config, dict) else ("",)

@@ -221,6 +221,12 @@ def test_every_spelling_of_a_flag_is_understood(spelling: list[str]) -> None:
             _launch(is_disaggregated=True), ["--kv-transfer-config", "{"], "needs a JSON object", id="KV configuration"
         ),
         pytest.param(
+            _launch(is_disaggregated=True),
+            ["--kv-transfer-config", '{"a":' + "[" * 100_000],
+            "needs a JSON object",
+            id="KV configuration without end",
+        ),
+        pytest.param(
             _launch(topology=Topology(pipeline=2), member=Member.LEADER), ["--headless"], "leave it out", id="headless"
         ),
         pytest.param(

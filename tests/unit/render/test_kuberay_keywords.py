@@ -67,6 +67,8 @@ def test_flags_become_keywords(args: list[str], found: dict[str, Any]) -> None:
         (["--gpu-memory-utilization=most"], 0, "takes a number, not most"),
         (["--compilation-config=3"], 0, "--compilation-config takes a JSON object"),
         (["--compilation-config={"], 0, "--compilation-config takes a JSON object"),
+        (['--compilation-config={"a":' + "[" * 100_000], 0, "--compilation-config takes a JSON object"),
+        (['--compilation-config={"a":' + "[" * 64 + "]" * 64 + "}"], 0, "takes a JSON object"),
         (['--kernel-config={"a": NaN}'], 0, "--kernel-config cannot hold NaN"),
         (["--kv-transfer-config.kv_role=kv_both"], 0, "write all of --kv-transfer-config as one object"),
         (["--dtype=$(DTYPE)"], 0, "refers to a variable"),

@@ -6,7 +6,6 @@ Source: vLLM 0.29.0 (utils/argparse_utils.py: FlexibleArgumentParser, human_read
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -164,7 +163,7 @@ def _number(word: _Word, value: str) -> float:
 
 def _object(word: _Word, value: str) -> Json:
     try:
-        found = json.loads(value, parse_constant=lambda constant: _refuse(word, f"cannot hold {constant}"))
+        found = arguments.json_value(value, lambda constant: _refuse(word, f"cannot hold {constant}"))
     except ValueError:
         found = None
     if not isinstance(found, dict):
