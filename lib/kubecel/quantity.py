@@ -5,7 +5,7 @@ mantissa with a decimal scale ("small") or an unbounded decimal ("big"). The for
 `as_integer` depend on it, and a comparison with a big quantity turns a small one big. Both forms are modelled here. A
 value never changes; callers that need the mutation use `promoted()`.
 
-Known divergence: an exponent beyond +-2048 is refused. Kubernetes accepts it and may compute for hours.
+Known divergence: an exponent beyond +-2048 is refused. Kubernetes accepts it, and may then compute for hours.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class Quantity:
         return (left > right) - (left < right)
 
     def add(self, other: Quantity) -> Quantity:
-        """Return the sum; zero takes over the format of the other side."""
+        """Return the sum. Zero takes the format of the other side."""
         return self._plus(other, negate=False)
 
     def sub(self, other: Quantity) -> Quantity:
-        """Return the difference; zero takes over the format of the other side."""
+        """Return the difference. Zero takes the format of the other side."""
         return self._plus(other, negate=True)
 
     def _plus(self, other: Quantity, *, negate: bool) -> Quantity:
@@ -132,7 +132,7 @@ class Quantity:
         return base if self.exponent == 0 else base * _power_of_ten(self.exponent)
 
     def ceil(self) -> int:
-        """Return the value rounded up to an integer, exactly and in any form, as a node accounts for it."""
+        """Return the exact value rounded up to an integer, in either form, as a node counts it."""
         if self.exponent >= 0:
             value: int = self.unscaled * 10**self.exponent
             return value

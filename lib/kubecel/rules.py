@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kubecel import caches, check
-from kubecel.environment import Environment, Program, Results
+from kubecel.environment import Environment, Measurement, Program, Results, with_room
 from kubecel.errors import EvaluationError
 
 _ESCAPED_KEYWORDS: Final = frozenset({
@@ -43,6 +43,17 @@ class Rule:
         if not isinstance(result, bool):
             raise EvaluationError(f"the rule {self.expression!r} does not return a bool")
         return result
+
+    def measure(self, value: Any, *, limit: int) -> Measurement:
+        """Return the cost and the value of one evaluation. It ends with an error at the limit.
+
+        Use it where one person writes the rule and another one the value: the cost of a rule has no other bound.
+        """
+        given = {self._subject: value, "oldSelf": None}
+        try:
+            return self._program.measure(given, limit=limit)
+        except RecursionError:
+            return with_room(lambda: self._program.measure(given, limit=limit))
 
 
 @caches.kept(4096)

@@ -1,4 +1,4 @@
-"""Types of every expression of a tree, and the overloads its calls may resolve to.
+"""The types of all expressions of a tree, and the overloads to which their calls may resolve.
 
 Source: the type checker of cel-go v0.26.0 with homogeneous aggregate literals, and the literal validators
 Kubernetes adds (those that need no evaluation; the others run when the program is planned).
@@ -51,8 +51,8 @@ _RESOLVED_LIMIT: Final = 4096
 class Declarations:
     """The declarations of an environment: functions, variables, and the fields of its object types.
 
-    `resolved` remembers what calls with closed types resolve to, which no expression around them can change: decided
-    once per environment. It stops growing at some thousand entries.
+    `resolved` caches the overloads of calls with closed types, which no expression around them can change. It stops
+    growing at some thousand entries.
     """
 
     functions: Mapping[str, tuple[Overload, ...]]
@@ -67,8 +67,8 @@ class Declarations:
 class Checked:
     """A tree with its types, the overloads of its calls, and the types its type names stand for, by node id.
 
-    `functions` holds the name of every function it calls, so that nobody walks the tree for one that is not there;
-    `has_folds` tells whether there is a comprehension, whose variables and repeated nodes need more care.
+    `functions` holds the name of every function that it calls, so that nobody searches the tree for an absent one.
+    `has_folds` says whether there is a comprehension, whose variables and repeated nodes need more care.
     """
 
     root: Node
@@ -85,10 +85,9 @@ class Checked:
 
 
 def check(root: Node, declarations: Declarations) -> Checked:
-    """Return the tree with its types.
+    """Return the tree with its types. The tree is changed: namespaced functions get their full name.
 
-    Raises: CompileError at the first expression that has none. The tree is changed: namespaced functions get
-    their full name.
+    Raises: CompileError at the first expression without a type.
     """
     checker = _Checker(declarations)
     checker.check(root)

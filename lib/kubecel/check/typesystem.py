@@ -14,7 +14,7 @@ from typing import Final
 class Type:
     """A type; `kind` is the family, `name` tells types of one family apart, `params` are element types.
 
-    `is_open` says whether a type parameter occurs in it; nothing can be bound or replaced in one that is closed.
+    `is_open` says whether a type parameter occurs in it. In a closed type nothing can be bound or replaced.
     """
 
     kind: str
@@ -90,12 +90,12 @@ def param(name: str) -> Type:
 
 
 def is_dynamic(type_: Type) -> bool:
-    """Return whether anything may stand there."""
+    """Return whether any value is allowed."""
     return type_.kind in _DYNAMIC
 
 
 def is_dynamic_or_error(type_: Type) -> bool:
-    """Return whether nothing can be said about it."""
+    """Return whether nothing is known about the type."""
     return type_.kind in _DYNAMIC_OR_ERROR
 
 
@@ -107,7 +107,7 @@ def unwrapped(type_: Type) -> tuple[Type, bool]:
 
 
 def equivalent(first: Type, second: Type) -> bool:
-    """Return whether both are the same up to the names of type parameters."""
+    """Return whether both are equal except for the names of type parameters."""
     if first.kind != second.kind or len(first.params) != len(second.params):
         return False
     if first.kind == "param":
@@ -134,7 +134,7 @@ def _less_specific(first: Type, second: Type) -> bool:
 
 
 class Substitutions:
-    """The types that type parameters stand for; an assignment that fails changes nothing."""
+    """The types of type parameters. An assignment that fails changes nothing."""
 
     __slots__ = ("_bound",)
 
@@ -142,7 +142,7 @@ class Substitutions:
         self._bound: dict[str, Type] = {}
 
     def assignable(self, first: Sequence[Type], second: Sequence[Type]) -> bool:
-        """Return whether each of `first` may be assigned to its partner in `second`, and remember what that binds."""
+        """Return whether each of `first` may be assigned to its partner in `second`, and record the bindings."""
         if len(first) != len(second):
             return False
         before = self._bound
@@ -154,7 +154,7 @@ class Substitutions:
         return False
 
     def resolve(self, type_: Type, *, free_is_dyn: bool = False) -> Type:
-        """Return the type with every bound parameter replaced; a free one becomes dyn where asked."""
+        """Return the type with every bound parameter replaced. A free parameter becomes dyn on request."""
         if type_.kind == "param":
             bound = self._bound.get(type_.name)
             if bound is not None:

@@ -2,7 +2,7 @@
 
 Source: interpreter/runtimecost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of
 k8s.io/apiserver v0.36.2. The counter finds the arguments of a call on a stack of (id, value), as the original
-does, because what is missing there is not charged.
+does, because it does not charge for arguments that are missing there.
 """
 
 from __future__ import annotations
@@ -21,6 +21,13 @@ REGEX_FACTOR: Final = 0.25
 LIST_BASE: Final = 10
 MAP_BASE: Final = 30
 LIMIT: Final = 1_000_000
+COST_ONE: Final = """
+    masked prefixLength family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast
+    format.named sign asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub
+    major minor patch getScheme getHostname getHost getPort getEscapedPath getQuery
+    serviceAccount path group resource subresource namespace name allowed reason error errored
+"""
+"""The functions of Kubernetes that cost 1 whatever their arguments are, as estimated and as charged."""
 
 
 class Tracker:
@@ -47,12 +54,12 @@ class Tracker:
             raise Abort("operation cancelled: actual cost limit exceeded")
 
     def drop(self, *identifiers: int) -> None:
-        """Forget each step and what was recorded after it, where it is found."""
+        """Remove each step that is found, and everything recorded after it."""
         for identifier in identifiers:
             self._take(identifier)
 
     def drop_args(self, identifiers: Sequence[int]) -> list[Value] | None:
-        """Forget the steps, last first, and return their values; None, and no more forgotten, once one is missing."""
+        """Remove the steps, last first, and return their values. At the first missing step stop and return None."""
         values: list[Value] = []
         for identifier in reversed(identifiers):
             found = self._take(identifier)
@@ -258,13 +265,10 @@ _BY_FUNCTION: Final[Mapping[str, _Cost]] = _table({
     "find findAll": lambda _o, args, _r: _regex(args[0], args[1]),
     "cidr isIP isCIDR quantity isQuantity semver isSemver": _first(1),
     "ip": _address,
-    "masked prefixLength family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast": _one,
     "containsIP": _contains_address,
     "containsCIDR": _contains_network,
     "validate": _validate,
-    "format.named sign asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub": _one,
-    "major minor patch getScheme getHostname getHost getPort getEscapedPath getQuery": _one,
-    "serviceAccount path group resource subresource namespace name allowed reason error errored": _one,
+    COST_ONE: _one,
     "check": lambda _o, _a, _r: 350_000,
     "_==_": _equality,
 })  # fmt: skip

@@ -1,5 +1,4 @@
-"""The worst case an expression may cost, computed without evaluating it; the API server refuses selectors above
-its limit.
+"""The highest cost of an expression, computed without evaluating it. The API server refuses selectors above its limit.
 
 Source: checker/cost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of k8s.io/apiserver
 v0.36.2, the sizes of k8s.io/dynamic-resource-allocation v0.36.2. Numbers saturate at 2**64 - 1 as there.
@@ -31,7 +30,7 @@ _CHARGED_TARGETS: Final = frozenset({"map", "struct", "param"})
 
 
 class Sizes:
-    """The sizes that are declared for variables and what they hold."""
+    """The declared sizes of variables and their contents."""
 
     def __init__(self, shapes: Mapping[str, Shape]) -> None:
         self._shapes = shapes
@@ -68,7 +67,7 @@ class _Local:
 
 
 def estimate(checked: Checked, sizes: Sizes, minor: int) -> Range:
-    """Return the least and the most the expression may cost in Kubernetes 1.`minor`."""
+    """Return the lowest and the highest cost of the expression in Kubernetes 1.`minor`."""
     return _Estimator(checked, sizes, minor).cost(checked.root)
 
 

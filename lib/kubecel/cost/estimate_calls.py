@@ -1,4 +1,4 @@
-"""The worst case of one call, by function and overload.
+"""The highest cost of one call, by function and overload.
 
 Source: checker/cost.go and ext/{lists,sets}.go of cel-go v0.26.0, pkg/cel/library/cost.go of k8s.io/apiserver
 v0.36.2.
@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from kubecel.cost.costs import LIST_BASE, REGEX_FACTOR, SORTED, STRING_FACTOR
+from kubecel.cost.costs import COST_ONE, LIST_BASE, REGEX_FACTOR, SORTED, STRING_FACTOR
 from kubecel.cost.ranges import FREE, MAX, ONE, Call, Found, Range
 
 _FORMAT_REGEX_SIZE: Final = 128
@@ -22,7 +22,7 @@ _Estimate = Callable[[Call], Found | None]
 
 
 def call_cost(call: Call, minor: int) -> Found:
-    """Return the cost of one overload of a call, its arguments included (its target not), in Kubernetes 1.`minor`."""
+    """Return the cost of one overload of a call with its arguments, without its target, in Kubernetes 1.`minor`."""
     if minor >= _NEWER:
         newer = _newer(call)
         if newer is not None:
@@ -40,7 +40,7 @@ def call_cost(call: Call, minor: int) -> Found:
 
 
 def are_plain(function: str, overloads: tuple[str, ...]) -> bool:
-    """Return whether a call costs one beside its operands, whatever they are, and nothing is known of its size."""
+    """Return whether a call costs one plus the cost of any operands, and the size of its result is unknown."""
     return all(_is_plain(function, overload) for overload in overloads)
 
 
@@ -295,13 +295,10 @@ _BY_FUNCTION: Final[Mapping[str, _Estimate]] = _table({
     "cidr isIP isCIDR quantity isQuantity semver isSemver": _parsed(STRING_FACTOR),
     "ip": _address,
     "ip.isCanonical": _parsed(2 * STRING_FACTOR),
-    "masked prefixLength family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast": _one,
     "containsIP": _contains_address,
     "containsCIDR": _contains_network,
     "validate": _validate,
-    "format.named sign asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub": _one,
-    "major minor patch getScheme getHostname getHost getPort getEscapedPath getQuery": _one,
-    "serviceAccount path group resource subresource namespace name allowed reason error errored": _one,
+    COST_ONE: _one,
     "check": lambda _call: Found(Range.of(350_000)),
     "_==_": _equality,
 })  # fmt: skip

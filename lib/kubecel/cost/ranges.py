@@ -1,4 +1,4 @@
-"""Ranges of sizes and costs, and what an estimate knows of the parts of a call.
+"""Ranges of sizes and costs, and the facts that an estimate knows about the parts of a call.
 
 Source: checker/cost.go of cel-go v0.26.0. Numbers saturate at 2**64 - 1 as there.
 """
@@ -18,9 +18,9 @@ Path = tuple[str, ...]
 
 
 class Range(NamedTuple):
-    """Least and most of a size or a cost; arithmetic saturates.
+    """The least and the most of a size or a cost. Arithmetic saturates.
 
-    Estimates make many of these: a named tuple is made three times as fast as a frozen dataclass.
+    Estimates create many ranges, and a named tuple is created three times as fast as a frozen dataclass.
     """
 
     minimum: int
@@ -66,7 +66,7 @@ UNKNOWN: Final = Range(0, MAX)
 
 
 class Operand(NamedTuple):
-    """A target or argument: its type, its size where known, the path to it, its value where it is a literal."""
+    """A target or argument: its type, its size if it is known, the path to it, and its value if it is a literal."""
 
     type: Type
     size: Range | None
@@ -76,11 +76,11 @@ class Operand(NamedTuple):
     declared: Callable[[Path], Range | None]
 
     def sized(self) -> Range:
-        """Return the size, from nothing to everything where it is unknown."""
+        """Return the size. An unknown size has the full range."""
         return self.size or self.declared(self.path) or UNKNOWN
 
     def known_or_unknown(self) -> Range:
-        """Return the size computed so far, without looking at declarations again."""
+        """Return the size that was computed before. Declarations are not read again."""
         return self.size or UNKNOWN
 
     def element(self) -> Operand | None:
@@ -91,14 +91,14 @@ class Operand(NamedTuple):
         return Operand(self.type.params[0], None, path, None, False, self.declared)  # noqa: FBT003 - no literal
 
     def whole_number(self, default: int) -> int:
-        """Return the literal integer it is, never below zero, else `default`."""
+        """Return the value of a literal integer, at least zero, else `default`."""
         if not self.is_literal or type(self.literal) is not int:
             return default
         return max(0, self.literal)
 
 
 class Call(NamedTuple):
-    """One overload of a call and what is known of its operands."""
+    """One overload of a call with its operands."""
 
     function: str
     overload: str
@@ -115,7 +115,7 @@ class Call(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The cost of a call, and the size of its result where it is known."""
+    """The cost of a call, and the size of its result if it is known."""
 
     cost: Range
     size: Range | None = None

@@ -1,7 +1,7 @@
 """`text.format(arguments)`.
 
 Source: ext/formatting.go (the version of strings 2) of cel-go v0.26.0. Known divergence: `%f` and `%e` are
-localised there; here they follow what en_US gives.
+localised there and follow en_US here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The functions that `signatures` declares, gathered from the modules of their subjects."""
+"""The functions that `signatures` declares, from the modules of their subjects."""
 
 from __future__ import annotations
 

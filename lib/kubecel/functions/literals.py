@@ -19,10 +19,10 @@ _LOOKED_AT: Final = frozenset({"duration", "timestamp", "matches", "format"})
 
 
 def validate(checked: Checked, functions: Functions) -> None:
-    """Refuse a literal duration, timestamp or pattern that is not valid, and a format() whose arguments do not fit.
+    """Check literal durations, timestamps and patterns, and the arguments of format().
 
-    Raises: CompileError. As in Kubernetes, the literal looked at is the first argument in parentheses, so the
-    subject of the global `matches(text, pattern)` is taken for a pattern too.
+    Raises: CompileError. As in Kubernetes, the first argument in parentheses is checked, so the subject of the global
+    `matches(text, pattern)` is checked as a pattern too.
     """
     if _LOOKED_AT.isdisjoint(checked.functions):
         return

@@ -1,4 +1,4 @@
-"""Named formats: `format.dns1123Label().validate(text)` and its like.
+"""Named formats, as in `format.dns1123Label().validate(text)`.
 
 Source: pkg/cel/library/format.go of k8s.io/apiserver v0.36.2 and the validations it calls. Known divergence: the
 number of errors is that of Kubernetes, their text is our own.
@@ -30,7 +30,7 @@ _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name, the size of the pattern it is charged for, and what is wrong with a text."""
+    """A format: its name, the size of the pattern for which it is charged, and the faults of a text."""
 
     name: str
     regex_size: int

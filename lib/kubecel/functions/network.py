@@ -19,7 +19,7 @@ _V4: Final = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
 
 
 class Network:
-    """An address and the length of a prefix; the address may have bits beyond it."""
+    """An address and the length of a prefix. The address may have bits beyond the prefix."""
 
     __slots__ = ("address", "bits")
 

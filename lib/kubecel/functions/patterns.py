@@ -1,6 +1,6 @@
-"""Regular expressions as Go understands them: RE2, and its dialect.
+"""Regular expressions as Go reads them: RE2 in Go's dialect.
 
-Only this module of the engine knows the library for them, which is loaded by the first pattern that needs it.
+Only this module of the engine imports the library for them. The first pattern loads it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Re2:
         return self._compiled.search(_encodable(text)) is not None
 
     def find_all(self, text: str, limit: int) -> list[str]:
-        """Return the occurrences as Go finds them: an empty one right after another does not count."""
+        """Return the matches as Go finds them: an empty match right after another does not count."""
         found: list[str] = []
         text = _encodable(text)
         position, previous = 0, -1
@@ -63,7 +63,7 @@ _LARGE: Final = Err("a large pattern is kept apart")
 
 
 def compile(pattern: str) -> Pattern | Err:  # noqa: A001 - the verb of the domain, as for selectors
-    """Return the compiled pattern, or the error that Go has for it."""
+    """Return the compiled pattern, or the error of Go."""
     found = _small_pattern(pattern)
     return _large_pattern(pattern) if found is _LARGE else found
 

@@ -1,7 +1,7 @@
 """Strings and regular expressions.
 
 Source: ext/strings.go (version 2) and common/types of cel-go v0.26.0, pkg/cel/library/regex.go of
-k8s.io/apiserver v0.36.2. What a regular expression is, `patterns` knows.
+k8s.io/apiserver v0.36.2. `patterns` compiles regular expressions.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ class Pattern(Protocol):
     """A compiled regular expression."""
 
     def test(self, text: str) -> bool:
-        """Return whether it occurs in `text`."""
+        """Return whether the pattern matches in `text`."""
         ...
 
     def find_all(self, text: str, limit: int) -> list[str]:
-        """Return the occurrences, at most `limit` of them when it is not negative."""
+        """Return the matches, at most `limit` of them if it is not negative."""
         ...
 
 

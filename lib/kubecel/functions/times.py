@@ -151,7 +151,7 @@ def _parsed_timestamp(text: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Local:
-    """A date and a time of day; years run beyond 9999 where an offset pushes them."""
+    """A date and a time of day. An offset may move the year beyond 9999."""
 
     year: int
     month: int
@@ -167,12 +167,12 @@ class _Local:
         return cls(date.year + 400 * cycles, date.month, date.day, second)
 
     def within_cycle(self) -> datetime.date:
-        """Return the same day 400 years apart from wherever it is, in years that have a calendar."""
+        """Return the same day in the cycle of 400 years that Python's calendar has."""
         return datetime.date((self.year - 1) % 400 + 1, self.month, self.day)
 
 
 def _days(year: int, month: int, day: int) -> int | None:
-    """Return the days since 1970 of a date, None when there is no such day."""
+    """Return the days since 1970 of a date, None if the date does not exist."""
     try:
         return datetime.date(year or 400, month, day).toordinal() - _EPOCH_DAY - (0 if year else _CYCLE_DAYS)
     except ValueError:

@@ -33,7 +33,7 @@ class _Invalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """The parts of a URL; `path` and `raw_path` are decoded and as written."""
+    """The parts of a URL. `path` is decoded and `raw_path` is as written."""
 
     text: str
     scheme: str
@@ -152,7 +152,7 @@ def _url(text: Value, *, colons: bool = False) -> Value:
 
 
 def fault(text: str, *, colons: bool = False) -> str:
-    """Return the reason that `text` is no absolute URL, empty when it is one."""
+    """Return the reason that `text` is not an absolute URL, empty if it is one."""
     try:
         _parse(text, request=True, colons=colons)
     except _Invalid as error:

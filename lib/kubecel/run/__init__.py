@@ -1,1 +1,1 @@
-"""The evaluation of a checked expression: plans, and the functions made of them."""
+"""The evaluation of a checked expression: plans, and functions that run them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from kubecel import interruption
 from kubecel.cost.costs import Tracker
 from kubecel.run.plan import Invocation
 from kubecel.values import maps, runtime
@@ -17,7 +18,7 @@ from kubecel.version import Version
 
 
 class Frame:
-    """The variables in reach of a step: the expression's own, or those of one comprehension around it."""
+    """The variables that a step can read: those of the expression, or of one comprehension around it."""
 
     __slots__ = ("accumulator", "first", "made", "parent", "ready", "root", "second", "tracker")
 
@@ -32,7 +33,7 @@ class Frame:
         self.second: Value = None
 
     def make(self, parts: int) -> None:
-        """Count a list of so many elements against the bound of the whole evaluation.
+        """Count the elements of a new list against the bound of the whole evaluation.
 
         Raises: Abort.
         """
@@ -55,7 +56,7 @@ ABSENT: Final = Absent()
 
 
 class Optionally:
-    """The value of an optional field or index that is there: what follows is optional too."""
+    """The value of an optional field or index that exists. Further fields of it are optional too."""
 
     __slots__ = ("value",)
 
@@ -64,7 +65,7 @@ class Optionally:
 
 
 def qualify(target: Value, key: Value, *, lenient: bool) -> Value:
-    """Return the field or element `key` of `target`: the value, an error, or, when lenient, ABSENT."""
+    """Return the field or element `key` of `target`: the value, an error, or ABSENT if `lenient`."""
     if type(key) not in _KEYS:
         return Err(f"invalid qualifier type: {runtime.type_name(key)}")
     if runtime.is_map(target):
@@ -99,7 +100,7 @@ def _element(items: list[Value], key: Value, *, lenient: bool) -> Value:
 
 
 def variable(name: str) -> Run:
-    """Return the way to a declared variable; one that an evaluation was not given is an error."""
+    """Return the reader of a declared variable. A variable without a value is an error."""
 
     def variable(frame: Frame) -> Value:
         try:
@@ -111,11 +112,11 @@ def variable(name: str) -> Run:
 
 
 Take = Callable[[Value], Value]
-"""The value of an optional into which a chain of fields is followed, or to which a name leads."""
+"""The function that converts the value of an optional when it is read: `reread` or `kept`."""
 
 
 def fields(base: Run, keys: list[str], take: Take) -> Run:
-    """Return the fast way through constant fields, none of them optional."""
+    """Return the fast reader of constant fields that are not optional."""
 
     def fields(frame: Frame) -> Value:
         value = base(frame)
@@ -139,7 +140,7 @@ def fields(base: Run, keys: list[str], take: Take) -> Run:
 
 
 def qualified(base: Run, qualifiers: list[Callable[[Frame, Value, bool], Value]], take: Take) -> Run:
-    """Return the way through any fields and elements."""
+    """Return the reader of any fields and elements."""
 
     def qualified(frame: Frame) -> Value:
         value = base(frame)
@@ -167,7 +168,7 @@ _PLAIN_MAPS: Final[frozenset[type]] = frozenset(tuple[type, ...]((dict, Named)))
 
 
 def named(base: Run, take: Take) -> Run:
-    """Return the value of a name, or of a step that stands where a name could."""
+    """Return the reader of a name, or of a step in the place of a name."""
 
     def named(frame: Frame) -> Value:
         value = base(frame)
@@ -179,9 +180,9 @@ def named(base: Run, take: Take) -> Run:
 
 
 def reread(value: Value) -> Value:
-    """Return the rest of the value of an optional: up to 1.36 it is taken out of CEL there, and back.
+    """Return the value of an optional as Kubernetes up to 1.36 converts it out of CEL and back.
 
-    What it cannot bring back is an error, an optional in an optional is what that one holds, a type is its name.
+    A value without a conversion is an error, a nested optional becomes its value, and a type becomes its name.
     """
     kind = type(value)
     if kind in _OPAQUE and runtime.type_name(value) != "kubernetes.NamedFormat":
@@ -197,12 +198,12 @@ _OPAQUE: Final = frozenset({runtime.QuantityBox, Version, runtime.Opaque})
 
 
 def kept(value: Value) -> Value:
-    """Return the value of an optional as it is: from 1.37 on."""
+    """Return the value of an optional unchanged, as from 1.37 on."""
     return value
 
 
 def presence(resolve: Run) -> Run:
-    """Return whether a chain of fields is there."""
+    """Return the test whether a chain of fields exists."""
 
     def presence(frame: Frame) -> Value:
         value = resolve(frame)
@@ -212,7 +213,7 @@ def presence(resolve: Run) -> Run:
 
 
 def hop(run: Run, hops: int) -> Run:
-    """Return `run`, in the frame that many comprehensions out."""
+    """Return `run` for the frame of an outer comprehension."""
     if hops == 0:
         return run
 
@@ -225,7 +226,7 @@ def hop(run: Run, hops: int) -> Run:
 
 
 def accumulator(init: Run) -> Run:
-    """Return the accumulator of a comprehension, made when it is first read."""
+    """Return the accumulator of a comprehension. It is created when it is first read."""
 
     def accumulator(frame: Frame) -> Value:
         if not frame.ready:
@@ -243,7 +244,7 @@ def accumulator(init: Run) -> Run:
 
 
 def frozen(value: Value) -> Value:
-    """Return the result of a comprehension, closed to further change."""
+    """Return the result of a comprehension, which cannot change any more."""
     if type(value) is MutableList:
         return list(value)
     return dict(value) if type(value) is MutableMap else value
@@ -252,14 +253,14 @@ def frozen(value: Value) -> Value:
 def singles(items: Value) -> Iterable[tuple[Value, Value]]:
     """Return the elements of a list or the keys of a map."""
     if runtime.is_list(items):
-        return ((item, None) for item in items)
+        return ((item, None) for item in interruption.steps(items))
     return ((maps.value_of(key), None) for key in _ordered(items))
 
 
 def pairs(items: Value) -> Iterable[tuple[Value, Value]]:
     """Return index and element, or key and value."""
     if runtime.is_list(items):
-        return enumerate(items)
+        return enumerate(interruption.steps(items))
     return ((maps.value_of(key), items[key]) for key in _ordered(items))
 
 
@@ -269,8 +270,7 @@ def _ordered(items: dict[Any, Value]) -> list[Any]:
 
 
 def calling(step: Invocation, args: tuple[Run, ...]) -> Run:
-    """Return the function that evaluates the arguments and calls; all arguments are evaluated before an error counts,
-    except in a strict call, which stops at the first."""
+    """Return the function that evaluates the arguments and calls. Only a strict call stops at the first error."""
     function = step.implementation
     if len(args) == 1 and not step.absorbs:
         (only,) = args

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+from kubecel import interruption
 from kubecel.values import maps
 from kubecel.values.errors import Err, no_such_overload
 from kubecel.values.runtime import (
@@ -31,7 +32,7 @@ from kubecel.values.runtime import (
 from kubecel.version import Version
 
 Seen: TypeAlias = dict[tuple[int, int], tuple[Value, Value, Value]]
-"""Pairs of lists, maps or optionals that were compared, kept alive, and what came out.
+"""Pairs of lists, maps or optionals that were compared, kept alive, and the results.
 
 The same list can stand in many places of another (`cel.bind(a, [1], cel.bind(b, [a, a], ...))`); comparing it in each
 of them would take exponential time.
@@ -46,7 +47,7 @@ def equal(left: Value, right: Value) -> Value:
 
 
 def equal_to(left: Value, right: Value, seen: Seen | None = None) -> Value:
-    """Return whether `left` says it equals `right`; not symmetric."""
+    """Return whether `left` equals `right` by the type of `left`. It is not symmetric."""
     kind, other = type(left), type(right)
     if kind is Err:
         return left
@@ -136,6 +137,7 @@ _EQUALS: Final[dict[type, Callable[[Any, Value], Value]]] = {
 def contains(container: Value, value: Value) -> Value:
     """Return whether a list holds an equal element or a map the key; lookup defaults do not count."""
     if type(container) in LISTS:
+        interruption.checkpoint()  # sets ask this of each element
         return any(equal_to(value, element) is True for element in container)
     if type(container) in MAPS:
         return maps.find(Named(container) if type(container) is Domains else container, value)[1]
@@ -146,7 +148,7 @@ def contains(container: Value, value: Value) -> Value:
 
 
 def compare_numbers(left: Any, right: Any) -> int:
-    """Return -1, 0 or 1 for two numbers of any type, the way they are compared across types; NaN compares as equal."""
+    """Return -1, 0 or 1 for two numbers of any types. NaN compares as equal."""
     if isinstance(left, float) != isinstance(right, float):
         if isinstance(left, float):
             return -compare_numbers(right, left)
@@ -160,7 +162,7 @@ def compare_numbers(left: Any, right: Any) -> int:
 
 
 def compare(left: Value, right: Value) -> int | Err:
-    """Return -1, 0 or 1, or an error for values that have no order between them."""
+    """Return -1, 0 or 1, or an error for values that cannot be ordered."""
     kind, other = type(left), type(right)
     if kind in NUMBERS and other in NUMBERS:
         if left != left or right != right:  # noqa: PLR0124 - how a NaN shows itself
@@ -179,5 +181,5 @@ _ORDERED: Final = frozenset({bool, str, bytes, Duration, Timestamp})
 
 
 def is_comparable(value: Value) -> bool:
-    """Return whether values of this type have an order at all."""
+    """Return whether values of this type can be ordered."""
     return type(value) in _ORDERED or type(value) in NUMBERS

@@ -1,8 +1,8 @@
-"""The steps of an evaluation, decided once for each expression.
+"""The steps of an evaluation, planned once for each expression.
 
 A checked tree becomes a plan: chains of names, fields and indices become one attribute, literals of constants become
-constants, `in` over constants becomes a lookup. This mirrors how Kubernetes plans, because the plan decides the
-run-time cost and which faults show before any evaluation. Source: the planner and decorators of cel-go v0.26.0.
+constants, `in` over constants becomes a lookup. This mirrors the plans of Kubernetes, because the plan decides the
+run-time cost and the faults that appear before any evaluation. Source: the planner and decorators of cel-go v0.26.0.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _KEYS: Final = frozenset({str, int, Uint, bool, float})
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """One step of a plan; the cost counter knows it by `id`."""
+    """One step of a plan. The cost counter identifies it by `id`."""
 
     id: int
 
 
 @dataclass(slots=True, eq=False)
 class Constant(Step):
-    """A value known before any evaluation."""
+    """A value that is known before the evaluation."""
 
     value: Value
 
@@ -59,7 +59,7 @@ class Qualifier:
 
 
 def plain_fields(qualifiers: list[Qualifier]) -> list[str] | None:
-    """Return the names of the fields when there are only constant ones that must be there, else None."""
+    """Return the names of the fields if all are constant and required, else None."""
     keys: list[str] = []
     for qualifier in qualifiers:
         if type(qualifier.key) is not str or qualifier.optional or qualifier.test_only:
@@ -70,7 +70,7 @@ def plain_fields(qualifiers: list[Qualifier]) -> list[str] | None:
 
 @dataclass(slots=True, eq=False)
 class Attribute(Step):
-    """A base and the fields and indices taken from it.
+    """A base with a chain of fields and indices.
 
     The base is a variable (`name`), the result of a step (`operand`), or, with `condition`, one of two attributes.
     """
@@ -84,14 +84,14 @@ class Attribute(Step):
     test_only: bool = False
 
     def last_id(self) -> int:
-        """Return the id the whole chain is known by: that of its last part."""
+        """Return the id of the whole chain, which is that of its last part."""
         if self.branches is not None:
             yes, no = (branch.last_id() for branch in self.branches)
             return yes if yes == no else self.id
         return self.qualifiers[-1].id if self.qualifiers else self.id
 
     def add(self, qualifier: Qualifier) -> None:
-        """Take one more field or index; of both branches where there are two."""
+        """Add one more field or index, to both branches if there are two."""
         if self.branches is not None:
             for branch in self.branches:
                 branch.add(qualifier)
@@ -118,7 +118,7 @@ class Equality(Step):
 
 @dataclass(slots=True, eq=False)
 class Invocation(Step):
-    """A call; `overload` is empty when several were possible; `strict` evaluates no argument after an error."""
+    """A call. `overload` is empty if several are possible. A `strict` call evaluates no argument after an error."""
 
     function: str
     overload: str
@@ -138,7 +138,7 @@ class Membership(Step):
 
 @dataclass(slots=True, eq=False)
 class OrElse(Step):
-    """`or` and `orValue` of an optional; the other side only when it is absent."""
+    """`or` and `orValue` of an optional. The other side is evaluated only if it is absent."""
 
     left: Step
     right: Step
@@ -155,7 +155,7 @@ class ListOf(Step):
 
 @dataclass(slots=True, eq=False)
 class MapOf(Step):
-    """A map of computed entries: key, value, and whether an absent value leaves the entry out."""
+    """A map of computed entries: key, value, and whether an absent value omits the entry."""
 
     entries: tuple[tuple[Step, Step, bool], ...]
 
@@ -173,15 +173,15 @@ class Loop(Step):
 
 
 def identity(step: Step) -> int:
-    """Return the id the cost counter knows a step by."""
+    """Return the id by which the cost counter identifies a step."""
     return step.last_id() if isinstance(step, Attribute) and not step.test_only else step.id
 
 
 def plan(checked: Checked, functions: Functions) -> Step:
     """Return the plan of an expression.
 
-    Raises: CompileError for a constant that does not convert, a constant pattern that is none, or a variable that holds
-    a type.
+    Raises: CompileError for a constant that does not convert, an invalid constant pattern, or a variable that holds a
+    type.
     """
     return _Planner(checked, functions).plan(checked.root)
 

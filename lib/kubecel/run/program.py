@@ -1,6 +1,6 @@
-"""Plans as functions that evaluate them, with or without counting the cost.
+"""Functions that evaluate plans, with or without a count of the cost.
 
-Errors are values here (`Err`), so that `&&`, `||` and comprehensions may absorb them. Source: the interpreter of
+Errors are values (`Err`), so that `&&`, `||` and comprehensions can absorb them. Source: the interpreter of
 cel-go v0.26.0.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from kubecel import interruption
 from kubecel.cost import costs
 from kubecel.run import access, comparison, plan
 from kubecel.run.access import Frame, Run
@@ -32,7 +33,7 @@ from kubecel.values.runtime import Optional, Value
 
 
 def program(step: Step, *, tracked: bool, minor: int) -> Run:
-    """Return the function that evaluates a plan; a tracked one counts into the tracker of its frame."""
+    """Return the function that evaluates a plan. A tracked function counts in the tracker of its frame."""
     return _Emitter(costs.charging(minor), tracked=tracked, wary=minor >= _WARY_FROM).run(step, None)
 
 
@@ -358,6 +359,7 @@ class _Emitter:
             if not (runtime.is_list(items) or runtime.is_map(items)):
                 return Err(f"got '{runtime.type_name(items)}', expected iterable type")
             inner = Frame(frame.root, frame.tracker, frame)
+            interruption.checkpoint()
             for first, second in entries(items):
                 inner.first, inner.second = first, second
                 if condition(inner) is False:

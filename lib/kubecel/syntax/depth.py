@@ -1,4 +1,4 @@
-"""Room on the stack for expressions that are nested as deeply as Kubernetes allows."""
+"""Stack for expressions that are nested as deeply as Kubernetes allows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _FRAMES_MAX: Final = 20_000
 
 
 def with_room(again: Callable[[], Result]) -> Result:
-    """Return the result of `again`, with room for the 250 levels an expression may be nested.
+    """Return the result of `again`, with stack for 250 levels of nesting.
 
-    The limit stays raised: lowering it could fail another thread in the middle of such an expression.
+    The limit stays raised, because another thread may evaluate such an expression.
     """
     if sys.getrecursionlimit() >= _FRAMES_MAX:
         raise InvalidExpression("the expression is nested too deeply to be handled")

@@ -1,4 +1,4 @@
-"""Faults of an expression, and the place in its text where each stands."""
+"""Faults of an expression, with their places in its text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kubecel.errors import InvalidExpression
 
 
 class CompileError(Exception):
-    """The expression does not compile; `offset` counts code points, None where no place is known."""
+    """The expression does not compile. `offset` is in code points, None if the place is unknown."""
 
     def __init__(self, message: str, offset: int | None = None) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
-"""Macros: calls the parser replaces by other expressions.
+"""Macros: calls that the parser replaces with other expressions.
 
 Source: the macros of cel-go v0.26.0 (standard, optional types, bindings v0, two-variable comprehensions, lists
-v3). What they expand to decides the cost of an expression, so the shapes are those of the original.
+v3). Their expansion decides the cost of an expression, so it has the shape of the original.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SORT_INPUT: Final = "@__sortBy_input__"
 
 
 class Factory:
-    """Makes nodes with fresh ids, all at one place of the source."""
+    """A maker of nodes with new ids, all at one place of the source."""
 
     def __init__(self) -> None:
         self.id: Final[Callable[[], int]] = itertools.count(1).__next__
@@ -27,7 +27,7 @@ class Factory:
         self._offset = 0
 
     def at(self, offset: int) -> Factory:
-        """Return this factory, now making nodes at `offset`."""
+        """Return this factory, which now makes nodes at `offset`."""
         self._offset = offset
         return self
 
@@ -60,7 +60,7 @@ class Factory:
         return MapNode(self.id(), self._offset, 0, ())
 
     def fold(self, range_and_vars: tuple[Node, str, str], init: Node, loop: tuple[Node, Node, Node]) -> Node:
-        """Return a comprehension over the accumulator; `loop` is condition, step and result."""
+        """Return a comprehension with the accumulator. `loop` is condition, step and result."""
         iter_range, var, var2 = range_and_vars
         return Fold(self.id(), self._offset, 0, iter_range, var, var2, ACCUMULATOR, init, *loop)
 
@@ -81,7 +81,7 @@ class Factory:
         )
 
     def copy(self, node: Node) -> Node:
-        """Return the same expression with fresh ids."""
+        """Return the same expression with new ids."""
         match node:
             case Literal():
                 return Literal(self.id(), node.offset, node.depth, node.value)

@@ -78,10 +78,9 @@ RESERVED: Final = frozenset(
 
 
 class Tokens(NamedTuple):
-    """The tokens of an expression, the last of kind `end`: three lists instead of one of objects, for speed.
+    """The tokens of an expression, as three lists for speed. The last token has the kind `end`.
 
-    A kind is what it is called in the grammar (ident, string, bytes, float, uint, int), or an operator's or a
-    keyword's own text.
+    A kind is its name in the grammar (ident, string, bytes, float, uint, int), or the text of an operator or keyword.
     """
 
     kinds: list[str]
@@ -92,7 +91,7 @@ class Tokens(NamedTuple):
 def tokens(text: str) -> Tokens:
     """Return the tokens of `text`.
 
-    Raises: CompileError at the first character that begins no token.
+    Raises: CompileError at the first character that cannot begin a token.
     """
     found = _TOKEN.findall(text)
     if len(found) > 1 and not found[-2][1]:
@@ -122,9 +121,9 @@ def _kind(word: str) -> str:
 
 
 def text_of(word: str, offset: int) -> str:
-    """Return the text that a string token at `offset` stands for.
+    """Return the text of a string token at `offset`.
 
-    Raises: CompileError for an escape that names no character.
+    Raises: CompileError for an escape of an invalid character.
     """
     body, raw = _body(word)
     if raw or "\\" not in body:
@@ -143,7 +142,7 @@ def text_of(word: str, offset: int) -> str:
 
 
 def bytes_of(word: str, offset: int) -> bytes:
-    """Return the bytes that a bytes token at `offset` stands for; numeric escapes are bytes, text is UTF-8.
+    """Return the bytes of a bytes token at `offset`. Numeric escapes are bytes, and text is UTF-8.
 
     Raises: CompileError for a Unicode escape.
     """

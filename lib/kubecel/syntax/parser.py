@@ -1,8 +1,8 @@
-"""A CEL expression as a tree, macros expanded.
+"""The tree of a CEL expression, with macros expanded.
 
 Source: the grammar of cel-go v0.26.0 with the options Kubernetes sets: optional syntax on, quoted identifiers
-off, 250 levels of recursion per grammar rule and over all of them. Known divergence: message literals parse and
-are refused by the checker.
+off, 250 levels of recursion per grammar rule and over all of them. Known divergence: the parser accepts message
+literals and the checker refuses them.
 """
 
 from __future__ import annotations
