@@ -6,6 +6,8 @@ bug.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class ModelplaneError(Exception):
     """The root of all errors. Only the servicer and the command catch it."""
@@ -97,6 +99,18 @@ class Unsupported(ModelplaneError):
         super().__init__(message)
         self.message = message
         self.reason = reason
+
+
+class NoCapableBackend(Unsupported):
+    """A workload that no backend can run. `refusals` has the error of every backend that was asked, by name.
+
+    The message has one line for each.
+    """
+
+    def __init__(self, refusals: Mapping[str, ModelplaneError]) -> None:
+        self.refusals = dict(sorted(refusals.items()))
+        lines = (f"{name}: {error}" for name, error in self.refusals.items())
+        super().__init__("\n".join(lines), reason="NoCapableBackend")
 
 
 def dotted(path: tuple[str | int, ...]) -> str:

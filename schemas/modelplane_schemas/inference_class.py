@@ -68,6 +68,22 @@ class Attribute(Wire):
         default=None, validation_alias="bool", serialization_alias="bool", description="A Boolean."
     )
     version: str | None = Field(default=None, description="A semantic version, for example 9.0.0.")
+    strings: list[str] | None = Field(
+        default=None,
+        description="A list. The device exists on clusters alone that have the feature gate DRAListTypeAttributes on (cluster.existing.featureGates of InferenceCluster).",
+    )
+    ints: list[int] | None = Field(
+        default=None,
+        description="A list. The device exists on clusters alone that have the feature gate DRAListTypeAttributes on (cluster.existing.featureGates of InferenceCluster).",
+    )
+    bools: list[bool] | None = Field(
+        default=None,
+        description="A list. The device exists on clusters alone that have the feature gate DRAListTypeAttributes on (cluster.existing.featureGates of InferenceCluster).",
+    )
+    versions: list[str] | None = Field(
+        default=None,
+        description="A list. The device exists on clusters alone that have the feature gate DRAListTypeAttributes on (cluster.existing.featureGates of InferenceCluster).",
+    )
 
 
 class Gke(Wire):
@@ -151,6 +167,16 @@ class ResourceRef(Wire):
     namespace: str | None = None
 
 
+class ValidRange(Wire):
+    """
+    The amounts from min to max, in steps from min where step is given.
+    """
+
+    min: int | str = Field(description="A Kubernetes quantity, for example 143771Mi.")
+    max: int | str | None = Field(default=None, description="A Kubernetes quantity, for example 143771Mi.")
+    step: int | str | None = Field(default=None, description="A Kubernetes quantity, for example 143771Mi.")
+
+
 class Status(Wire):
     """
     Observed state of the class.
@@ -165,45 +191,6 @@ class SharedCounter(Wire):
     name: str = Field(description="Name that consumesCounters refers to, for example gpu.")
     count: int | None = Field(default=None, description="Number of such physical devices on one node. Default: 1.")
     counters: dict[str, Counter] = Field(description="Amounts by counter name, as the driver publishes them.")
-
-
-class Device(Wire):
-    name: str = Field(description="Name of the device inside the class, for example gpu.")
-    driver: str = Field(
-        description="DRA driver that publishes the device, for example gpu.nvidia.com. Attributes without a domain belong to this driver.",
-    )
-    claim: Literal["DRA", "Synthetic", "DevicePlugin"] | None = Field(
-        default=None,
-        description="The way a pod gets the device. DRA renders a ResourceClaim. DevicePlugin renders a resource limit. Synthetic is matched by selectors, but it is neither claimed nor counted. Default: DRA.",
-    )
-    device_class_name: str | None = Field(
-        default=None,
-        description="DeviceClass that its claims refer to. It must exist on the clusters. Required for DRA.",
-    )
-    resource_name: str | None = Field(
-        default=None,
-        description="Extended resource that the device plugin publishes. Required for DevicePlugin.",
-    )
-    count: int | None = Field(
-        default=None,
-        description="Number of such devices on one node. With consumesCounters, it is the number of such devices that one physical device offers at each placement, which is 1 for all current drivers. Default: 1.",
-    )
-    consumes_counters: list[ConsumesCounter] | None = Field(
-        default=None,
-        description="The part of a physical device that one such device consumes, as in ResourceSlices. Devices that consume the same counters exclude each other, for example a whole GPU and its MIG slices, or two slices in the same place.",
-    )
-    taints: list[Taint] | None = Field(
-        default=None,
-        description="Taints that the driver publishes on every such device. A request takes it only where it tolerates them.",
-    )
-    attributes: dict[str, Attribute] | None = Field(
-        default=None,
-        description='Attributes as the driver publishes them. A key is a name of letters, digits and "_", or domain/name. A key without a domain belongs to the driver. Each attribute has exactly one of string, int, bool and version.',
-    )
-    capacity: dict[str, Counter] | None = Field(
-        default=None,
-        description="Capacities as the driver publishes them, not the nominal sizes. Keys have the same form as those of attributes.",
-    )
 
 
 class Provisioning(Wire):
@@ -230,6 +217,64 @@ class Crossplane(Wire):
     composition_revision_selector: CompositionSelector | None = None
     composition_update_policy: Literal["Automatic", "Manual"] | None = None
     resource_refs: list[ResourceRef] | None = None
+
+
+class RequestPolicy(Wire):
+    """
+    The parts that a pod can take of the capacity, as the driver publishes it. A request is rounded up to the next of them.
+    """
+
+    default: int | str | None = Field(default=None, description="A Kubernetes quantity, for example 143771Mi.")
+    valid_values: list[int | str] | None = Field(default=None, description="The amounts, in ascending order.")
+    valid_range: ValidRange | None = None
+
+
+class Capacity(Wire):
+    value: int | str = Field(description="A Kubernetes quantity, for example 143771Mi.")
+    request_policy: RequestPolicy | None = None
+
+
+class Device(Wire):
+    name: str = Field(description="Name of the device inside the class, for example gpu.")
+    driver: str = Field(
+        description="DRA driver that publishes the device, for example gpu.nvidia.com. Attributes without a domain belong to this driver.",
+    )
+    claim: Literal["DRA", "Synthetic", "DevicePlugin"] | None = Field(
+        default=None,
+        description="The way a pod gets the device. DRA renders a ResourceClaim. DevicePlugin renders a resource limit. Synthetic is matched by selectors, but it is neither claimed nor counted. Default: DRA.",
+    )
+    device_class_name: str | None = Field(
+        default=None,
+        description="DeviceClass that its claims refer to. It must exist on the clusters. Required for DRA.",
+    )
+    resource_name: str | None = Field(
+        default=None,
+        description="Extended resource that the device plugin publishes. Required for DevicePlugin.",
+    )
+    count: int | None = Field(
+        default=None,
+        description="Number of such devices on one node. With consumesCounters, it is the number of such devices that one physical device offers at each placement, which is 1 for all current drivers. Default: 1.",
+    )
+    allow_multiple_allocations: bool | None = Field(
+        default=None,
+        description="True if several pods share each such device, as its driver publishes it. Every pod takes a part of each capacity, as its request and requestPolicy say; without them it takes all of it. From Kubernetes 1.36; before, one pod has the device.",
+    )
+    consumes_counters: list[ConsumesCounter] | None = Field(
+        default=None,
+        description="The part of a physical device that one such device consumes, as in ResourceSlices. Devices that consume the same counters exclude each other, for example a whole GPU and its MIG slices, or two slices in the same place.",
+    )
+    taints: list[Taint] | None = Field(
+        default=None,
+        description="Taints that the driver publishes on every such device. A request takes it only where it tolerates them.",
+    )
+    attributes: dict[str, Attribute] | None = Field(
+        default=None,
+        description='Attributes as the driver publishes them. A key is a name of letters, digits and "_", or domain/name. A key without a domain belongs to the driver. Each attribute has exactly one of string, int, bool and version, or of their lists, strings, ints, bools and versions.',
+    )
+    capacity: dict[str, Capacity] | None = Field(
+        default=None,
+        description="Capacities as the driver publishes them, not the nominal sizes. Keys have the same form as those of attributes.",
+    )
 
 
 class Spec(Wire):

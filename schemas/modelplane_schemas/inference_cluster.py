@@ -66,6 +66,25 @@ class StatusGateway(Wire):
     scheme: Literal["http", "https"] | None = Field(default=None, description="Scheme of the listener.")
 
 
+class Backend(Wire):
+    name: str = Field(description="Name of the backend.")
+    installed: bool | None = Field(
+        default=None,
+        description="True if the cluster serves the kind of the backend in any version. It is absent while that is not known, and the backend then counts as installed.",
+    )
+    served: bool | None = Field(
+        default=None,
+        description="True if the cluster serves the version that Modelplane writes. A new replica of the backend is placed on no cluster where this is false. It is absent while that is not known.",
+    )
+    versions: list[str] | None = Field(
+        default=None, description="The API versions of the backend's definitions that the cluster serves."
+    )
+    missing: list[str] | None = Field(
+        default=None,
+        description="The API versions that the backend's objects may need and the cluster does not serve. A workload that needs one of them is not placed here with the backend.",
+    )
+
+
 class ProviderConfigRef(Wire):
     """
     The configuration of provider-kubernetes for the cluster.
@@ -176,6 +195,10 @@ class Allocation(Wire):
     devices: dict[str, int] | None = Field(
         default=None, description="Devices of one pod by the device's name in the class."
     )
+    consumed: dict[str, str] | None = Field(
+        default=None,
+        description="Capacity that one pod takes of devices that pods share, by device/capacity. A pod takes all of a capacity that is not listed.",
+    )
     cpu: str | None = Field(default=None, description="CPU of one pod.")
     memory: str | None = Field(default=None, description="Memory of one pod.")
 
@@ -191,8 +214,21 @@ class Holding(Wire):
     devices: dict[str, int] | None = Field(
         default=None, description="Devices of one pod by the device's name in the class."
     )
+    consumed: dict[str, str] | None = Field(
+        default=None,
+        description="Capacity that one pod takes of devices that pods share, by device/capacity. A pod takes all of a capacity that is not listed.",
+    )
     cpu: str | None = Field(default=None, description="CPU of one pod.")
     memory: str | None = Field(default=None, description="Memory of one pod.")
+
+
+class Claimed(Wire):
+    role: Literal["decode", "prefill"] = Field(description="Role of the replica.")
+    templates: list[str] | None = Field(
+        default=None,
+        description="Digests by which the claim template of a replica may be named. None where no device is claimed.",
+    )
+    limits: dict[str, str] | None = Field(default=None, description="Limits of a pod by extended resource.")
 
 
 class SecretRef(Wire):
@@ -279,9 +315,20 @@ class Crossplane(Wire):
 class Pool(Wire):
     name: str = Field(description="Name of the pool.")
     class_name: str | None = Field(default=None, description="InferenceClass of its nodes.")
+    node_selector: dict[str, str] | None = Field(
+        default=None,
+        description="Labels of its nodes, where the spec writes them. They are kept for a pool that is not declared any more while replicas hold it, so that one with these nodes counts them under any name.",
+    )
+    counted_on: list[str] | None = Field(
+        default=None,
+        description="Pools that may have the nodes of this one, which is held and not declared any more. Each of them counts what holds it.",
+    )
     nodes: Nodes | None = None
     allocations: list[Allocation] | None = Field(default=None, description="Admitted pods by shape.")
-    free: dict[str, int] | None = Field(default=None, description="Free devices by the device's name in the class.")
+    free: dict[str, int] | None = Field(
+        default=None,
+        description="Free devices by the device's name in the class; of shared ones, those that no pod has a part of.",
+    )
     overcommitted: bool | None = Field(
         default=None, description="True when more is admitted than the pool can hold now. No replica is moved for it."
     )
@@ -290,6 +337,14 @@ class Pool(Wire):
 class Admission(Wire):
     digest: str = Field(description="Digest of the admitted spec, without its priority.")
     holdings: list[Holding] = Field(description="The nodes and devices that one such replica takes.")
+    counted: list[Holding] | None = Field(
+        default=None,
+        description="The nodes and devices that are counted for one such replica instead of its holdings, because pods from before a change of it may still run. Absent where the holdings are counted.",
+    )
+    claimed: list[Claimed] | None = Field(
+        default=None,
+        description="Devices of the pods of the admitted spec, by which pods from before a change are told apart. Absent where the holdings are counted.",
+    )
     replicas: dict[str, str] = Field(description="Digest of each replica's uid, by namespace/name.")
     nodes: list[int] | None = Field(
         default=None,
@@ -307,6 +362,10 @@ class Existing(Wire):
     kubernetes_version: str | None = Field(
         default=None,
         description="Kubernetes version it runs, at least 1.34, for example 1.35. What that version lacks is then not placed there. Left out, it is taken for 1.36.",
+    )
+    feature_gates: list[Literal["DRAListTypeAttributes"]] | None = Field(
+        default=None,
+        description="Alpha feature gates that its API server and scheduler have on. DRAListTypeAttributes (from 1.36) lets attributes of devices be lists; without it, devices of a class that have lists do not exist on the cluster.",
     )
 
 
@@ -357,6 +416,10 @@ class Status(Wire):
     """
 
     gateway: StatusGateway | None = None
+    backends: list[Backend] | None = Field(
+        default=None,
+        description="The offered backends, as far as the API versions that the cluster serves were seen. The last known state is kept while the cluster cannot be read.",
+    )
     provider_config_ref: ProviderConfigRef | None = None
     summary: Summary | None = None
     pools: list[Pool] | None = Field(

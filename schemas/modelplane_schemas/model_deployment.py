@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 from modelplane_schemas.wire import Document, ObjectMeta, Wire
-from typing import Literal
+from typing import Any, Literal
 
 
 class Model(Wire):
@@ -50,6 +50,15 @@ class ModelCacheRef(Wire):
     """
 
     name: str = Field(description="Name of the ModelCache.")
+
+
+class Override(Wire):
+    backend: Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"] = Field(
+        description="The backend whose workload objects are patched."
+    )
+    patch: dict[str, Any] = Field(
+        description="Part of the workload object, from its root, for example {spec: {progressDeadlineSeconds: 3600}}. Members are merged into the rendered object, and lists and values replace those that are there.",
+    )
 
 
 class Move(Wire):
@@ -496,7 +505,7 @@ class Placement(Wire):
 
 class EndpointPicker(Wire):
     """
-    The choice of a worker for each request, with a backend that has an endpoint picker (LLMD). It has no effect on a replica with a single worker. Defaults are chosen for the engine and its roles.
+    The choice of a worker for each request, with a backend that has an endpoint picker (KServe, LLMD). It has no effect on a replica with a single worker. Defaults are chosen for the engine and its roles. KServe has a picker for workers of one role only where this is set; {} takes the defaults.
     """
 
     scorers: list[Scorer] | None = Field(
@@ -949,6 +958,10 @@ class Spec(Wire):
     )
     model_cache_ref: ModelCacheRef | None = None
     endpoint_picker: EndpointPicker | None = None
+    overrides: list[Override] | None = Field(
+        default=None,
+        description="Fields of the rendered workload that nothing else in this API sets, one entry per backend. Only the entry of the backend in use has an effect. A backend lists the fields that may be written, and every other one is refused. A change restarts pods.",
+    )
     node_selector: NodeSelector
     workers: Workers
     prefill: Prefill | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 from modelplane_schemas.wire import Document, ObjectMeta, Wire
-from typing import Literal
+from typing import Any, Literal
 
 
 class DeploymentRef(Wire):
@@ -49,6 +49,15 @@ class ModelCacheRef(Wire):
     name: str = Field(description="Name of the ModelCache.")
 
 
+class Override(Wire):
+    backend: Literal["KServe", "LLMD", "Native", "VLLMStack", "Dynamo", "KAITO", "KubeRay"] = Field(
+        description="The backend whose workload objects are patched."
+    )
+    patch: dict[str, Any] = Field(
+        description="Part of the workload object, from its root, for example {spec: {progressDeadlineSeconds: 3600}}. Members are merged into the rendered object, and lists and values replace those that are there.",
+    )
+
+
 class Constraint(Wire):
     match_attribute: str | None = Field(
         default=None,
@@ -76,6 +85,17 @@ class Rendered(Wire):
         description="Digest of the replica that it was rendered from.",
     )
     objects: dict[str, str] | None = Field(default=None, description="Digest of each rendered object by its key.")
+
+
+class Applied(Wire):
+    object: str = Field(description="Key of the object.")
+    source: int | None = Field(default=None, description="Generation of its Object.")
+    generation: int | None = Field(default=None, description="Generation of the object on the cluster.")
+    uid: str | None = Field(default=None, description="Identity of the object on the cluster.")
+    time: str | None = Field(default=None, description="Time at which the provider last wrote it.")
+    reverts: list[str] | None = Field(
+        default=None, description="Last times at which a change by another client was put back."
+    )
 
 
 class Address(Wire):
@@ -453,7 +473,7 @@ class VolumeClaimTemplateSpecResources(Wire):
 
 class EndpointPicker(Wire):
     """
-    The choice of a worker for each request, with a backend that has an endpoint picker (LLMD). It has no effect on a replica with a single worker. Defaults are chosen for the engine and its roles.
+    The choice of a worker for each request, with a backend that has an endpoint picker (KServe, LLMD). It has no effect on a replica with a single worker. Defaults are chosen for the engine and its roles. KServe has a picker for workers of one role only where this is set; {} takes the defaults.
     """
 
     scorers: list[Scorer] | None = Field(
@@ -481,6 +501,9 @@ class Device(Wire):
     device_class_name: str | None = Field(default=None, description="DeviceClass on the cluster for DRA.")
     resource_name: str | None = Field(default=None, description="Extended resource for DevicePlugin.")
     count: int = Field(description="Devices per pod.")
+    consumes: dict[str, str] | None = Field(
+        default=None, description="Capacity that a pod takes of each device, if pods share it."
+    )
     memory: int | str | None = Field(default=None, description="Memory of one device as its class publishes it.")
     selectors: list[Selector] | None = Field(default=None, description="The author's expressions, verbatim.")
 
@@ -677,6 +700,10 @@ class Status(Wire):
         default=None, description="Generation of the spec that this status describes."
     )
     rendered: Rendered | None = None
+    applied: list[Applied] | None = Field(
+        default=None,
+        description="State in which each rendered object was last seen as applied. A higher generation with the same source was written by another client.",
+    )
     workers: StatusWorkers | None = None
     address: Address | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
@@ -903,6 +930,10 @@ class Spec(Wire):
     pool: str = Field(description="Node pool of the cluster that holds the pods of this role.")
     devices: list[Device] = Field(
         description="The device requests of one pod, resolved against the pool's class. Empty when every matched device is Synthetic.",
+    )
+    overrides: list[Override] | None = Field(
+        default=None,
+        description="Fields of the rendered workload that nothing else in this API sets, one entry per backend. Only the entry of the backend in use has an effect. A backend lists the fields that may be written, and every other one is refused. A change restarts pods.",
     )
     node_selector: NodeSelector
     constraints: list[Constraint] | None = Field(default=None, description="Relations between the devices of one pod.")

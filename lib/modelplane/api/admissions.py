@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import inference_cluster
+from modelplane.api import allocations
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Allocation, Holding
+from modelplane.workload.claimed import Claimed
 from modelplane.workload.model import Role
 
 Json: TypeAlias = Any
@@ -33,15 +34,24 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The record of one admission: digests of the uid and the spec, the holdings, and the nodes of each holding.
+    """The record of one admission: digests of the uid and the spec, the holdings, and the nodes of what counts.
 
-    The nodes are those that the ledger counts the pods on, by numbers of its own. They are empty where it keeps none.
+    After a change more may count than the holdings, until the pods from before have ended: `counted`, empty where it is
+    the holdings. Until then `claimed` says by what the pods of the spec are known. The nodes are those that the ledger
+    counts the pods on, by numbers of its own. They are empty where it keeps none.
     """
 
     uid: str
     digest: str
     holdings: tuple[Holding, ...]
     nodes: tuple[tuple[int, ...], ...] = ()
+    counted: tuple[Holding, ...] = ()
+    claimed: tuple[Claimed, ...] = ()
+
+    @property
+    def held(self) -> tuple[Holding, ...]:
+        """Return the holdings that count."""
+        return self.counted or self.holdings
 
 
 def uid_of(resource: Mapping[str, Json]) -> str:
@@ -56,28 +66,30 @@ def uid_digest(uid: str) -> str:
 
 def encode(records: Mapping[str, Record]) -> list[dict[str, Json]]:
     """Return status.admissions for records by `namespace/name`, in an order that depends only on their content."""
-    groups: dict[tuple[str, tuple[Holding, ...]], dict[str, Record]] = {}
+    groups: dict[Record, dict[str, Record]] = {}
     for key, record in sorted(records.items()):
-        groups.setdefault((record.digest, record.holdings), {})[key] = record
-    return [
-        _encode_entry(digest, holdings, found)
-        for (digest, holdings), found in sorted(groups.items(), key=lambda group: (group[0][0], min(group[1])))
-    ]
+        groups.setdefault(replace(record, uid="", nodes=()), {})[key] = record
+    ordered = sorted(groups.items(), key=lambda group: (group[0].digest, min(group[1])))
+    return [_encode_entry(one, found) for one, found in ordered]
 
 
-def _encode_entry(digest: str, holdings: tuple[Holding, ...], records: Mapping[str, Record]) -> dict[str, Json]:
-    entry: dict[str, Json] = {"digest": digest, "holdings": [_encode_holding(one) for one in holdings]}
+def _encode_entry(one: Record, records: Mapping[str, Record]) -> dict[str, Json]:
+    """Return the entry of records that are as `one`, except for their uids and nodes."""
+    entry: dict[str, Json] = {"digest": one.digest, "holdings": [_encode_holding(held) for held in one.holdings]}
+    if one.counted:
+        entry["counted"] = [_encode_holding(held) for held in one.counted]
+        entry["claimed"] = [_encode_claimed(role) for role in one.claimed]
     entry["replicas"] = {key: record.uid for key, record in records.items()}
     known = any(places for record in records.values() for places in record.nodes)
-    if known and sum(holding.pods for holding in holdings) <= PODS_MAX:
+    if known and sum(holding.pods for holding in one.held) <= PODS_MAX:
         entry["nodes"] = [node for _, record in sorted(records.items()) for node in _listed(record)]
     return entry
 
 
 def _listed(record: Record) -> Iterator[int]:
     """Yield a number for each pod of a replica, holding by holding."""
-    nodes = record.nodes or [()] * len(record.holdings)
-    for holding, places in zip(record.holdings, nodes, strict=True):
+    nodes = record.nodes or [()] * len(record.held)
+    for holding, places in zip(record.held, nodes, strict=True):
         yield from places or itertools.repeat(UNKNOWN, holding.pods)
 
 
@@ -86,10 +98,9 @@ def decode(status: Field) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for entry in _entries(status):
         try:
-            digest, holdings = entry.text_at("digest"), _holdings(entry)
-            uids = entry.at("replicas")
-            nodes = _nodes(entry.at("nodes").value, sorted(uids.members()), holdings)
-            read = {key: Record(uids.text_at(key), digest, holdings, nodes.get(key, ())) for key in uids.members()}
+            one, uids = _record(entry, ""), entry.at("replicas")
+            nodes = _nodes(entry.at("nodes").value, sorted(uids.members()), one.held)
+            read = {key: replace(one, uid=uids.text_at(key), nodes=nodes.get(key, ())) for key in uids.members()}
             found.update(read)
         except InvalidInput:
             continue
@@ -101,7 +112,7 @@ def find(status: Field, key: str) -> Record | None:
     for entry in _entries(status):
         try:
             if key in entry.at("replicas").members():
-                return Record(entry.at("replicas").text_at(key), entry.text_at("digest"), _holdings(entry))
+                return _record(entry, entry.at("replicas").text_at(key))
         except InvalidInput:
             continue
     return None
@@ -114,8 +125,13 @@ def _entries(status: Field) -> Iterator[Field]:
         return
 
 
-def _holdings(entry: Field) -> tuple[Holding, ...]:
-    return tuple(_decode_holding(one) for one in entry.at("holdings").items())
+def _record(entry: Field, uid: str) -> Record:
+    """Return the record of one replica of the entry, without its nodes."""
+    holdings, counted = (
+        tuple(_decode_holding(one) for one in entry.at(key).items()) for key in ("holdings", "counted")
+    )
+    claimed = tuple(_decode_claimed(one) for one in entry.at("claimed").items())
+    return Record(uid, entry.text_at("digest"), holdings, counted=counted, claimed=claimed)
 
 
 def _nodes(listed: Json, keys: list[str], holdings: tuple[Holding, ...]) -> dict[str, tuple[tuple[int, ...], ...]]:
@@ -134,13 +150,26 @@ def _places(numbers: Iterator[int], pods: int) -> tuple[int, ...]:
     return () if UNKNOWN in found else found
 
 
+def _encode_claimed(claimed: Claimed) -> dict[str, Json]:
+    return {"role": str(claimed.role), "templates": list(claimed.templates), "limits": dict(claimed.limits)}
+
+
+def _decode_claimed(entry: Field) -> Claimed:
+    limits = entry.at("limits")
+    return Claimed(
+        role=entry.at("role").choice(Role),
+        templates=tuple(one.text() for one in entry.at("templates").items()),
+        limits=tuple((name, limits.text_at(name)) for name in sorted(limits.members())),
+    )
+
+
 def _encode_holding(holding: Holding) -> dict[str, Json]:
-    taken = inference_cluster.encode_allocation(Allocation(holding.shape, holding.pods, holding.nodes_per_worker))
+    taken = allocations.encode(Allocation(holding.shape, holding.pods, holding.nodes_per_worker))
     return {"role": str(holding.role), "pool": holding.pool, **taken}
 
 
 def _decode_holding(entry: Field) -> Holding:
-    taken = inference_cluster.decode_allocation(entry)
+    taken = allocations.decode(entry)
     return Holding(
         role=entry.at("role").choice(Role),
         pool=entry.text_at("pool"),

@@ -42,10 +42,10 @@ def decode(entry: Field, *, default_count: int) -> Request:
     _refuse_admin(entry)
     for field in _NOT_WITH_ALTERNATIVES:
         if entry.at(field).is_set:
-            raise entry.at(field).wrong("goes into the alternatives of firstAvailable, each of which has its own")
+            raise entry.at(field).wrong("must be set in the alternatives of firstAvailable, each of which has its own")
     if len(alternatives) > ALTERNATIVES_MAX:
         raise entry.at("firstAvailable").wrong(
-            f"has {len(alternatives)} alternatives, {ALTERNATIVES_MAX} is the most that DRA takes; remove some"
+            f"has {len(alternatives)} alternatives, and DRA supports at most {ALTERNATIVES_MAX}; remove some"
         )
     each = tuple(_exact(one, default_count=default_count) for one in alternatives)
     _check_names(alternatives, [one.name for one in each], "alternative")
@@ -75,6 +75,11 @@ def decode_selectors(field: Field) -> tuple[str, ...]:
 def decode_taint(entry: Field) -> DeviceTaint:
     """Return one taint of a device."""
     return DeviceTaint(entry.at("key").text(), entry.at("effect").choice(DeviceTaintEffect), entry.at("value").text(""))
+
+
+def decode_amounts(amounts: Field) -> tuple[tuple[str, str], ...]:
+    """Return the sorted quantities, none of which is negative, by name."""
+    return tuple((name, _amount(amounts.at(name))) for name in sorted(amounts.members()))
 
 
 def selectors(entry: Field) -> Iterator[Field]:
@@ -115,14 +120,13 @@ def _exact(entry: Field, *, default_count: int) -> Request:
     count = entry.at("count")
     if mode is Mode.ALL and count.is_set:
         raise count.wrong('"allocationMode: All" takes every device that matches; remove count')
-    amounts = entry.at("capacity", "requests")
     return Request(
         name=entry.at("name").text(),
         count=count.count(default_count, least=1, most=DEVICES_MAX),
         selectors=decode_selectors(entry.at("selectors")),
         mode=mode,
         tolerations=tuple(_toleration(one) for one in entry.at("tolerations").items()),
-        capacity=tuple((name, _amount(amounts.at(name))) for name in sorted(amounts.members())),
+        capacity=decode_amounts(entry.at("capacity", "requests")),
     )
 
 
@@ -159,7 +163,7 @@ def _amount(field: Field) -> str:
     except InvalidQuantity as error:
         raise error.under(*field.path) from None
     if negative:
-        raise field.wrong(f"must not be negative, is {text}")
+        raise field.wrong(f"must be at least 0, not {text}")
     return text
 
 

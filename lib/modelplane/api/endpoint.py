@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from kubecel import interruption
 from modelplane import names, seen
+from modelplane.api import upstreams
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.routing import headers, hosts, url
@@ -42,7 +44,7 @@ def decode(document: Mapping[str, Json]) -> Endpoint:
     root = Field(document)
     namespace = root.at("metadata", "namespace").text()
     spec = root.at("spec")
-    address = _url(spec.at("url"), namespace)
+    address = upstreams.read(spec.at("url"), namespace, url.parse)
     name = root.at("metadata", "name").text()
     host = _host(spec.at("host"), namespace, address)
     endpoint = Endpoint(
@@ -127,6 +129,7 @@ def candidate(document: Mapping[str, Json], rules: Rules = _PLAIN, *, is_carried
     invalid too, the candidate has only a problem. With `is_carried` the route of the service already includes the
     endpoint, so status.inForce stays although the rules have changed.
     """
+    interruption.checkpoint()
     root = Field(document)
     name = root.at("metadata", "name").text()
     is_ready, backend_name, is_silent = _said(root)
@@ -175,16 +178,6 @@ def _kept(root: Field, rules: Rules | None) -> Endpoint | None:
         return kept
     except InvalidInput:
         return None
-
-
-def _url(field: Field, namespace: str) -> Url:
-    try:
-        address = url.parse(field.text())
-        if address.kind is AddressKind.FQDN:
-            hosts.check_upstream(namespace, address.host)
-    except InvalidInput as error:
-        raise error if error.path else error.under(*field.path) from None
-    return address
 
 
 def _host(field: Field, namespace: str, address: Url) -> str | None:

@@ -102,8 +102,8 @@ def _route(resource: Resource, parent: Resource) -> Verdict:
 
 
 def _judged(resource: Resource, holder: Json, kind: str, of: str) -> Verdict:
-    condition = seen.conditions(holder).get(kind)
-    if condition is None:
+    condition = seen.condition(holder, kind)
+    if not condition:
         return Verdict(None, "Waiting", f"the {of} has no condition {kind} yet; check its controller")
     generation = seen.count(seen.at(resource, "metadata", "generation")) or 0
     processed = seen.count(condition.get("observedGeneration"))

@@ -7,22 +7,36 @@ reported with its path and never replaced by a guess.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane import units
 from modelplane.api import device_requests
 from modelplane.api.fields import Field
-from modelplane.devices import partitions, physical
-from modelplane.devices.model import Attribute, AttributeKind, Claim, CounterSet, Device, DeviceTaint, Draw, NodeClass
+from modelplane.devices import partitions, physical, sharing
+from modelplane.devices.model import (
+    Attribute,
+    AttributeKind,
+    Claim,
+    CounterSet,
+    Device,
+    DeviceTaint,
+    Draw,
+    NodeClass,
+    Policy,
+    Range,
+)
 from modelplane.devices.partitions import Undecided
 from modelplane.errors import InvalidQuantity
+from modelplane.units import Quantity
 
 Json: TypeAlias = Any
 
 KIND = "InferenceClass"
 _PRICE = re.compile(r"(?=.{1,32}\Z)[0-9]+(\.[0-9]+)?")
+# Source: resource.k8s.io/v1, ResourceDeviceClassPrefix: the implicit extended resource of a DeviceClass.
+_OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 UNITS_MAX = 64
 DEVICES_MAX = 1024
 """The limits of the definition for equal physical devices of a node, and for devices of one kind."""
@@ -133,14 +147,69 @@ def _device(entry: Field, counter_sets: tuple[CounterSet, ...]) -> Device:
         count=_count(entry),
         claim=entry.at("claim").choice(Claim, Claim.DRA),
         device_class=entry.at("deviceClassName").text(""),
-        resource_name=entry.at("resourceName").text(""),
+        resource_name=_resource_name(entry),
         attributes=tuple(
             (name, _attribute(entry.at("attributes", name))) for name in sorted(entry.at("attributes").members())
         ),
         capacity=tuple((name, _amount(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())),
         draws=_draws(entry, counter_sets),
+        allow_multiple_allocations=_is_shared(entry),
+        policies=tuple(_policies(entry)),
         taints=_taints(entry),
     )
+
+
+def _resource_name(entry: Field) -> str:
+    """Return the resource of a device plugin. Raises: InvalidInput for one that kube-scheduler serves by a claim."""
+    field = entry.at("resourceName")
+    name = field.text("")
+    if name.startswith(_OF_DEVICE_CLASS):
+        raise field.wrong(
+            f"names the DeviceClass {name.removeprefix(_OF_DEVICE_CLASS)}, and no device plugin; write "
+            '"claim: DRA" with this deviceClassName, so that the devices are counted once'
+        )
+    return name
+
+
+def _is_shared(entry: Field) -> bool:
+    field = entry.at("allowMultipleAllocations")
+    shared = field.flag(default=False)
+    if shared and entry.at("claim").choice(Claim, Claim.DRA) is not Claim.DRA:
+        raise field.wrong('goes with "claim: DRA" only; remove it or change claim')
+    if shared and entry.at("consumesCounters").is_set:
+        raise field.wrong("is not offered for devices that consume counters; remove one of the two")
+    return shared
+
+
+def _policies(entry: Field) -> Iterator[tuple[str, Policy]]:
+    """Yield the policies by the name of a capacity. Raises: InvalidInput where no API server would store one."""
+    for name in sorted(entry.at("capacity").members()):
+        capacity = entry.at("capacity", name)
+        field = capacity.at("requestPolicy")
+        if not field.is_set:
+            continue
+        if not _is_shared(entry):
+            raise field.wrong('goes with "allowMultipleAllocations: true" only; remove it or let pods share the device')
+        policy = _policy(field)
+        wrong = sharing.fault(policy, units.quantity(_amount(capacity)))
+        if wrong:
+            raise field.wrong(wrong)
+        yield name, policy
+
+
+def _policy(field: Field) -> Policy:
+    bounds, values = field.at("validRange"), tuple(field.at("validValues").items())
+    if bounds.is_set and values:
+        raise field.wrong("has validValues and validRange; remove one")
+    return Policy(
+        _optional(field, "default"),
+        Range(_optional(bounds, "min"), _optional(bounds, "max"), _optional(bounds, "step")) if bounds.is_set else None,
+        tuple(_quantity(one) for one in values),
+    )
+
+
+def _optional(parent: Field, name: str) -> Quantity | None:
+    return _quantity(parent.at(name)) if parent.at(name).is_set else None
 
 
 def _taints(entry: Field) -> tuple[DeviceTaint, ...]:
@@ -161,26 +230,42 @@ def _attribute(field: Field) -> Attribute:
         raise field.wrong(f"must have exactly one of {', '.join(AttributeKind)}, not {len(kinds)}")
     (kind,) = kinds
     value = field.at(kind)
+    if not kind.is_list:
+        return Attribute(kind, _scalar(value, kind))
+    values = tuple(_scalar(one, kind.element) for one in value.items())
+    if not values:
+        raise value.wrong("must have at least one value, as in a ResourceSlice")
+    return Attribute(kind, values)
+
+
+def _scalar(value: Field, kind: AttributeKind) -> str | int | bool:
     if kind is AttributeKind.BOOL:
-        return Attribute(kind, value.flag(default=False))
+        return value.flag(default=False)
     if kind is AttributeKind.INT:
-        return Attribute(kind, value.integer())
+        return value.integer()
     if kind is AttributeKind.VERSION:
         try:
             units.version(value.text())
         except InvalidQuantity as error:
             raise error.under(*value.path) from None
-    return Attribute(kind, value.text(""))
+    return value.text("")
 
 
 def _amount(field: Field) -> str:
-    value = field.at("value")
+    return _text(field.at("value"))
+
+
+def _text(value: Field) -> str:
     text = str(value.value) if isinstance(value.value, int) and not isinstance(value.value, bool) else value.text()
     try:
         units.quantity(text)
     except InvalidQuantity as error:
         raise error.under(*value.path) from None
     return text
+
+
+def _quantity(value: Field) -> Quantity:
+    return units.quantity(_text(value))
 
 
 def _price(field: Field) -> str | None:

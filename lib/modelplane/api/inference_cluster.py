@@ -11,25 +11,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kubecel.caches import Answers
-from modelplane import seen, units
-from modelplane.api import device_requests, intent
+from kubecel import interruption
+from modelplane import seen
+from modelplane.api import allocations, device_requests, installation, intent, pool_nodes
 from modelplane.api.fields import Field
 from modelplane.devices import locality, versions
 from modelplane.devices.model import ASSUMED_MINOR, Claim, NodeClass
-from modelplane.errors import InvalidInput, InvalidQuantity
-from modelplane.names import LABEL_POOL, SYSTEM_NAMESPACE
+from modelplane.errors import InvalidInput
+from modelplane.names import SYSTEM_NAMESPACE
 from modelplane.placement.decision import ClusterAccount, PoolAccount
 from modelplane.placement.snapshot import (
     Accounting,
-    Allocation,
     Cluster,
-    NodeCounts,
-    PodShape,
     Pool,
     RefusalNote,
 )
-from modelplane.units import Format, Quantity
 from modelplane.workload.site import ClusterFacts, Tracing
 
 Json: TypeAlias = Any
@@ -39,17 +35,9 @@ DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
 DEFAULT_SCHEDULER = "None"
 DEFAULT_SAMPLING_PERCENT = 10
-ALLOCATIONS_MAX, ALLOCATION_CHARACTERS_MAX = 4096, 1024
-# So many digits are counted exactly by every Kubernetes, whatever their suffix.
-SMALL_DIGITS = 15
-_MILLI = 3
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VERSION = re.compile(r"v?1\.(?P<minor>[0-9]{1,3})(?![0-9])")
 _UNPUBLISHED = Field(None)
-_ALLOCATIONS = Answers[str, Allocation](
-    ALLOCATIONS_MAX, longest=ALLOCATION_CHARACTERS_MAX, name=f"{__name__}.allocations"
-)
-"""A cache of decoded entries of status.pools[].allocations by their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +67,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
 
     Raises: InvalidInput with the path from the document's root.
     """
+    interruption.checkpoint()
     root = Field(resource)
     metadata, spec, status = root.at("metadata"), root.at("spec"), root.at("status")
     published = {entry.text_at("name"): entry for entry in status.at("pools").items()}
@@ -90,7 +79,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
         ready=condition(resource, "ClusterReady") == "True",
         address_known=decode_gateway(status.at("gateway")) is not None,
         capacity_known=status.at("pools").is_set,
-        backends=spec.at("backends").texts() or (DEFAULT_BACKEND,),
+        backends=decode_backends(root),
         accounting=decode_accounting(root),
         scheduler=decode_scheduler(root),
         admitted=frozenset(status.at("admitted").texts()),
@@ -99,6 +88,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
             for entry in status.at("refused").items()
         },
         asked=_asked(status),
+        missing=installation.missing(status),
     )
 
 
@@ -130,6 +120,11 @@ def decode_accounting(root: Field) -> Accounting:
     return root.at("spec", "accounting").choice(Accounting, Accounting.DEVICE)
 
 
+def decode_backends(root: Field) -> tuple[str, ...]:
+    """Return the backends that the cluster offers, in its order."""
+    return root.at("spec", "backends").texts() or (DEFAULT_BACKEND,)
+
+
 def decode_scheduler(root: Field) -> str:
     """Return the name of the cluster scheduler; "None" is kube-scheduler alone."""
     return root.at("spec", "scheduler").text_at("type", DEFAULT_SCHEDULER)
@@ -141,9 +136,11 @@ def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mappi
     Raises: InvalidInput, also for a name that is listed twice, because its devices would be ambiguous.
     """
     pools: dict[str, Pool] = {}
-    minor = _minor(spec.at("cluster", "existing", "kubernetesVersion"))
+    existing = spec.at("cluster", "existing")
+    minor = _minor(existing.at("kubernetesVersion"))
+    lists_are_on = _lists_are_on(existing.at("featureGates"), minor)
     for entry in spec.at("nodePools").items():
-        name = entry.text_at("name")
+        name = _label(entry.at("name"))
         if name in pools:
             raise entry.at("name").wrong(f'pool "{name}" is listed twice; pool names must be unique')
         status = published.get(name, _UNPUBLISHED)
@@ -151,10 +148,11 @@ def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mappi
         pools[name] = Pool(
             name=name,
             class_name=class_name,
-            node_class=_class_on(classes.get(class_name), entry, minor),
-            nodes=_nodes(entry, status),
-            allocations=_allocations(status.at("allocations")),
+            node_class=_class_on(classes.get(class_name), entry, minor, lists_are_on=lists_are_on),
+            nodes=pool_nodes.counts(entry, status),
+            allocations=allocations.decode_all(status.at("allocations")),
         )
+    pool_nodes.check_counted_once(spec)
     return tuple(pools.values())
 
 
@@ -187,14 +185,13 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
     taints: dict[str, tuple[tuple[str, str, str], ...]] = {}
     for pool in root.at("spec", "nodePools").items():
         name = pool.text_at("name")
-        own = {key: str(value) for key, value in sorted(pool.at("nodeSelector").members().items())}
-        selectors[name] = own or {LABEL_POOL: name}
+        selectors[name] = pool_nodes.selector(pool)
         found = tuple(intent.decode_taint(entry) for entry in pool.at("taints").items())
         taints[name] = tuple((taint.key, taint.value, str(taint.effect)) for taint in found)
     return ClusterFacts(
         name=root.at("metadata", "name").text(),
         gateway_name=gateway.text_at("name", DEFAULT_GATEWAY),
-        gateway_namespace=_namespace(gateway.at("namespace")),
+        gateway_namespace=_label(gateway.at("namespace"), SYSTEM_NAMESPACE),
         gateway_listener=gateway.text_at("listener", ""),
         pool_node_selector=selectors,
         pool_taints=taints,
@@ -214,11 +211,15 @@ def _tracing(field: Field) -> Tracing | None:
     return Tracing(field.at("endpoint").text(), percent)
 
 
-def _namespace(field: Field) -> str:
-    """Return a name that a namespace can have: routes name it, also those of an object past its definition."""
-    name = field.text(SYSTEM_NAMESPACE)
-    if not _NAMESPACE.fullmatch(name):
-        raise field.wrong("must be the name of a namespace")
+def _label(field: Field, default: str | None = None) -> str:
+    """Return a name that a namespace or pool can have.
+
+    An object past its definition may hold another. Nothing follows it: a route would lead to a namespace that no client
+    named, and a replica would leave a pool that no client renamed.
+    """
+    name = field.text(default)
+    if not _LABEL.fullmatch(name):
+        raise field.wrong("must be at most 63 lower case letters, digits and hyphens")
     return name
 
 
@@ -231,8 +232,7 @@ def decode_provider_config(status: Field) -> ProviderConfigRef | None:
 
 def condition(resource: Mapping[str, Json], kind: str) -> str:
     """Return the status of a condition: True, False or Unknown."""
-    told = seen.conditions(seen.at(resource, "status")).get(kind)
-    return seen.text(seen.at(told, "status")) or "Unknown"
+    return seen.text(seen.condition(seen.at(resource, "status"), kind).get("status")) or "Unknown"
 
 
 def encode_pool(pool: Pool, account: PoolAccount) -> dict[str, Json]:
@@ -244,7 +244,7 @@ def encode_pool(pool: Pool, account: PoolAccount) -> dict[str, Json]:
         "name": pool.name,
         "className": pool.class_name,
         "nodes": nodes,
-        "allocations": [encode_allocation(allocation) for allocation in account.allocations],
+        "allocations": [allocations.encode(allocation) for allocation in account.allocations],
         "free": dict(account.free),
     }
     if account.over_committed:
@@ -287,80 +287,26 @@ def _minor(version: Field) -> int:
     return minor
 
 
-def _class_on(node_class: NodeClass | None, entry: Field, minor: int) -> NodeClass | None:
+def _lists_are_on(gates: Field, minor: int) -> bool:
+    """Return whether the cluster declares that attributes may be lists.
+
+    Raises: InvalidInput for another feature gate, and for one that its version lacks.
+    """
+    declared = tuple(gates.items())
+    for entry in declared:
+        if entry.text() != versions.LISTS_GATE:
+            raise entry.wrong(f"must be {versions.LISTS_GATE}, the only feature gate that placement knows")
+        if minor < versions.LISTS:
+            raise entry.wrong(f"needs Kubernetes 1.{versions.LISTS}, and the cluster runs 1.{minor}; remove it")
+    return bool(declared)
+
+
+def _class_on(node_class: NodeClass | None, entry: Field, minor: int, *, lists_are_on: bool) -> NodeClass | None:
     """Return the class with what the cluster changes in it; the very same object if it changes nothing."""
     declared = entry.at("deviceTaints")
     # A later version has all that the assumed one has.
-    if node_class is None or (not declared.is_set and minor >= ASSUMED_MINOR):
+    is_plain = not declared.is_set and minor >= ASSUMED_MINOR and not lists_are_on
+    if node_class is None or (is_plain and not node_class.has_lists):
         return node_class
     rules = tuple((one.at("driver").text(""), device_requests.decode_taint(one)) for one in declared.items())
-    return locality.on_cluster(node_class, rules, min(minor, ASSUMED_MINOR))
-
-
-def _nodes(entry: Field, status: Field) -> NodeCounts:
-    maximum = entry.integer_at("maxNodeCount", -1)
-    observed = status.at("nodes").integer_at("observed", -1) if status.is_set else -1
-    return NodeCounts(
-        declared=entry.integer_at("nodeCount", entry.integer_at("minNodeCount", 0)),
-        observed=observed if observed >= 0 else None,
-        maximum=maximum if maximum >= 0 else None,
-    )
-
-
-def _allocations(listed: Field) -> tuple[Allocation, ...]:
-    """Return one count per shape. Equal ones are read once: a fleet publishes thousands, and few that differ."""
-    if not listed.is_set:
-        return ()
-    return tuple([_ALLOCATIONS.get(repr(entry.value)) or _kept(entry) for entry in listed.items()])
-
-
-def _kept(entry: Field) -> Allocation:
-    return _ALLOCATIONS.keep(repr(entry.value), decode_allocation(entry))
-
-
-def decode_allocation(entry: Field) -> Allocation:
-    """Return one decoded entry of status.pools[].allocations, without the cache."""
-    devices = entry.at("devices")
-    return Allocation(
-        shape=PodShape(
-            devices=tuple([(name, devices.integer_at(name)) for name in sorted(devices.members())]),
-            cpu_millis=_ceil(entry.at("cpu"), power=3),
-            memory_bytes=_ceil(entry.at("memory"), power=0),
-        ),
-        pods=entry.integer_at("pods"),
-        nodes_per_worker=entry.integer_at("nodesPerWorker", 1),
-    )
-
-
-def encode_allocation(allocation: Allocation) -> dict[str, Json]:
-    """Return one entry of status.pools[].allocations."""
-    shape = allocation.shape
-    entry: dict[str, Json] = {"pods": allocation.pods, "devices": dict(shape.devices)}
-    if allocation.nodes_per_worker > 1:
-        entry["nodesPerWorker"] = allocation.nodes_per_worker
-    if shape.cpu_millis:
-        entry["cpu"] = f"{shape.cpu_millis}m" if shape.cpu_millis % 1000 else str(shape.cpu_millis // 1000)
-    if shape.memory_bytes:
-        entry["memory"] = Quantity.of(shape.memory_bytes, Format.BINARY_SI).canonical()
-    return entry
-
-
-def _ceil(field: Field, *, power: int) -> int:
-    """Return an amount times ten to `power`, rounded up as Kubernetes rounds a request; 0 when it is not said."""
-    if not field.is_set:
-        return 0
-    try:
-        return _amount(str(field.value), power)
-    except InvalidQuantity as error:
-        raise error.under(*field.path) from None
-
-
-def _amount(text: str, power: int) -> int:
-    # What we publish ourselves: whole cores, or thousandths of one.
-    if len(text) <= SMALL_DIGITS and text.isascii():
-        if text.isdigit():
-            return int(text) * int(10**power)
-        if power == _MILLI and text[:-1].isdigit() and text[-1] == "m":
-            return int(text[:-1])
-    amount = units.quantity(text)
-    return Quantity(amount.unscaled, amount.exponent + power).ceil()
+    return locality.on_cluster(node_class, rules, min(minor, ASSUMED_MINOR), lists_are_on=lists_are_on)

@@ -9,13 +9,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from modelplane.api import label_selectors
 from modelplane.api.fields import Field
 from modelplane.placement.snapshot import (
     Effect,
     Intent,
-    LabelExpression,
-    LabelOperator,
-    LabelSelector,
     SpreadConstraint,
     Strategy,
     Taint,
@@ -56,7 +54,7 @@ def decode(
         namespace=namespace,
         deployment=deployment,
         replicas=root.at("replicas").count(1, least=0, most=REPLICAS_MAX),
-        selector=decode_selector(root.at("clusterSelector")),
+        selector=label_selectors.decode(root.at("clusterSelector")),
         tolerations=decode_tolerations(root.at("tolerations")),
         strategy=placement.at("strategy").choice(Strategy, Strategy.SPREAD),
         spread=tuple(
@@ -76,26 +74,9 @@ def decode_tolerations(field: Field) -> tuple[Toleration, ...]:
     return tuple(_toleration(entry) for entry in field.items())
 
 
-def decode_selector(field: Field) -> LabelSelector:
-    """Return a label selector; an absent one selects everything."""
-    labels = field.at("matchLabels")
-    return LabelSelector(
-        match_labels=tuple((key, labels.at(key).text("")) for key in sorted(labels.members())),
-        match_expressions=tuple(_expression(entry) for entry in field.at("matchExpressions").items()),
-    )
-
-
 def decode_taint(entry: Field) -> Taint:
     """Return a taint of a cluster or of the nodes of a pool."""
     return Taint(entry.text_at("key"), entry.at("effect").choice(Effect), entry.text_at("value", ""))
-
-
-def _expression(entry: Field) -> LabelExpression:
-    return LabelExpression(
-        key=entry.at("key").text(),
-        operator=entry.at("operator").choice(LabelOperator),
-        values=tuple(value.text("") for value in entry.at("values").items()),
-    )
 
 
 def _toleration(entry: Field) -> Toleration:

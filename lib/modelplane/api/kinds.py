@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from modelplane import names
 from modelplane.api import summary
 
 Json: TypeAlias = Any
@@ -84,12 +83,7 @@ _ALL = (
         references=(Reference(("spec", "gatewayRef", "name"), "InferenceGateway"),),
         secrets=(SecretUse(("spec", "auth", "apiKeys", "secretRef"), "the keys of its callers"),),
     ),
-    Kind(
-        "ModelDeployment",
-        "ReplicasScheduled",
-        summary.model_deployment,
-        references=(Reference(("spec", "clusterSelector", "matchLabels", names.LABEL_CLUSTER), "InferenceCluster"),),
-    ),
+    Kind("ModelDeployment", "ReplicasScheduled", summary.model_deployment),
     Kind("ModelReplica", "WorkloadReady", summary.model_replica, cluster_of=_named_cluster),
     Kind(
         "ModelEndpoint",

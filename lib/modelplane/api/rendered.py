@@ -29,18 +29,13 @@ class Rendered:
     source: str = ""
     objects: Mapping[str, str] = field(default_factory=dict)
 
-    def edited(self, objects: Mapping[str, Json]) -> tuple[str, ...]:
-        """Return the keys of the observed `objects` that differ from the rendered ones. A missing object is no edit."""
+    def edited(self, observed: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the keys of the observed digests that differ from the rendered ones. A missing object is no edit."""
         known = self.objects
-        return tuple(key for key in sorted(objects) if key in known and known[key] != _digest(objects[key]))
+        return tuple(key for key in sorted(observed) if key in known and known[key] != observed[key])
 
 
 NOTHING_RENDERED = Rendered()
-
-
-def of(source: str, objects: Mapping[str, Json]) -> Rendered:
-    """Return the record of objects that were rendered from `source`."""
-    return Rendered(source, {key: _digest(manifest) for key, manifest in sorted(objects.items())})
 
 
 def encode(rendered: Rendered) -> dict[str, Json]:
@@ -60,5 +55,6 @@ def decode(status: Mapping[str, Json]) -> Rendered:
         return NOTHING_RENDERED
 
 
-def _digest(manifest: Json) -> str:
+def digest(manifest: Mapping[str, Json]) -> str:
+    """Return the digest of a bare object."""
     return names.digest(json.dumps(manifest, sort_keys=True))

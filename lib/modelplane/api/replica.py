@@ -11,13 +11,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from kubecel import interruption
 from modelplane import names, units
 from modelplane.api import device_requests, template_reach
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, Request
 from modelplane.errors import InvalidQuantity
-from modelplane.topology.shape import Topology
 from modelplane.units import Format, Quantity
 from modelplane.workload.model import BoundRole, EndpointPicker, Model, Replica, ResolvedRequest, Role, RoleSpec
 
@@ -59,6 +59,8 @@ def encode_spec(replica: Replica) -> dict[str, Json]:
         spec["modelCacheRef"] = {"name": replica.model_cache}
     if replica.endpoint_picker is not None:
         spec["endpointPicker"] = _encode_endpoint_picker(replica.endpoint_picker)
+    if replica.overrides:
+        spec["overrides"] = [{"backend": one.backend, "patch": dict(one.patch)} for one in replica.overrides]
     for bound in replica.roles:
         if bound.spec.role is Role.PREFILL:
             spec["prefill"] = _encode_role(bound)
@@ -90,6 +92,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
 
     Raises: InvalidInput with the path from the document's root; a composed ModelReplica never causes it.
     """
+    interruption.checkpoint()
     root = Field(resource)
     spec = root.at("spec")
     deployment = spec.at("deploymentRef", "name").text()
@@ -105,6 +108,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
         priority=spec.at("priority").integer(0),
         model_cache=spec.at("modelCacheRef", "name").optional(),
         endpoint_picker=workloads.decode_endpoint_picker(spec.at("endpointPicker")),
+        overrides=workloads.decode_overrides(spec.at("overrides")),
     )
 
 
@@ -143,7 +147,7 @@ def _encode_role(bound: BoundRole) -> dict[str, Json]:
         "devices": [_encode_device(device) for device in bound.devices],
         "workers": {
             "count": role.workers,
-            "topology": _encode_topology(role.topology),
+            "topology": role.topology.documented(),
             "template": dict(role.template),
         },
     }
@@ -164,16 +168,6 @@ def _encode_node_selector(role: RoleSpec) -> dict[str, Json]:
     return selector
 
 
-def _encode_topology(topology: Topology) -> dict[str, Json]:
-    return {
-        "tensor": topology.tensor,
-        "pipeline": topology.pipeline,
-        "data": topology.data,
-        "dataLocal": topology.data_local,
-        "expert": topology.expert,
-    }
-
-
 def _encode_device(request: ResolvedRequest) -> dict[str, Json]:
     encoded: dict[str, Json] = {
         "name": request.name,
@@ -190,6 +184,8 @@ def _encode_device(request: ResolvedRequest) -> dict[str, Json]:
         encoded["resourceName"] = request.resource_name
     if request.memory_bytes is not None:
         encoded["memory"] = Quantity.of(request.memory_bytes, Format.BINARY_SI).canonical()
+    if request.consumes:
+        encoded["consumes"] = dict(request.consumes)
     if request.selectors:
         encoded["selectors"] = [{"cel": text} for text in request.selectors]
     return encoded
@@ -216,6 +212,7 @@ def _decode_device(entry: Field) -> ResolvedRequest:
         selectors=device_requests.decode_selectors(entry.at("selectors")),
         memory_bytes=_decode_bytes(entry.at("memory")),
         alternative=entry.at("alternative").text(""),
+        consumes=device_requests.decode_amounts(entry.at("consumes")),
     )
 
 

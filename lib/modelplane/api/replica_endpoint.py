@@ -16,6 +16,8 @@ from modelplane.workload.model import Model
 Json: TypeAlias = Any
 
 KIND = "ModelEndpoint"
+API = "openai"
+"""Value of the label that names the API of a replica's endpoint."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -50,7 +52,7 @@ def _labels(replica: Field, name: str) -> dict[str, str]:
         **{key: str(value) for key, value in sorted(own.items())},
         names.LABEL_DEPLOYMENT: replica.at("spec", "deploymentRef", "name").text(),
         names.LABEL_CLUSTER: replica.at("spec", "clusterName").text(),
-        names.LABEL_API: "openai",
+        names.LABEL_API: API,
         names.LABEL_ENDPOINT: name,
     }
 

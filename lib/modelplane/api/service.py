@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from modelplane.api import label_selectors, upstreams
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
-from modelplane.routing import headers, hosts, url
+from modelplane.labels import EVERYTHING, LabelSelector
+from modelplane.routing import headers, url
 from modelplane.routing.egress import Rules
 from modelplane.routing.model import ApiKeys, Group, Jwt, RateLimit, Retries, Service, Timeouts
-from modelplane.routing.selection import Expression, Operator, Selector
-from modelplane.routing.url import AddressKind, Place
 
 Json: TypeAlias = Any
 
@@ -71,23 +71,14 @@ def _group(field: Field) -> Group:
     return group
 
 
-def _selector(field: Field) -> Selector:
+def _selector(field: Field) -> LabelSelector:
     """Return the selector; an empty one is refused, since it would take in whatever appears in the namespace."""
-    labels = field.at("matchLabels")
-    pairs = tuple((key, labels.at(key).text("")) for key in sorted(labels.members()))
-    expressions = tuple(
-        Expression(
-            item.at("key").text(),
-            item.at("operator").choice(Operator),
-            tuple(sorted(value.text("") for value in item.at("values").items())),
-        )
-        for item in field.at("matchExpressions").items()
-    )
-    if not pairs and not expressions:
+    selector = label_selectors.decode(field)
+    if selector == EVERYTHING:
         raise field.wrong(
             "must not be empty; write matchLabels, for example modelplane.ai/deployment with a deployment's name"
         )
-    return Selector(pairs, tuple(sorted(expressions, key=lambda each: (each.key, each.operator, each.values))))
+    return selector.normal()
 
 
 def _retries(field: Field) -> Retries:
@@ -139,17 +130,6 @@ def _auth(field: Field, namespace: str) -> ApiKeys | Jwt | None:
     return Jwt(
         jwt.at("issuer").text(),
         jwt.at("jwksUri").text(),
-        _keys_host(jwt.at("jwksUri"), namespace),
+        upstreams.read(jwt.at("jwksUri"), namespace, url.place),
         tuple(sorted(item.text() for item in jwt.at("audiences").items())),
     )
-
-
-def _keys_host(field: Field, namespace: str) -> Place:
-    """Return where the gateway would read a token issuer's keys."""
-    try:
-        place = url.place(field.text())
-        if place.kind is AddressKind.FQDN:
-            hosts.check_upstream(namespace, place.host)
-    except InvalidInput as error:
-        raise error if error.path else error.under(*field.path) from None
-    return place

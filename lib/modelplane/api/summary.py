@@ -123,5 +123,5 @@ def pools(resource: Resource) -> Iterator[Part]:
         free = pool.get("free") or {}
         counts = [f"{free[device]} of {free[device] + used.get(device, 0)} {device} free" for device in sorted(free)]
         nodes = (pool.get("nodes") or {}).get("declared", 0)
-        size = f"{nodes} {'node' if nodes == 1 else 'nodes'} {pool.get('className', '')}"
+        size = f"{nodes} {'node' if nodes == 1 else 'nodes'} {pool.get('className', '')}".rstrip()
         yield Part(f"pool {pool.get('name')}", ", ".join([size, *counts]))

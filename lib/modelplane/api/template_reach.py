@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from modelplane.api import catalogue
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
-from modelplane.structural import values
+from modelplane.structural import rules, values
 from modelplane.structural.schema import Schema
 
 Json: TypeAlias = Any
@@ -27,7 +27,7 @@ Json: TypeAlias = Any
 RESERVED_DOMAINS = frozenset(
     {
         *("k8s.io", "kubernetes.io", "x-k8s.io", "crossplane.io", "modelplane.ai", "upbound.io"),
-        *("kserve.io", "knative.dev", "llm-d.ai", "keda.sh", "ray.io", "envoyproxy.io"),
+        *("kserve.io", "knative.dev", "llm-d.ai", "kaito.sh", "vllm.ai", "ray.io", "keda.sh", "envoyproxy.io"),
         *("istio.io", "linkerd.io", "kuma.io", "solo.io", "dapr.io", "hashicorp.com", "traefik.io"),
         *("cilium.io", "projectcalico.org", "tigera.io", "cncf.io", "ovn.org", "antrea.io", "submariner.io"),
         *("volcano.sh", "kai.scheduler", "run.ai", "koordinator.sh", "apache.org", "karmada.io"),
@@ -77,7 +77,8 @@ def check(template: Field) -> None:
             _check_amounts(container.at("resources", kind), _RESOURCE)
     for volume in spec.at("volumes").items():
         _check_amounts(volume.at("ephemeral", "volumeClaimTemplate", "spec", "resources", "requests"), _STORAGE)
-    for problem in values.problems(template.value, _schema(), ()):
+    found = tuple(values.problems(template.value, _schema(), ()))
+    for problem in found or rules.problems(template.value, _schema(), ()):
         raise InvalidInput(problem.message, path=(*template.path, *problem.path))
 
 

@@ -16,7 +16,7 @@ from modelplane.devices.model import Constraint, Mode, Request
 from modelplane.errors import InvalidShape
 from modelplane.topology.shape import Topology
 from modelplane.workload import engines
-from modelplane.workload.model import EndpointPicker, EngineType, Model, Role, RoleSpec, Workload
+from modelplane.workload.model import EndpointPicker, EngineType, Model, Override, Role, RoleSpec, Workload
 
 Json: TypeAlias = Any
 
@@ -49,6 +49,7 @@ def decode(spec: Mapping[str, Json], *, namespace: str, deployment: str) -> Work
         roles=tuple(roles),
         model_cache=root.at("modelCacheRef", "name").optional(),
         endpoint_picker=decode_endpoint_picker(root.at("endpointPicker")),
+        overrides=decode_overrides(root.at("overrides")),
     )
 
 
@@ -95,6 +96,11 @@ def decode_endpoint_picker(field: Field) -> EndpointPicker | None:
         picker=field.text_at("picker", ""),
         uncached_tokens=uncached.count(least=0, most=UNCACHED_TOKENS_MAX) if uncached.is_set else None,
     )
+
+
+def decode_overrides(field: Field) -> tuple[Override, ...]:
+    """Return the author's patches of rendered objects, in the order of the document."""
+    return tuple(Override(entry.text_at("backend"), entry.at("patch").members()) for entry in field.items())
 
 
 def decode_role(parent: Field, role: Role) -> RoleSpec:

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from kubecel import interruption
+from modelplane.structural import patterns
 from modelplane.structural.problem import Cause, Path, Problem
 from modelplane.structural.schema import Schema
 
@@ -111,7 +113,7 @@ def _text(value: str, schema: Schema, path: Path) -> Iterator[Problem]:
     elif bounds.min_length is not None and len(value) < bounds.min_length:
         yield Problem(path, _too_short(value, bounds.min_length))
     elif bounds.pattern is not None and not _pattern(bounds.pattern).search(value):
-        yield Problem(path, f"{shown(value)} must match {bounds.pattern}")
+        yield Problem(path, f"{shown(value)} {patterns.instead(value, bounds.pattern)}")
     check = _FORMATS.get(schema.format)
     if check is not None and not check(value):
         # A value of another format counts as one of another type, which keeps rules from running.
@@ -153,7 +155,7 @@ def _list(value: list[Json], schema: Schema, path: Path) -> Iterator[Problem]:
     if bounds.min_items is not None and len(value) < bounds.min_items:
         yield Problem(path, f"must have at least {bounds.min_items} {_entries(bounds.min_items)}, not {len(value)}")
     if schema.items is not None:
-        for index, item in enumerate(value):
+        for index, item in enumerate(interruption.steps(value)):
             yield from problems(item, schema.items, (*path, index))
     yield from _duplicates(value, schema, path)
 
@@ -190,6 +192,7 @@ def _named(item: Json, schema: Schema) -> str:
 
 
 def _object(value: Mapping[str, Json], schema: Schema, path: Path) -> Iterator[Problem]:
+    interruption.checkpoint()
     bounds = schema.bounds
     if bounds.max_properties is not None and len(value) > bounds.max_properties:
         yield Problem(
