@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from modelplane import interruption
-from modelplane.devices import outcomes, partitions, physical, pins, supply
+from kubecel import interruption
+from modelplane.devices import outcomes, partitions, physical, pins, sharing, supply
 from modelplane.devices.model import Attribute, Claim, Constraint, Mode, NodeClass, Relation, Request
 from modelplane.devices.outcomes import Miss, MissKind, Option, Pick
 from modelplane.devices.physical import Vector
 from modelplane.devices.selector import Outcome
 
 CLAIM_MAX = 32
-"""Devices that one claim can hold (resource.k8s.io/v1, AllocationResultsMaxSize)."""
+"""Limit of the devices of one claim (resource.k8s.io/v1, AllocationResultsMaxSize)."""
 
 Group: TypeAlias = tuple[int, ...]
 """Indexes of the kinds of one DeviceClass, in the order the allocator reaches them."""
 Taken: TypeAlias = tuple[tuple[int, int], ...]
 """The devices that serve one request: indexes of kinds, each with the number of its devices."""
-Bound: TypeAlias = tuple[Attribute | frozenset[Attribute] | None, ...]
-"""Per constraint the value it is bound to, or the values that are used up; None before there is any."""
+Bound: TypeAlias = tuple[frozenset[Attribute] | None, ...]
+"""Per constraint the values that all devices have, or those that are used; None before the first device."""
 
 
 class Question(NamedTuple):
-    """A node of a class, and what one pod asks of it."""
+    """A node of a class, and the requests of one pod."""
 
     node_class: NodeClass
     requests: tuple[Request, ...]
@@ -40,14 +40,19 @@ class _Aborted(Exception):
 
 
 class Steps:
-    """Steps that are left to one question; `is_over` once one was wanted and there was none."""
+    """The remaining steps of one question. `is_over` is True after a step was wanted and none remained."""
 
     def __init__(self, most: int) -> None:
-        self._left = most
+        self._most = self._left = most
         self.is_over = False
 
+    @property
+    def taken(self) -> int:
+        """Return the number of steps that were taken."""
+        return self._most - max(0, self._left)
+
     def take(self) -> bool:
-        """Return whether a step was left."""
+        """Return whether a step remained."""
         interruption.checkpoint()
         self._left -= 1
         self.is_over |= self._left < 0
@@ -119,9 +124,13 @@ class ClaimSearch:
             values = self._bound(request, ((index, request.count),), bound)
             if outcome is Outcome.NO_MATCH or free[index] < request.count or values is None:
                 continue
-            rest = (*free[:index], free[index] - request.count, *free[index + 1 :])
+            rest = (*free[:index], self._left(index, free[index] - request.count), *free[index + 1 :])
             if self._is_held(rest):
                 yield ((index, request.count),), rest, values
+
+    def _left(self, index: int, number: int) -> int:
+        """Return how many devices of a kind are left for other requests; none of one that pods share."""
+        return 0 if self._kinds[index].is_shared else number
 
     def _several(self, position: int, free: Vector, bound: Bound) -> Iterator[tuple[Taken, Vector, Bound]]:
         """Yield what `_next` yields, of several kinds at once."""
@@ -137,7 +146,7 @@ class ClaimSearch:
                 continue
             rest = list(free)
             for index, number in taken:
-                rest[index] -= number
+                rest[index] = self._left(index, rest[index] - number)
             if self._is_held(tuple(rest)):
                 yield taken, tuple(rest), values
 
@@ -157,6 +166,8 @@ class ClaimSearch:
             if outcomes.is_meant(request, kind):
                 meant.append(index)
         if sum(self._kinds[index].count for index in meant) < request.count or not meant:
+            return
+        if any(self._kinds[index].is_shared for index in meant):
             return
         if all(free[index] == self._published(index) for index in meant) and not any(
             outcomes.taint(request, self._kinds[index]) for index in meant
@@ -199,6 +210,8 @@ class ClaimSearch:
         if len(taken) == 1:
             return True
         kinds = [self._kinds[index] for index, _ in taken]
+        if any(kind.is_shared for kind in kinds):
+            return False
         return all(kind.claim is Claim.DRA and pins.tell_apart(request.selectors, kind, self._class) for kind in kinds)
 
     def _can_be_met(self, position: int, free: Vector) -> bool:
@@ -240,7 +253,7 @@ class ClaimSearch:
                 value = self._kinds[index].attribute(constraint.attribute)
                 if value is None:
                     return None
-                merged = _merged(constraint.relation, values[position], value, number)
+                merged = _merged(constraint.relation, values[position], value.values(), number)
                 if merged is None:
                     return None
                 values[position] = merged
@@ -261,24 +274,27 @@ class ClaimSearch:
 
     def _option(self, chosen: tuple[Taken, ...]) -> Option:
         counted: dict[str, int] = {}
-        picks = []
+        picks, parts = [], []
         for request, taken in zip(self._requests, chosen, strict=True):
             for index, number in taken:
                 kind = self._kinds[index]
                 picks.append(Pick(request.name, kind.name, number))
                 if kind.claim is not Claim.SYNTHETIC:
                     counted[kind.name] = counted.get(kind.name, 0) + number
-        return Option(tuple(picks), tuple(sorted(counted.items())))
+                if kind.is_shared:
+                    parts.append(sharing.Part(kind.name, number, sharing.share(request, kind) or ()))
+        return Option(tuple(picks), tuple(sorted(counted.items())), consumed=sharing.consumed(parts))
 
 
 def _merged(
-    relation: Relation, held: Attribute | frozenset[Attribute] | None, value: Attribute, number: int
-) -> Attribute | frozenset[Attribute] | None:
-    """Return the value that binds a constraint beside `number` further devices of one value, None where they break it.
+    relation: Relation, held: frozenset[Attribute] | None, values: frozenset[Attribute], number: int
+) -> frozenset[Attribute] | None:
+    """Return the values that bind a constraint beside `number` further devices, None where these break it.
 
-    Devices of one kind are alike, so two of them differ in nothing.
+    Devices match that have a value in common, and differ that have none. Devices of one kind are alike, so two of them
+    differ in nothing.
     """
     if relation is Relation.MATCH:
-        return value if held in (None, value) else None
-    used = held if isinstance(held, frozenset) else frozenset[Attribute]()
-    return None if number > 1 or value in used else used | {value}
+        return (values if held is None else held & values) or None
+    used = held or frozenset()
+    return None if number > 1 or not values.isdisjoint(used) else used | values

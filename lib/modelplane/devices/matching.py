@@ -10,6 +10,9 @@ If no single kind has enough devices for a request, several kinds of one DeviceC
 published values distinguish them. Each kind then is a request of its own in the claim, pinned to the kind, so that the
 cluster allocates what is counted here. An alternative is pinned in the same way: the counted one is rendered.
 
+Of a device that pods share an allocation takes a part of the capacity (`sharing`). A request takes parts of as many
+devices as it counts, all of one kind, and no other request of the pod takes parts of that kind.
+
 The search is bounded in steps, not in seconds, so that the same input has the same answer everywhere. A search that
 reaches its limit without an option returns `MissKind.UNDECIDED`, which a caller treats as a no and reports.
 
@@ -23,8 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
+from typing import Any
 
 from kubecel import caches
+from modelplane import words
 from modelplane.devices import outcomes, selector, versions
 from modelplane.devices.claim_search import CLAIM_MAX, ClaimSearch, Group, Question, Steps
 from modelplane.devices.model import Claim, Constraint, Device, Mode, NodeClass, Relation, Request
@@ -55,7 +60,7 @@ def check(requests: tuple[Request, ...]) -> None:
     for request in requests:
         for one in request.each():
             for expression in one.selectors:
-                selector.compile(expression)
+                selector.written(expression)
 
 
 @caches.kept(8192)
@@ -74,7 +79,7 @@ def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tup
     if old:
         return Match((), Miss(MissKind.KEPT_AWAY, "", old))
     for request in requests:
-        old = versions.lacking(request, node_class.kubernetes_minor)
+        old = versions.lacking(request, node_class)
         if old:
             return Match((), Miss(MissKind.KEPT_AWAY, request.name, f'request "{request.name}": {old}'))
         serving = _serving(request, groups, kinds)
@@ -89,7 +94,8 @@ def match(node_class: NodeClass, requests: tuple[Request, ...], constraints: tup
         return found
     if _may_mix(eligible, kinds):
         mixed = _searched(question, eligible, mixes=True)
-        return mixed if mixed.options else Match((), _unmixed(requests, eligible, kinds) or found.miss)
+        miss = None if mixed.options else _unmixed(requests, eligible, kinds) or found.miss
+        return Match(mixed.options, miss, found.steps + mixed.steps)
     return found
 
 
@@ -113,7 +119,7 @@ def _may_mix(eligible: list[list[Group]], kinds: tuple[Device, ...]) -> bool:
 
 def _searched(question: Question, eligible: list[list[Group]], *, mixes: bool) -> Match:
     """Return what the search over every choice of DeviceClasses finds, as far as its bounds let it look."""
-    options: dict[tuple[tuple[str, int], ...], Option] = {}
+    options: dict[Any, Option] = {}
     aborted: Miss | None = None
     steps = Steps(STEPS_MAX)
     for number, combination in enumerate(product(*eligible)):
@@ -122,13 +128,13 @@ def _searched(question: Question, eligible: list[list[Group]], *, mixes: bool) -
             break
         search = ClaimSearch(question, combination, steps, mixes=mixes)
         for option in islice(search.options(), OPTIONS_MAX):
-            options.setdefault(option.counted, option)
+            options.setdefault(option.takes, option)
         aborted = aborted or search.aborted
     if options:
-        return Match(tuple(options.values())[:OPTIONS_MAX])
+        return Match(tuple(options.values())[:OPTIONS_MAX], steps=steps.taken)
     if aborted is None and steps.is_over:
-        return Match((), _undecided(question.requests))
-    return Match((), aborted or _unserved(question))
+        return Match((), _undecided(question.requests), steps.taken)
+    return Match((), aborted or _unserved(question), steps.taken)
 
 
 # --- alternatives -----------------------------------------------------------------------------------------------------
@@ -142,19 +148,21 @@ def _ranked(node_class: NodeClass, requests: tuple[Request, ...], constraints: t
         if not places:
             return Match((), _none_of(node_class, request))
         able.append(places)
-    options: dict[tuple[tuple[str, int], ...], Option] = {}
+    options: dict[Any, Option] = {}
     miss: Miss | None = None
+    steps = 0
     for number, choice in enumerate(_choices(able)):
         if number == CHOICES_MAX or len(options) >= RANKED_MAX:
             miss = miss if options else _undecided(requests)
             break
         found = match(node_class, *chosen(requests, constraints, choice))
         miss = miss or found.miss
+        steps += found.steps
         for option in found.options:
-            options.setdefault(option.counted, _of_choice(option, requests, choice))
+            options.setdefault(option.takes, _of_choice(option, requests, choice))
         if miss is not None and miss.kind is MissKind.UNDECIDED:
             break
-    return Match(tuple(options.values())[:RANKED_MAX], None if options else miss)
+    return Match(tuple(options.values())[:RANKED_MAX], None if options else miss, steps)
 
 
 def chosen(
@@ -323,5 +331,4 @@ def _undecided(requests: tuple[Request, ...]) -> Miss:
 
 
 def _wanted(requests: tuple[Request, ...]) -> str:
-    shown = ", ".join(f"{request.name} x {request.count}" for request in requests[:WANTED_SHOWN])
-    return shown if len(requests) <= WANTED_SHOWN else f"{shown} and {len(requests) - WANTED_SHOWN} more"
+    return words.first([f"{request.name} x {request.count}" for request in requests], WANTED_SHOWN)

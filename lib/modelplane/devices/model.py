@@ -6,8 +6,10 @@ Source: resource.k8s.io/v1 of Kubernetes 1.36 (Device, DeviceRequest, DeviceCons
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from modelplane.units import Quantity
 
 ASSUMED_MINOR = 36
 """The minor version of Kubernetes on a cluster that does not declare one, as for selectors."""
@@ -28,14 +30,34 @@ class AttributeKind(StrEnum):
     INT = "int"
     BOOL = "bool"
     VERSION = "version"
+    STRINGS = "strings"
+    INTS = "ints"
+    BOOLS = "bools"
+    VERSIONS = "versions"
+
+    @property
+    def element(self) -> AttributeKind:
+        """Return the kind of each value of a list, and of a scalar its own."""
+        return AttributeKind(self.removesuffix("s"))
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether an attribute of this kind has several values."""
+        return self.endswith("s")
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A typed attribute value. `value` is a text for STRING and VERSION."""
+    """A typed attribute value. `value` is a text for STRING and VERSION, and a tuple of values for a list."""
 
     kind: AttributeKind
-    value: str | int | bool
+    value: str | int | bool | tuple[str | int | bool, ...]
+
+    def values(self) -> frozenset[Attribute]:
+        """Return the values that constraints compare, each as a scalar."""
+        if not isinstance(self.value, tuple):
+            return frozenset((self,))
+        return frozenset(Attribute(self.kind.element, one) for one in self.value)
 
 
 class Mode(StrEnum):
@@ -113,6 +135,24 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """The amounts of a capacity that can be taken at once: from `minimum`, in steps, to `maximum`."""
+
+    minimum: Quantity | None = None
+    maximum: Quantity | None = None
+    step: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rule that rounds a request for a part of a capacity, and the part that is taken without a request."""
+
+    default: Quantity | None = None
+    valid_range: Range | None = None
+    valid_values: tuple[Quantity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """A kind of device of one node, `count` of them, all equal.
 
@@ -131,8 +171,23 @@ class Device:
     attributes: tuple[tuple[str, Attribute], ...] = ()
     capacity: tuple[tuple[str, str], ...] = ()
     allow_multiple_allocations: bool = False
+    """Several pods share the device, each with a part of its capacity."""
+    policies: tuple[tuple[str, Policy], ...] = ()
+    """By the name of a capacity of a shared device, sorted."""
     draws: tuple[Draw, ...] = ()
     taints: tuple[DeviceTaint, ...] = ()
+    unpublished: str = ""
+    """The reason why a cluster with nodes of the class does not have the device, empty where it has it."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Return whether several pods share the device by claims."""
+        return self.allow_multiple_allocations and self.claim is Claim.DRA
+
+    @property
+    def has_lists(self) -> bool:
+        """Return whether some attribute is a list."""
+        return any(value.kind.is_list for _, value in self.attributes)
 
     def attribute(self, name: str) -> Attribute | None:
         """Return the attribute with a qualified name, None if it is not published.
@@ -212,3 +267,11 @@ class NodeClass:
     currency: str = "USD"
     counter_sets: tuple[CounterSet, ...] = ()
     kubernetes_minor: int = ASSUMED_MINOR
+    lists_are_on: bool = False
+    """The feature gate DRAListTypeAttributes of the cluster is on."""
+    has_lists: bool = field(init=False, repr=False, compare=False)
+    """Some attribute of some device is a list."""
+
+    def __post_init__(self) -> None:
+        """Look for lists once, since every pool of a fleet asks."""
+        object.__setattr__(self, "has_lists", any(device.has_lists for device in self.devices))

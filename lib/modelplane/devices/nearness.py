@@ -135,6 +135,9 @@ def _trials(literals: tuple[_Literal, ...], device: Device) -> Iterator[_Trial]:
 
 
 def _attribute_trials(name: str, attribute: Attribute, literals: tuple[_Literal, ...]) -> Iterator[_Trial]:
+    """Yield the values that a literal names for the attribute; a list is not changed on trial."""
+    if attribute.kind.is_list:
+        return
     has = str(attribute.value).lower() if attribute.kind is AttributeKind.BOOL else str(attribute.value)
     if attribute.kind is AttributeKind.BOOL:
         yield _Trial(name, has, not attribute.value)

@@ -1,16 +1,16 @@
-"""Answers about a device, and about a node, that is asked to serve a pod: the words of `matching` and its search."""
+"""Outcomes for a device and for a node that may serve a pod. They are the vocabulary of `matching` and its search."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kubecel import caches
-from modelplane import interruption, units
-from modelplane.devices import selector
+from kubecel import caches, interruption
+from modelplane import units
+from modelplane.devices import selector, sharing
 from modelplane.devices.amounts import nano
 from modelplane.devices.hints import advice
-from modelplane.devices.model import Device, DeviceTaint, DeviceTaintEffect, Request
+from modelplane.devices.model import Device, DeviceTaint, DeviceTaintEffect, Mode, Request
 from modelplane.devices.selector import Outcome
 
 
@@ -25,7 +25,7 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One request bound to `count` devices of one kind; several picks of one request are of several kinds.
+    """One request bound to `count` devices of one kind. A request that several kinds serve has several picks.
 
     `alternative` names the alternative that serves the request, empty where it has none.
     """
@@ -47,6 +47,13 @@ class Option:
     picks: tuple[Pick, ...]
     counted: tuple[tuple[str, int], ...]
     rank: int = 0
+    consumed: tuple[tuple[str, int], ...] = ()
+    """The capacity of shared devices, in nano by `device/capacity`, sorted."""
+
+    @property
+    def takes(self) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+        """Return the devices and the capacity that a ledger counts."""
+        return self.counted, self.consumed
 
 
 class MissKind(StrEnum):
@@ -55,16 +62,16 @@ class MissKind(StrEnum):
     SELECTOR_ERROR = "selector error"
     NO_MATCH = "no match"
     KEPT_AWAY = "kept away"
-    """Devices match the selectors; a taint or the capacity that is asked keeps the request from them."""
+    """Devices match the selectors, but a taint or a capacity request excludes them."""
     TOO_FEW = "too few"
     UNDECIDED = "undecided"
     UNCLAIMABLE = "unclaimable"
-    """Devices match, and the backend cannot claim them the way they are offered."""
+    """Devices match, but the backend cannot claim them in the way that their class declares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """The reason why no option exists. `request` is empty when it takes several of them to fail."""
+    """The reason why no option exists. `request` is empty if several requests fail only together."""
 
     kind: MissKind
     request: str
@@ -73,10 +80,12 @@ class Miss:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The options in the allocator's order, or why there is none."""
+    """The options in the allocator's order, or the reason why there is none."""
 
     options: tuple[Option, ...]
     miss: Miss | None = None
+    steps: int = field(default=0, compare=False)
+    """The steps that the search took."""
 
 
 @caches.kept(65_536)
@@ -87,7 +96,7 @@ def answer(selectors: tuple[str, ...], device: Device) -> Selected:
     """
     for expression in selectors:
         interruption.checkpoint()
-        verdict = selector.compile(expression).evaluate(device)
+        verdict = selector.written(expression).evaluate(device)
         if verdict.aborts:
             return Selected(Outcome.ABORT, expression, verdict.cause)
         if not verdict.matches:
@@ -97,14 +106,20 @@ def answer(selectors: tuple[str, ...], device: Device) -> Selected:
 
 def of(request: Request, kind: Device) -> Outcome:
     """Return whether one device serves the request: by its selectors, its capacity and its taints."""
+    if kind.unpublished:
+        return Outcome.NO_MATCH
     found = answer(request.selectors, kind).outcome
-    if found is Outcome.MATCH and (kind.taints or request.capacity):
+    if found is Outcome.MATCH and kind.is_shared and request.mode is Mode.ALL:
+        return Outcome.NO_MATCH
+    if found is Outcome.MATCH and (kind.taints or request.capacity or kind.is_shared):
         return Outcome.MATCH if has_capacity(request, kind) and taint(request, kind) is None else Outcome.NO_MATCH
     return found
 
 
 def is_meant(request: Request, kind: Device) -> bool:
-    """Return whether the request speaks of the device, whatever its taints: what mode ALL takes every one of."""
+    """Return whether the request is about the device, whatever its taints. Mode ALL takes every such device."""
+    if kind.unpublished:
+        return False
     return answer(request.selectors, kind).outcome is Outcome.MATCH and has_capacity(request, kind)
 
 
@@ -120,8 +135,8 @@ def taint(request: Request, kind: Device) -> DeviceTaint | None:
 
 
 def has_capacity(request: Request, kind: Device) -> bool:
-    """Return whether each device has the capacity that is asked of it."""
-    return _short(request, kind) is None
+    """Return whether each device has the requested capacity, and gives such a part if pods share it."""
+    return _short(request, kind) is None and (not kind.is_shared or sharing.share(request, kind) is not None)
 
 
 def _short(request: Request, kind: Device) -> tuple[str, str, str] | None:
@@ -136,11 +151,18 @@ def _short(request: Request, kind: Device) -> tuple[str, str, str] | None:
 
 def kept_away(request: Request, kind: Device) -> str:
     """Return the obstacle between the request and a device that its selectors match, empty if there is none."""
+    if kind.unpublished:
+        return f"{kind.name} {kind.unpublished}"
     short = _short(request, kind)
+    if kind.is_shared and request.mode is Mode.ALL:
+        return f"pods share {kind.name}, and all of a device that is shared is not offered"
     if short is not None:
         name, asked, has = short
         found = f"publishes {has}" if has else "publishes no capacity of that very name"
         return f"{kind.name} {found}, and capacity {name} of {asked} is asked"
+    if kind.is_shared and sharing.share(request, kind) is None:
+        asked = ", ".join(f"{name} {amount}" for name, amount in request.capacity) or "the default"
+        return f"the policies of {kind.name} give no pod a share of {asked}"
     found_taint = taint(request, kind)
     return (
         "" if found_taint is None else f"{kind.name} has the taint {found_taint}, which the request does not tolerate"

@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from kubecel import caches
-from modelplane import interruption
+from kubecel import caches, interruption
 from modelplane.devices.physical import Family, Place, Vector
 
 STATES_MAX = 50_000
@@ -266,6 +265,33 @@ def lies_in_its_own_way(family: Family, kind: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """A kind of device that pods share, `units` of them on a node.
+
+    `axis` is the dimension that counts its allocations, `axes` are those of its capacities, `capacity` is what one
+    device has of each.
+    """
+
+    axis: int
+    axes: Vector
+    units: int
+    capacity: Vector
+
+    def each(self, size: Vector) -> Vector:
+        """Return the amounts of each allocation of a pod, which are equal."""
+        return tuple(size[axis] // size[self.axis] for axis in self.axes)
+
+    def times(self, size: Vector, most: int) -> int:
+        """Return the number of pods of one size that an empty node takes, at most `most`."""
+        if not size[self.axis]:
+            return most
+        if size[self.axis] > self.units:
+            return 0
+        bounds = [have // want for have, want in zip(self.capacity, self.each(size), strict=True) if want]
+        return min([most, *[self.units * bound // size[self.axis] for bound in bounds]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """The rules for parts of physical devices on a node of a class, compared by identity and made once per class.
 
@@ -278,6 +304,7 @@ class Rules:
     axes: tuple[Vector, ...]
     node: Vector
     bounds: int = 0
+    shared: tuple[Shared, ...] = ()
 
     def matter(self, vectors: Iterable[Vector]) -> bool:
         """Return whether sums do not decide for pods of these sizes.
@@ -285,6 +312,8 @@ class Rules:
         That is the case for two kinds of a family, or for one whose devices can block each other.
         """
         sizes = tuple(vectors)
+        if any(size[kind.axis] for kind in self.shared for size in sizes):
+            return True
         for family, axes in zip(self.families, self.axes, strict=True):
             met = [kind for kind, axis in enumerate(axes) if any(size[axis] for size in sizes)]
             if len(met) > 1 or (met and lies_in_its_own_way(family, met[0])):
@@ -297,6 +326,8 @@ class Rules:
 
     def decide(self, axis: int) -> bool:
         """Return whether the rules, not the sums, decide in the dimension."""
+        if any(axis == kind.axis for kind in self.shared):
+            return True
         return self.speak_of(axis) or 0 <= axis - len(self.node) < self.bounds
 
     def allow(self, held: Vector) -> bool:
@@ -309,11 +340,17 @@ class Rules:
             for family, axes in zip(self.families, self.axes, strict=True)
         )
 
+    def carry(self, size: Vector) -> bool:
+        """Return whether an empty node carries one pod. Raises: Undecided."""
+        return self.allow(size) and all(kind.times(size, 1) for kind in self.shared)
+
     def times(self, free: Vector, vector: Vector, bound: int) -> int:
         """Return the number of pods of size `vector`, up to `bound`, that fit on a node with `free`.
 
         The sums already keep a pod that is charged a whole node alone. Raises: Undecided.
         """
+        for kind in self.shared:
+            bound = kind.times(vector, bound)
         if not any(vector[axis] for axes in self.axes for axis in axes) or vector[: len(self.node)] == self.node:
             return bound
         held = tuple(have - left for have, left in zip(self.node, free, strict=False))

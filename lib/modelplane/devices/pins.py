@@ -14,17 +14,17 @@ from modelplane.devices.selector import Outcome
 
 
 def of(selectors: tuple[str, ...], device: Device, node_class: NodeClass) -> tuple[str, ...]:
-    """Return the selectors that keep the claim on the device it is counted as.
+    """Return the selectors that keep the claim on the device that it is counted as.
 
-    The author's own are what several kinds of one DeviceClass satisfy (slices of any size, say), and a cluster would
-    take whichever it comes to first, while the ledger counts the chosen one. They come last, so that they are asked
-    only of devices the others let pass. Nothing where no published value tells the kinds apart.
+    Several kinds of one DeviceClass may match the author's selectors (slices of any size, say). A cluster would then
+    use the first, while the ledger counts the chosen one. The pins come last, so that only devices that the
+    others select are asked. The result is empty if no published value distinguishes the kinds.
     """
     return _found(selectors, device, node_class)[0]
 
 
 def tell_apart(selectors: tuple[str, ...], device: Device, node_class: NodeClass) -> bool:
-    """Return whether a claim with the pins can be given no other kind."""
+    """Return whether a claim with the pins can get no other kind."""
     return not _found(selectors, device, node_class)[1]
 
 
@@ -56,24 +56,25 @@ def rivals(selectors: tuple[str, ...], device: Device, node_class: NodeClass) ->
         other
         for other in node_class.devices
         if other is not device
+        and not other.unpublished
         and (other.claim, other.device_class) == (Claim.DRA, device.device_class)
         and outcomes.answer(selectors, other).outcome is Outcome.MATCH
     )
 
 
 class Sight(Enum):
-    """The answer of a mark about another device."""
+    """The result of a mark on another device."""
 
     ALIKE = auto()
     DIFFERS = auto()
     ERROR = auto()
-    """Reading the value there is a CEL error, and an error ends an allocation."""
+    """The value does not exist there, so that reading it is a CEL error, which ends an allocation."""
 
 
 class Mark(NamedTuple):
-    """A value that tells a device from others, in the words of a selector.
+    """A value that distinguishes a device from others, as a selector.
 
-    `guarded` is the same as `plain`, and false where `plain` is an error.
+    `guarded` equals `plain`, but is false where `plain` is an error.
     """
 
     sees: Callable[[Device], Sight]

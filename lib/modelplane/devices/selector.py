@@ -28,7 +28,7 @@ from kubecel.errors import EvaluationError, InvalidExpression
 from kubecel.values import Value, type_name
 from modelplane.devices import selector_device, selector_language
 from modelplane.devices.model import Device
-from modelplane.devices.selector_language import PROFILES, V1_34, V1_35, V1_36, V1_37, Profile
+from modelplane.devices.selector_language import PROFILES, V1_34, V1_35, V1_36, V1_36_LISTS, V1_37, Profile
 from modelplane.errors import InvalidSelector
 
 __all__ = [
@@ -38,12 +38,14 @@ __all__ = [
     "V1_34",
     "V1_35",
     "V1_36",
+    "V1_36_LISTS",
     "V1_37",
     "Outcome",
     "Profile",
     "Selector",
     "Verdict",
     "compile",
+    "written",
 ]
 
 MAX_BYTES: Final = 10 * 1024
@@ -155,6 +157,21 @@ def compile(expression: str, profile: Profile = V1_36, *, admit: bool = True) ->
     return selector
 
 
+def written(expression: str) -> Selector:
+    """Return the compiled selector of an author, who may mean clusters with the gate for lists and others.
+
+    A selector that only compiles with lists is compiled so, and `Selector.profile` says it.
+    Raises: InvalidSelector, as `compile` without lists.
+    """
+    try:
+        return compile(expression)
+    except InvalidSelector as error:
+        try:
+            return compile(expression, V1_36_LISTS)
+        except InvalidSelector:
+            raise error from None
+
+
 @caches.kept(4096)
 def _compiled(expression: str, profile: Profile) -> Selector:
     return Selector(selector_language.environment(profile).compile(expression), profile)
@@ -192,7 +209,6 @@ def _unknown_before(program: Program, profile: Profile) -> str:
     return ""
 
 
-@caches.kept(caches.VERSIONS_MAX)
 def _not_yet(profile: Profile) -> tuple[frozenset[str], frozenset[str]]:
     """Return the functions and the fields of a device that this version runs and does not admit in new objects."""
     now, before = selector_language.environment(profile), selector_language.admission(profile)

@@ -32,7 +32,7 @@ def over_cost(selectors: Iterable[str], kinds: int) -> str:
 
     Raises: InvalidSelector for one that does not compile.
     """
-    costs = sorted((selector.compile(text).estimated_cost for text in selectors), reverse=True)
+    costs = sorted((selector.written(text).estimated_cost for text in selectors), reverse=True)
     found = sum(costs) * kinds
     if found <= COST_MAX:
         return ""

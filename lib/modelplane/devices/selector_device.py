@@ -1,8 +1,8 @@
 """Device as the variable `device` of an expression.
 
-Source: k8s.io/dynamic-resource-allocation v0.36.2, cel/compile.go. Known divergence: list attributes, which are alpha
-in 1.36 and 1.37, are refused when a device is read (`AttributeKind`). On a cluster with the feature gate off, every
-selector aborts on a device with such an attribute in 1.36; in 1.37 the attribute is read as a list.
+Source: k8s.io/dynamic-resource-allocation v0.36.2, cel/compile.go. Known divergence: a list attribute is read as a
+list. Without the feature gate DRAListTypeAttributes the API server stores no such device (`locality`), and a selector
+of 1.36 that met one would abort.
 """
 
 from __future__ import annotations
@@ -67,23 +67,32 @@ class Prepared:
 _NAME_MAX: Final = 63 + 1 + 32
 _TEXT_MAX: Final = 64
 _ENTRIES_MAX: Final = 32
-"""The limits of resource.k8s.io/v1: a qualified name, the text of an attribute or driver, and entries of a device."""
+_VALUES_MAX: Final = 48
+"""Limits of resource.k8s.io/v1: a qualified name, the text of an attribute or driver, a device's entries and values."""
 
 
 def _is_oversized(device: Device) -> bool:
     entries = (*device.attributes, *device.capacity)
-    texts = [device.driver, *(str(one.value) for _, one in device.attributes if one.kind is not AttributeKind.INT)]
+    values = [one for _, attribute in device.attributes for one in attribute.values()]
+    texts = [device.driver, *(str(one.value) for one in values if one.kind is not AttributeKind.INT)]
     return (
         len(entries) > _ENTRIES_MAX
+        or len(values) > _VALUES_MAX
         or any(len(name) > _NAME_MAX for name, _ in entries)
         or any(len(text) > _TEXT_MAX for text in texts)
     )
 
 
 def _value(name: str, attribute: Attribute) -> Value:
-    if attribute.kind is not AttributeKind.VERSION:
-        return attribute.value
+    if isinstance(attribute.value, tuple):
+        return [_scalar(name, attribute.kind.element, one) for one in attribute.value]
+    return _scalar(name, attribute.kind, attribute.value)
+
+
+def _scalar(name: str, kind: AttributeKind, value: str | int | bool) -> Value:  # noqa: FBT001 - the value itself
+    if kind is not AttributeKind.VERSION:
+        return value
     try:
-        return units.version(str(attribute.value))
+        return units.version(str(value))
     except InvalidQuantity as error:
         raise Unreadable(f"attribute {name}: parse semantic version: {error.message}") from error

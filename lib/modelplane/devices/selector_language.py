@@ -37,6 +37,7 @@ V1_34: Final = Profile(34, consumable_capacity=False)
 V1_35: Final = Profile(35, consumable_capacity=False)
 V1_36: Final = Profile(36)
 V1_37: Final = Profile(37)
+V1_36_LISTS: Final = Profile(36, list_attributes=True)
 PROFILES: Final[Mapping[str, Profile]] = {"1.34": V1_34, "1.35": V1_35, "1.36": V1_36, "1.37": V1_37}
 
 

@@ -8,21 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from modelplane.devices.model import Constraint, Relation, Request
+from modelplane.devices import selector
+from modelplane.devices.model import Constraint, NodeClass, Relation, Request
+from modelplane.errors import InvalidSelector
 
 OLDEST = 34
 """The first minor version with resource.k8s.io/v1."""
-_SHARING = _TAINTS = 36
+SHARING = PARTS = _TAINTS = 36
+LISTS = 36
+"""The first minor version with list-typed attributes, behind the feature gate."""
+LISTS_GATE = "DRAListTypeAttributes"
 
 
-def lacking(request: Request, minor: int) -> str:
-    """Return the part of the request that a version lacks, with the version that has it; empty if it has every part."""
-    return _told(_of(request), minor)
+def lacking(request: Request, node_class: NodeClass) -> str:
+    """Return the part of the request that a node's cluster lacks, with the version or the feature gate that has it.
+
+    The text is empty if the cluster has every part.
+    """
+    return _told(_of(request), node_class.kubernetes_minor) or _untold(request, node_class)
 
 
 def lacking_of_all(constraints: tuple[Constraint, ...], minor: int) -> str:
     """Return the part of the constraints that a version lacks, as `lacking` does."""
-    wanted = ((_SHARING, "distinctAttribute") for one in constraints if one.relation is Relation.DISTINCT)
+    wanted = ((SHARING, "distinctAttribute") for one in constraints if one.relation is Relation.DISTINCT)
     return _told(wanted, minor)
 
 
@@ -33,8 +41,22 @@ def _told(needs: Iterator[tuple[int, str]], minor: int) -> str:
     return ""
 
 
+def _untold(request: Request, node_class: NodeClass) -> str:
+    """Return why the API server of a cluster would refuse a selector that others take, empty if it would not."""
+    for text in request.selectors:
+        if not node_class.lists_are_on:
+            if selector.written(text).profile.list_attributes:
+                return f"a selector over lists needs the feature gate {LISTS_GATE} of Kubernetes 1.{LISTS}: {text}"
+            continue
+        try:
+            selector.compile(text, selector.V1_36_LISTS)
+        except InvalidSelector as error:
+            return f"with the feature gate {LISTS_GATE} {error.message}"
+    return ""
+
+
 def _of(request: Request) -> Iterator[tuple[int, str]]:
     if request.tolerations:
         yield _TAINTS, "a toleration of device taints"
     if request.capacity:
-        yield _SHARING, "a capacity request"
+        yield SHARING, "a capacity request"

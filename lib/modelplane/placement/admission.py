@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from modelplane.devices.model import Claim
 from modelplane.placement import snapshot
-from modelplane.placement.capacity import dimensions, ledger
+from modelplane.placement.capacity import dimensions, ledger, succession
 from modelplane.placement.capacity.ledger import Ledger, Trial
 from modelplane.placement.capacity.occupancy import UNKNOWN, Key, Occupancy
 from modelplane.placement.decision import (
@@ -86,6 +86,7 @@ class _Book:
         self._admitted: dict[str, tuple[Holding, ...]] = {}
         self._verdicts: list[AdmissionVerdict] = []
         self._changes: list[AdmissionVerdict] = []
+        self._counted: dict[str, tuple[Holding, ...]] = {}
 
     def keep(self, claims: Sequence[ReplicaClaim]) -> None:
         """Admit the claims that hold a place, whether they fit or not, on the nodes that were recorded for them."""
@@ -109,10 +110,14 @@ class _Book:
             self._take(claim.key, claim.holdings)
 
     def change(self, claim: ReplicaClaim, wanted: tuple[Holding, ...]) -> None:
-        """Let a claim take what it wants for what it holds; less is never refused, though the pool has shrunk."""
+        """Let a claim take what it wants for what it holds; less is never refused, though the pool has shrunk.
+
+        What it held counts on while pods of it may run.
+        """
         ledgers, holdings = dict(self._ledgers), {name: list(found) for name, found in self._holdings.items()}
         occupancies = {name: found.copy() for name, found in self._occupancies.items()}
-        stood = {(one.role, one.pool): nodes for one, nodes in zip(claim.holdings, self._nodes(claim.key), strict=True)}
+        held = tuple(zip(claim.holdings, self._nodes(claim.key), strict=True))
+        stood = {(one.role, one.pool): nodes for one, nodes in reversed(held)}
         before = [stood.get((one.role, one.pool), UNKNOWN) for one in wanted]
         self._release(claim.key, claim.holdings)
         if snapshot.within(wanted, claim.holdings):
@@ -123,10 +128,33 @@ class _Book:
         else:
             verdict = self._verdict(claim.key, wanted, before)
         self._changes.append(verdict)
-        if verdict.admission is Admission.ADMITTED:
-            self._take(claim.key, wanted)
-        else:
+        if verdict.admission is not Admission.ADMITTED:
             self._ledgers, self._holdings, self._occupancies = ledgers, holdings, occupancies
+        else:
+            self._take(claim.key, self._beside(claim.key, held, wanted) if claim.lingers else wanted)
+
+    def _beside(self, key: str, held: Sequence[succession.Placed], wanted: tuple[Holding, ...]) -> tuple[Holding, ...]:
+        """Return what counts of an admitted change until the pods from before have ended, and put it on the nodes."""
+        after = [(one, self._places(key, index, one)) for index, one in enumerate(wanted)]
+        counted: list[succession.Placed] = []
+        for pool in dict.fromkeys(one.pool for one in wanted):
+            there = self._occupancies.get(pool)
+            had = [one for one in held if one[0].pool == pool]
+            has = [one for one in after if one[0].pool == pool]
+            counted += succession.counted(had, has, None if there is None else there.charge)
+        roles = [one.role for one in wanted]
+        counted.sort(key=lambda one: roles.index(one[0].role))
+        found = tuple(one for one, _ in counted)
+        if found == wanted:
+            return wanted
+        for index, one in enumerate(wanted):
+            if one.pool in self._occupancies:
+                self._occupancies[one.pool].remove((key, index))
+        for index, (one, places) in enumerate(counted):
+            if one.pool in self._occupancies:
+                self._occupancies[one.pool].stay((key, index), one, places)
+        self._counted[key] = found
+        return found
 
     def _take(self, key: str, holdings: tuple[Holding, ...]) -> None:
         self._admitted[key] = holdings
@@ -146,13 +174,13 @@ class _Book:
 
     def _nodes(self, key: str) -> tuple[Places, ...]:
         """Return the nodes of an admitted claim. In a pool whose class is missing they are those that were recorded."""
+        return tuple(self._places(key, index, holding) for index, holding in enumerate(self._admitted[key]))
+
+    def _places(self, key: str, index: int, holding: Holding) -> Places:
         recorded = self._recorded.get(key, ())
-        return tuple(
-            self._occupancies[holding.pool].places((key, index))
-            if holding.pool in self._occupancies
-            else (recorded[index] if index < len(recorded) else UNKNOWN)
-            for index, holding in enumerate(self._admitted[key])
-        )
+        if holding.pool in self._occupancies:
+            return self._occupancies[holding.pool].places((key, index))
+        return recorded[index] if index < len(recorded) else UNKNOWN
 
     def _verdict(self, key: str, holdings: Sequence[Holding], before: Sequence[Places] = ()) -> AdmissionVerdict:
         """Return the verdict on a claim. An admitted one stands on nodes then, `before` where these have room."""
@@ -180,7 +208,8 @@ class _Book:
 
     def _refusal(self, pool: Pool, state: Ledger, holding: Holding) -> tuple[Reason, str] | None:
         """Return the reason and message why the holding does not fit the pool, None when it does."""
-        unknown = [name for name, _ in holding.shape.devices if name not in state.dimensions.names]
+        named = (*holding.shape.devices, *holding.shape.consumed)
+        unknown = [name for name, _ in named if name not in state.dimensions.names]
         if unknown:
             known = ", ".join(state.dimensions.devices) or "none"
             message = f"{pool.name}: class {pool.class_name} has no device {', '.join(unknown)} (it has {known})"
@@ -243,6 +272,7 @@ class _Book:
             changes=tuple(sorted(self._changes, key=lambda verdict: verdict.key)),
             asked=asked,
             nodes={key: self._nodes(key) for key in sorted(self._admitted)},
+            counted=self._counted,
         )
 
     def _pool_account(self, pool: Pool) -> PoolAccount:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 
-from modelplane.devices import matching, memory, outcomes, pins, versions
+from modelplane.devices import matching, memory, outcomes, pins, sharing, versions
 from modelplane.devices.model import Claim, Device, Mode, NodeClass, Request
 from modelplane.devices.selector import Outcome
 from modelplane.placement.decision import DeviceAssignment, PlacedReplica
@@ -31,6 +31,7 @@ def bind(workload: Workload, placed: PlacedReplica, pools: Mapping[str, NodeClas
         priority=priority,
         model_cache=workload.model_cache,
         endpoint_picker=workload.endpoint_picker,
+        overrides=workload.overrides_of(placed.backend),
     )
 
 
@@ -66,6 +67,7 @@ def bind_again(
         roles=tuple(roles),
         model_cache=workload.model_cache,
         endpoint_picker=workload.endpoint_picker,
+        overrides=workload.overrides_of(replica.backend),
     )
 
 
@@ -74,7 +76,8 @@ def _picks(
 ) -> tuple[DeviceAssignment, ...] | None:
     options = matching.match(node_class, spec.requests, spec.constraints).options
     first = options[0] if options and not exactly else None
-    option = next((one for one in options if one.counted == holding.shape.devices), first)
+    shape = holding.shape
+    option = next((one for one in options if one.takes == (shape.devices, shape.consumed)), first)
     if option is None:
         return None
     return tuple(DeviceAssignment(pick.request, pick.device, pick.count, pick.alternative) for pick in option.picks)
@@ -95,7 +98,15 @@ def misbound(bound: BoundRole, node_class: NodeClass) -> str | None:
         _misbound(request, tuple(one for one in bound.devices if one.name == request.name), node_class)
         for request in bound.spec.requests
     )
-    return next((one for one in said if one is not None), None)
+    return next((one for one in said if one is not None), _shared_twice(bound, node_class))
+
+
+def _shared_twice(bound: BoundRole, node_class: NodeClass) -> str | None:
+    """Return that two requests of one pod take parts of one kind of device, None if none do."""
+    shared = {device.name for device in node_class.devices if device.is_shared}
+    named = [one.device for one in bound.devices if one.device in shared]
+    twice = next((name for name in named if named.count(name) > 1), None)
+    return None if twice is None else f"several of its requests are bound to device {twice}, which pods share"
 
 
 def _misbound(request: Request, given: tuple[ResolvedRequest, ...], node_class: NodeClass) -> str | None:
@@ -104,7 +115,7 @@ def _misbound(request: Request, given: tuple[ResolvedRequest, ...], node_class: 
     alternatives = {one.alternative for one in given}
     if served is None or alternatives != {served.name if request.alternatives else ""}:
         return f'request "{request.name}" has no alternative {", ".join(sorted(alternatives)) or "of no name"}'
-    old = versions.lacking(served, node_class.kubernetes_minor)
+    old = versions.lacking(served, node_class)
     if old:
         return f'request "{request.name}": {old}'
     devices = {device.name: device for device in node_class.devices}
@@ -160,6 +171,7 @@ def runs_same(replica: Replica, workload: Workload) -> bool:
         and replica.engine is workload.engine
         and replica.model_cache == workload.model_cache
         and replica.endpoint_picker == workload.endpoint_picker
+        and replica.overrides == workload.overrides_of(replica.backend)
         and tuple(bound.spec for bound in replica.roles) == workload.roles
     )
 
@@ -191,4 +203,5 @@ def _resolved(assignment: DeviceAssignment, device: Device, served: Request, nod
         selectors=(*served.selectors, *pinned),
         memory_bytes=memory.published(device),
         alternative=assignment.alternative,
+        consumes=sharing.written(sharing.share(served, device) or ()) if device.is_shared else (),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 from typing import ClassVar, NamedTuple
 
-from modelplane.placement.snapshot import Allocation, Cluster, Demand, Intent, PodShape
+from modelplane.placement.snapshot import Allocation, Cluster, Demand, Holding, Intent, PodShape
 from modelplane.workload.model import Role
 
 
@@ -44,6 +44,7 @@ class Reason:
     CLUSTER_NOT_READY: ClassVar[Reason]
     NO_GATEWAY_ADDRESS: ClassVar[Reason]
     BACKEND_UNAVAILABLE: ClassVar[Reason]
+    BACKEND_NOT_INSTALLED: ClassVar[Reason]
     CACHE_NOT_READY: ClassVar[Reason]
     REFUSED_BY_CLUSTER: ClassVar[Reason]
     REPLICA_LIMIT: ClassVar[Reason]
@@ -66,6 +67,7 @@ Reason.UNTOLERATED_TAINT = Reason("UntoleratedTaint", 20, 130)
 Reason.CLUSTER_NOT_READY = Reason("ClusterNotReady", 30, 90)
 Reason.NO_GATEWAY_ADDRESS = Reason("NoGatewayAddress", 40, 80)
 Reason.BACKEND_UNAVAILABLE = Reason("BackendUnavailable", 50, 120, Telling.DETAIL)
+Reason.BACKEND_NOT_INSTALLED = Reason("BackendNotInstalled", 55, 100, Telling.DETAIL)
 Reason.CACHE_NOT_READY = Reason("CacheNotReady", 60, 60)
 Reason.REFUSED_BY_CLUSTER = Reason("RefusedByCluster", 70, 70, Telling.DETAIL)
 Reason.REPLICA_LIMIT = Reason("ReplicaLimit", 80, 10, Telling.DETAIL)
@@ -335,6 +337,8 @@ class ClusterAccount:
     asked: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The replica that is asked to leave so that a refused one has room, and the pools that this one needs."""
     nodes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    counted: Mapping[str, tuple[Holding, ...]] = field(default_factory=dict)
+    """The holdings that count for a replica with an admitted change while its pods from before may run, if larger."""
 
     @property
     def over_committed(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modelplane import units
+from modelplane.devices import sharing
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, InvalidQuantity
 from modelplane.placement.snapshot import ANY_CLAIM, Demand, Holding, PodShape, RoleDemand
@@ -29,12 +30,14 @@ def held(replica: Replica) -> tuple[Holding, ...]:
     return tuple(_holding(bound) for bound in replica.roles)
 
 
-def pod_shape(devices: Iterable[tuple[str, int]], cpu_millis: int, memory_bytes: int) -> PodShape:
+def pod_shape(
+    devices: Iterable[tuple[str, int]], cpu_millis: int, memory_bytes: int, consumed: tuple[tuple[str, int], ...] = ()
+) -> PodShape:
     """Return the shape with `devices` summed per name, sorted, and zero counts left out."""
     counts: dict[str, int] = {}
     for name, count in devices:
         counts[name] = counts.get(name, 0) + count
-    return PodShape(tuple(sorted((n, c) for n, c in counts.items() if c)), cpu_millis, memory_bytes)
+    return PodShape(tuple(sorted((n, c) for n, c in counts.items() if c)), cpu_millis, memory_bytes, consumed)
 
 
 def _role(spec: RoleSpec) -> RoleDemand:
@@ -52,13 +55,16 @@ def _role(spec: RoleSpec) -> RoleDemand:
 
 def _holding(bound: BoundRole) -> Holding:
     cpu_millis, memory_bytes = _node_resources(bound.spec)
-    counted = (request for request in bound.devices if _is_counted(request))
+    counted = [request for request in bound.devices if _is_counted(request)]
+    parts = [sharing.Part(one.device, one.count, sharing.read(one.consumes)) for one in counted if one.consumes]
     return Holding(
         role=bound.spec.role,
         pool=bound.pool,
         pods=bound.spec.pods,
         nodes_per_worker=bound.spec.topology.nodes,
-        shape=pod_shape(((request.device, request.count) for request in counted), cpu_millis, memory_bytes),
+        shape=pod_shape(
+            ((request.device, request.count) for request in counted), cpu_millis, memory_bytes, sharing.consumed(parts)
+        ),
     )
 
 
@@ -93,6 +99,6 @@ def _amount(container: Mapping[str, Any], resource: str, power: int, path: tuple
         except InvalidQuantity as error:
             raise error.under(*field) from None
         if quantity.sign < 0:
-            raise InvalidInput(f"must not be negative, is {text}", path=field)
+            raise InvalidInput(f"must be at least 0, not {text}", path=field)
         return min(AMOUNT_MAX, Quantity(quantity.unscaled, quantity.exponent + power).ceil())
     return 0

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from modelplane.devices.model import Claim, Constraint, NodeClass, Request
+from modelplane.labels import EVERYTHING, LabelSelector
 from modelplane.workload.model import Role
 
 ANY_CLAIM = frozenset(Claim)
@@ -66,32 +67,6 @@ class Toleration:
     effect: Effect | None = None
 
 
-class LabelOperator(StrEnum):
-    """The operator of a label expression."""
-
-    IN = "In"
-    NOT_IN = "NotIn"
-    EXISTS = "Exists"
-    DOES_NOT_EXIST = "DoesNotExist"
-
-
-@dataclass(frozen=True, slots=True)
-class LabelExpression:
-    """An entry of matchExpressions. NotIn and DoesNotExist match an absent label, as in Kubernetes."""
-
-    key: str
-    operator: LabelOperator
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LabelSelector:
-    """A Kubernetes label selector. An empty one selects everything. `match_labels` are (key, value) pairs."""
-
-    match_labels: tuple[tuple[str, str], ...] = ()
-    match_expressions: tuple[LabelExpression, ...] = ()
-
-
 # PodShape and Allocation are tuples, not dataclasses: ledgers of a large fleet are looked up by them tens of thousands
 # of times in one call, and a tuple is hashed and compared several times faster.
 class PodShape(NamedTuple):
@@ -103,6 +78,15 @@ class PodShape(NamedTuple):
     devices: tuple[tuple[str, int], ...] = ()
     cpu_millis: int = 0
     memory_bytes: int = 0
+    consumed: tuple[tuple[str, int], ...] = ()
+    """The capacity of shared devices, in nano by `device/capacity`, sorted. One that is not named is taken whole."""
+
+    def parts(self) -> dict[str, dict[str, int]]:
+        """Return the consumed capacity by device and by `device/capacity`; a device that is held whole has none."""
+        found: dict[str, dict[str, int]] = {name: {} for name, _ in self.devices}
+        for key, amount in self.consumed:
+            found.setdefault(key.partition("/")[0], {})[key] = amount
+        return found
 
 
 class Allocation(NamedTuple):
@@ -189,6 +173,8 @@ class Cluster:
     unreadable: str = ""
     asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Admitted replicas (`namespace/name`) that it asks to leave so that another has room, and the pools for that."""
+    missing: frozenset[str] = frozenset()
+    """API versions that it is known not to serve, as objects name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +252,7 @@ class Intent:
     namespace: str
     deployment: str
     replicas: int = 1
-    selector: LabelSelector = LabelSelector()
+    selector: LabelSelector = EVERYTHING
     tolerations: tuple[Toleration, ...] = ()
     strategy: Strategy = Strategy.SPREAD
     spread: tuple[SpreadConstraint, ...] = ()
@@ -275,6 +261,8 @@ class Intent:
     backends: tuple[str, ...] = ("KServe",)
     schedulers: tuple[tuple[str, str], ...] = (("None", ""),)
     cache: CacheNeed | None = None
+    needs: tuple[tuple[str, str], ...] = ()
+    """API versions that a cluster must serve for the workload, each with the name of what installs it."""
     rebalance: bool = False
     """Replicas that serve may be moved so that another replica has room."""
 
@@ -305,12 +293,23 @@ def within(wanted: tuple[Holding, ...], held: tuple[Holding, ...]) -> bool:
 
 
 def _no_larger(shape: PodShape, than: PodShape) -> bool:
-    have = dict(than.devices)
+    held, parts, held_parts = dict(than.devices), shape.parts(), than.parts()
     return (
-        all(count <= have.get(name, 0) for name, count in shape.devices)
+        all(
+            count <= held.get(name, 0) and _no_larger_part(parts[name], count, held_parts[name], held[name])
+            for name, count in shape.devices
+        )
         and shape.cpu_millis <= than.cpu_millis
         and shape.memory_bytes <= than.memory_bytes
     )
+
+
+def _no_larger_part(part: Mapping[str, int], count: int, than: Mapping[str, int], held: int) -> bool:
+    """Return whether each of `count` devices gives no more than each of the `held` devices did.
+
+    A capacity that is not named is taken whole, and no part of it is larger.
+    """
+    return all(key in part and part[key] * held <= amount * count for key, amount in than.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,3 +373,5 @@ class ReplicaClaim:
     leaves: str = ""
     """The deployment that offers to move it elsewhere, empty where it stays."""
     nodes: tuple[tuple[int, ...], ...] = ()
+    lingers: bool = False
+    """Pods of its holdings may still run once it has what it wants, so the larger of both counts."""

@@ -202,6 +202,10 @@ def _compared(field: _Field, attribute: Attribute, node: Call) -> Iterator[Advic
         yield Advice(str(value), better, f"{field.name!r} is a version, {attribute.value}; compare it with {better}")
         return
     kind = {bool: AttributeKind.BOOL, int: AttributeKind.INT, str: AttributeKind.STRING}.get(type(value))
+    if kind is not None and kind is attribute.kind.element and attribute.kind.is_list:
+        better = f".includes({json.dumps(value)})"
+        yield Advice(str(value), better, f"{field.name!r} is a list, {json.dumps(attribute.value)}; ask it {better}")
+        return
     if kind is not None and kind is not attribute.kind:
         text = json.dumps(attribute.value)
         yield Advice(

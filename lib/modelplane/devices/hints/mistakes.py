@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from kubecel.environment import Environment
 from modelplane.devices import selector
-from modelplane.devices.selector import V1_36, Profile, Selector
+from modelplane.devices.selector import Profile, Selector
 from modelplane.errors import InvalidSelector
 
 _LANGUAGE: Final = Environment()
@@ -46,14 +46,14 @@ _Hint: TypeAlias = Callable[[re.Match[str], _Mistake], str]
 
 
 def compile(  # noqa: A001 - the verb of the domain, as for selectors
-    expression: str, driver: str, profile: Profile = V1_36, *, admit: bool = True
+    expression: str, driver: str, profile: Profile | None = None, *, admit: bool = True
 ) -> Selector:
-    """Return the compiled selector.
+    """Return the compiled selector, without a profile as its author may have meant it.
 
     Raises: InvalidSelector, as `selector.compile`, with a hint for devices of `driver` if one is known.
     """
     try:
-        return selector.compile(expression, profile, admit=admit)
+        return selector.written(expression) if profile is None else selector.compile(expression, profile, admit=admit)
     except InvalidSelector as error:
         error.hint = _hint(expression, error, driver)
         raise

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from kubecel import caches
 from kubecel.caches import Answers
-from modelplane.devices import physical
-from modelplane.devices.model import Claim, NodeClass
-from modelplane.devices.partitions import Rules, Undecided
+from modelplane.devices import physical, sharing
+from modelplane.devices.model import Claim, Device, NodeClass
+from modelplane.devices.partitions import Rules, Shared, Undecided
 from modelplane.placement.packing.load import Vector
 from modelplane.placement.snapshot import Accounting, PodShape
 
-# No device can be called so: device names are DNS labels.
+# No device and no counter set can be called so: their names are DNS labels.
 NOT_A_DEVICE = "/"
-CPU = "node/cpu"
-MEMORY = "node/memory"
+CPU = "/cpu"
+MEMORY = "/memory"
 SHAPES_MAX = 4096
 """Limit of the cached shapes of one class."""
 
@@ -86,10 +86,18 @@ class Dimensions:
         return found
 
     def _measured(self, shape: PodShape) -> Sized:
+        shared_kinds = () if self.node_rules is None else self.node_rules.shared
+        divided = {self.names[axis] for kind in shared_kinds for axis in kind.axes}
         if any(name not in self.names for name, _ in shape.devices):
             return Sized(None, self.capacity, carried=False)
+        if any(name not in divided for name, _ in shape.consumed):
+            return Sized(None, self.capacity, carried=False)
         wanted = {**dict(shape.devices), CPU: shape.cpu_millis, MEMORY: shape.memory_bytes}
+        taken = dict(shape.consumed)
         amounts = [wanted.get(name, 0) for name in self.names]
+        for kind in shared_kinds:
+            for axis, whole in zip(kind.axes, kind.capacity, strict=True):
+                amounts[axis] = taken.get(self.names[axis], amounts[kind.axis] * whole)
         for number, (axes, least) in zip(tuple(amounts), self.draws, strict=False):
             for axis, amount in zip(axes, least, strict=True):
                 amounts[axis] += number * amount
@@ -100,7 +108,7 @@ class Dimensions:
 
     def _allows(self, size: Vector) -> bool:
         try:
-            return self.node_rules is None or self.node_rules.allow(size)
+            return self.node_rules is None or self.node_rules.carry(size)
         except Undecided:
             return False
 
@@ -109,28 +117,39 @@ class Dimensions:
 def of(node_class: NodeClass, accounting: Accounting) -> Dimensions:
     """Return the dimensions of a node of the class. Synthetic devices are matched and never counted.
 
-    Shared counters are counted by the least amount that a device draws, which is a bound; the rules decide. Classes
-    with equal dimensions share one object and its cache.
+    Shared counters are counted by the least amount that a device draws, which is a bound; the rules decide.
     """
     kinds = [i for i, device in enumerate(node_class.devices) if device.claim is not Claim.SYNTHETIC]
-    counted = [(node_class.devices[i].name, node_class.devices[i].count) for i in kinds]
+    counted = [(node_class.devices[i].name, _number(node_class.devices[i])) for i in kinds]
     rules = None
     draws: list[dict[int, int]] = []
     families = physical.of(node_class)
-    if families:
+    shared_kinds = [position for position, i in enumerate(kinds) if node_class.devices[i].is_shared]
+    if families or shared_kinds:
         axes = tuple(tuple(kinds.index(kind) for kind in family.kinds) for family in families)
         rules = Rules(families, axes, tuple(amount for _, amount in counted))
         draws = _count_counters(counted, rules)
-        rules = replace(rules, bounds=len(counted) - len(kinds))
+        sharing_ = tuple(_count_capacity(counted, axis, node_class.devices[kinds[axis]]) for axis in shared_kinds)
+        rules = replace(rules, bounds=len(counted) - len(kinds), shared=sharing_)
     if node_class.cpu_millis is not None:
         counted.append((CPU, node_class.cpu_millis))
     if node_class.memory_bytes is not None:
         counted.append((MEMORY, node_class.memory_bytes))
     names, amounts = tuple(name for name, _ in counted), tuple(amount for _, amount in counted)
-    return shared(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
+    return Dimensions(names, amounts, accounting, tuple((tuple(row), tuple(row.values())) for row in draws), rules)
 
 
-shared = caches.kept(4096)(Dimensions)
+def _number(device: Device) -> int:
+    """Return how many devices of a kind a node counts; of a shared one, the allocations that they take at most."""
+    return device.count * sharing.most(device) if device.is_shared else device.count
+
+
+def _count_capacity(counted: list[tuple[str, int]], axis: int, device: Device) -> Shared:
+    """Add to `counted` the capacities of a shared device, and return how they are counted."""
+    amounts = sharing.capacity(device)
+    axes = tuple(range(len(counted), len(counted) + len(amounts)))
+    counted += [(f"{device.name}{NOT_A_DEVICE}{name}", device.count * amount) for name, amount in amounts]
+    return Shared(axis, axes, device.count, tuple(amount for _, amount in amounts))
 
 
 def _count_counters(counted: list[tuple[str, int]], rules: Rules) -> list[dict[int, int]]:

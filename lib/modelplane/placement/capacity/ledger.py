@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kubecel import caches
 from modelplane.devices.model import NodeClass
-from modelplane.devices.partitions import Rules
+from modelplane.devices.partitions import Rules, Shared
 from modelplane.placement.capacity import dimensions
 from modelplane.placement.capacity.dimensions import CPU, MEMORY, NOT_A_DEVICE, Dimensions
 from modelplane.placement.packing import arrival, fit, load
@@ -95,6 +95,9 @@ class Ledger(NamedTuple):
         """
         what = self.dimensions
         axis = what.names.index(device)
+        kind = next((one for one in what.node_rules.shared if one.axis == axis), None) if what.node_rules else None
+        if kind is not None:
+            return self._free_of_shared(kind, absent)
         if what.accounting is Accounting.NODE:
             return max(0, what.node[axis] * (self.nodes - absent - self.opened))
         if what.rules is None or not what.rules.speak_of(axis):
@@ -105,6 +108,13 @@ class Ledger(NamedTuple):
         nodes[what.capacity] = max(0, nodes.get(what.capacity, 0) - absent)
         one = what.charge(PodShape(((device, 1),)))
         return fit.room(tuple(nodes.items()), one, what.node[axis], what.rules)
+
+    def _free_of_shared(self, kind: Shared, absent: int) -> int:
+        """Return how many devices of a shared kind nobody holds a part of, however the parts lie."""
+        if self.dimensions.accounting is Accounting.NODE:
+            return max(0, kind.units * (self.nodes - absent - self.opened))
+        held = sum(item.pods * min(kind.units, item.vector[kind.axis]) for item in self.items)
+        return max(0, kind.units * (self.nodes - absent) - held)
 
     def overdrawn(self) -> tuple[str, int, int] | None:
         """Return the first shared counter whose sum is exceeded: its name, the total and the amount drawn.
@@ -123,7 +133,7 @@ class Ledger(NamedTuple):
         if what.accounting is Accounting.NODE or len(keep) == len(what.names):
             return self
         kept, node = tuple([what.names[i] for i in keep]), tuple([what.node[i] for i in keep])
-        thin = dimensions.shared(kept, node, what.accounting, (), what.node_rules)
+        thin = dimensions.Dimensions(kept, node, what.accounting, (), what.node_rules)
         items = tuple(Item(tuple(item.vector[i] for i in keep), item.pods, item.per_node) for item in self.items)
         return Ledger(thin, self.nodes, items, tuple(self.used[i] for i in keep))
 
@@ -221,7 +231,8 @@ def problems(pool: Pool, node_class: NodeClass) -> tuple[str, ...]:
     for entry in pool.allocations:
         size = what.size(entry.shape)
         if size is None:
-            unknown = sorted(name for name, _ in entry.shape.devices if name not in what.names)
+            named = (*entry.shape.devices, *entry.shape.consumed)
+            unknown = sorted(name for name, _ in named if name not in what.names)
             found.append(f"{entry.pods} pods hold {', '.join(unknown)}, which class {node_class.name} does not have")
         elif not what.carries(entry.shape):
             found.append(f"{entry.pods} pods hold more than one node of class {node_class.name} has")
@@ -236,7 +247,7 @@ def allocations(holdings: Iterable[Holding]) -> tuple[Allocation, ...]:
     for holding in holdings:
         key = (holding.shape, holding.nodes_per_worker)
         counts[key] = counts.get(key, 0) + holding.pods
-    ordered = sorted(counts, key=lambda k: (k[0].devices, k[0].cpu_millis, k[0].memory_bytes, k[1]))
+    ordered = sorted(counts, key=lambda k: (k[0].devices, k[0].cpu_millis, k[0].memory_bytes, k[0].consumed, k[1]))
     return tuple(Allocation(shape, counts[shape, span], span) for shape, span in ordered)
 
 

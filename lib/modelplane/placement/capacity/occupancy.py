@@ -53,6 +53,10 @@ class Occupancy:
         """Return the nodes of a holding."""
         return self._places.get(key, UNKNOWN) if self.is_known else UNKNOWN
 
+    def charge(self, holding: Holding) -> Vector:
+        """Return the amounts that one pod of the holding takes of a node."""
+        return self._what.charge(holding.shape)
+
     def add(self, key: Key, holding: Holding, before: Places = UNKNOWN) -> bool:
         """Put a holding on the fullest nodes with room, and return whether it found them.
 
@@ -79,7 +83,7 @@ class Occupancy:
         """Take a holding away, and return the nodes it stood on."""
         holding, places = self._holdings.pop(key), self.places(key)
         if self._places.pop(key, None):
-            self._nodes.take_away(self._charge(holding), places)
+            self._nodes.take_away(self.charge(holding), places)
         return places
 
     def room(self, holding: Holding) -> int:
@@ -110,7 +114,7 @@ class Occupancy:
 
     def _put(self, key: Key, places: Places) -> None:
         self._places[key] = places
-        self._nodes.put(self._charge(self._holdings[key]), places)
+        self._nodes.put(self.charge(self._holdings[key]), places)
 
     def _has_room(self, item: Item, places: Places) -> bool:
         if max(Counter(places).values()) > item.per_node:
@@ -121,13 +125,10 @@ class Occupancy:
 
     def _weights(self) -> Vector:
         """Return what makes a node full: the dimensions that can run out first, as the promise of any order has it."""
-        items = [Item(vector, 1, 1) for vector in sorted({self._charge(one) for one in self._holdings.values()})]
+        items = [Item(vector, 1, 1) for vector in sorted({self.charge(one) for one in self._holdings.values()})]
         kept = load.deciding_dimensions(self._what.capacity, items)
         weights = load.weights(self._what.capacity)
         return tuple(weight if axis in kept else 0 for axis, weight in enumerate(weights))
 
-    def _charge(self, holding: Holding) -> Vector:
-        return self._what.charge(holding.shape)
-
     def _item(self, holding: Holding) -> Item:
-        return load.gang(self._charge(holding), holding.pods, holding.nodes_per_worker)
+        return load.gang(self.charge(holding), holding.pods, holding.nodes_per_worker)

@@ -29,7 +29,7 @@ def _told(board: Board, placed: PlacedReplica, role: PlacedRole, index: int) -> 
     if pool is None or pool.node_class is None:
         return
     options = board.table.matches(board.table.number(pool.node_class))[index].options
-    option = next((one for one in options if one.counted == role.shape.devices), None)
+    option = next((one for one in options if one.takes == (role.shape.devices, role.shape.consumed)), None)
     if option is None:
         return
     served = {pick.request: pick.alternative for pick in option.picks}

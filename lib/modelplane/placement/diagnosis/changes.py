@@ -105,6 +105,23 @@ class OffersBackend(Change):
 
 
 @dataclass(frozen=True, slots=True)
+class Installs(Change):
+    """The cluster serves the API versions that the workload's backend needs."""
+
+    versions: tuple[str, ...]
+    products: tuple[str, ...]
+
+    def apply(self, world: World) -> World:
+        """Return the world with the API versions served."""
+        missing = world.cluster.missing - set(self.versions)
+        return replace(world, cluster=replace(world.cluster, missing=missing))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"{' and '.join(self.products)} or later were installed there"
+
+
+@dataclass(frozen=True, slots=True)
 class HasCache(Change):
     """The model's cache is ready on the cluster."""
 
@@ -207,8 +224,8 @@ class MoreNodes(PoolChange):
     count: int
 
     def apply(self, world: World) -> World:
-        """Return the world with the nodes added."""
-        return _with_pool(world, self.pool, self._grown)
+        """Return the world with the nodes added. The cluster judges anew what it refused for want of them."""
+        return replace(_with_pool(world, self.pool, self._grown), pardoned=True)
 
     def _grown(self, pool: Pool) -> Pool:
         usable = pool.nodes.usable + self.count

@@ -12,13 +12,14 @@ from dataclasses import replace
 from modelplane.devices import nearness
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
+from modelplane.labels import LabelOperator
 from modelplane.placement.decision import Change, Closest, ClusterVerdict, Reason, World
 from modelplane.placement.diagnosis import changes, misses
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import filters
 from modelplane.placement.scheduling.board import Board
-from modelplane.placement.snapshot import Effect, LabelOperator
+from modelplane.placement.snapshot import Effect
 
 CHANGES_MAX = 8
 """Limit of the changes that are tried on one cluster."""
@@ -144,6 +145,11 @@ def _backend(board: Board, name: str) -> Change | None:
     return changes.OffersBackend(intent.backends[0]) if known else None
 
 
+def _install(board: Board, name: str) -> Change | None:
+    lacking = [need for need in board.intent.needs if need[0] in board.clusters[name].missing]
+    return changes.Installs(tuple(need[0] for need in lacking), tuple(need[1] for need in lacking))
+
+
 def _cache(board: Board, _name: str) -> Change | None:
     cache = board.intent.cache
     return None if cache is None else changes.HasCache(cache.name)
@@ -155,7 +161,7 @@ def _label(board: Board, name: str) -> Change | None:
         if filters.label(cluster, key) != want:
             return changes.HasLabel(key, want)
     for expression in selector.match_expressions:
-        if filters.holds(expression, filters.label(cluster, expression.key)):
+        if expression.matches(filters.label(cluster, expression.key)):
             continue
         if expression.operator is LabelOperator.IN:
             return changes.HasLabel(expression.key, min(expression.values, default=""))
@@ -332,6 +338,7 @@ STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
     Reason.CLUSTER_NOT_READY: _ready,
     Reason.NO_GATEWAY_ADDRESS: lambda _board, _name: changes.HasAddress(),
     Reason.BACKEND_UNAVAILABLE: _backend,
+    Reason.BACKEND_NOT_INSTALLED: _install,
     Reason.CACHE_NOT_READY: _cache,
     Reason.REFUSED_BY_CLUSTER: lambda _board, _name: changes.Pardoned(),
     Reason.REPLICA_LIMIT: lambda board, name: changes.ReplicaLimit(board.objects_on[name] + 1),

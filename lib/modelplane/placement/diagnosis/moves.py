@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.capacity.ledger import Ledger
 from modelplane.placement.diagnosis import relocation

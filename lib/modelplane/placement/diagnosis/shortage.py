@@ -93,9 +93,19 @@ def _unsure(after: Ledger, role: Pods, shape: PodShape) -> Refusal:
 
 
 def _taken(shape: PodShape) -> str:
-    parts = [f"{count} {name}" for name, count in shape.devices]
+    parts = [_claimed(shape)] if shape.devices else []
     parts += [text for text in (_resources(shape.cpu_millis, shape.memory_bytes),) if text]
     return " + ".join(parts)
+
+
+def _claimed(shape: PodShape) -> str:
+    """Return the devices of a pod in words, with what it takes of those that pods share."""
+    said = []
+    for device, count in shape.devices:
+        taken = [(name, one) for name, one in shape.consumed if one and name.startswith(f"{device}/")]
+        parts = " and ".join(f"{name.removeprefix(f'{device}/')} {_shared(one)}" for name, one in taken)
+        said.append(f"{count} {device} ({parts})" if parts else f"{count} {device}")
+    return " + ".join(said)
 
 
 def scattered(role: Pods, shape: PodShape, room: int) -> Refusal:
@@ -109,7 +119,7 @@ def scattered(role: Pods, shape: PodShape, room: int) -> Refusal:
 
 def _devices_detail(trial: Trial, role: Pods, answer: Answer) -> str:
     state, shape, after = trial.before, trial.shape, trial.after
-    what = " + ".join(f"{count} {name}" for name, count in shape.devices) or "0 devices"
+    what = _claimed(shape) or "0 devices"
     if answer is Answer.UNDECIDED:
         return f"want {role.pods} pods x {what}; the search reached its limit before it found an answer"
     room = state.room(shape, _per_node(role))
@@ -128,6 +138,8 @@ def _parts(after: Ledger) -> str:
         return f" (its {nodes} {_shared(has)} of {name}, the pods would take {_shared(drawn)})"
     rules = after.dimensions.rules
     if rules is not None and rules.matter(item.vector for item in after.items):
+        if any(item.vector[kind.axis] for kind in rules.shared for item in after.items):
+            return " (the total is enough, but no device is sure to have that much left)"
         return " (the total is enough, but its physical devices cannot be partitioned that way)"
     return ""
 

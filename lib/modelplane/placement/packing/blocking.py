@@ -6,11 +6,12 @@ lacks room for it. How many nodes they can take from it is bounded from above (`
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.placement.packing import covering, load
 from modelplane.placement.packing.load import Item, Vector
 
@@ -46,6 +47,7 @@ def finds_a_place(capacity: Vector, nodes: int, item: Item, items: Sequence[Item
     other than those that are as large as ours in everything: all nodes before it have no room for that pod, and every
     later one carries a pod as large as ours. A gang may open a node though there is room elsewhere.
     """
+    interruption.checkpoint()
     others = beside(item, items)
     wanted = nodes_wanted(item, nodes)
     if sum(others.counts) < wanted:
@@ -62,8 +64,8 @@ def finds_a_place(capacity: Vector, nodes: int, item: Item, items: Sequence[Item
             return True
         return any(not _has_room(free, size) for size in modest)
 
-    usual = _loads(capacity, others, is_in_the_way)
-    last = _loads(capacity, others, lambda _, free: not _has_room(free, item.vector))
+    usual = loads(capacity, others, is_in_the_way)
+    last = loads(capacity, others, lambda _, free: not _has_room(free, item.vector))
     if usual is None or last is None:
         return False
     rows = [(*one, 0) for one in usual] + [(*one, 1) for one in last]
@@ -88,7 +90,7 @@ def heaviest_share(capacity: Vector, vector: Vector, size: Vector) -> Fraction:
     return max(shares, default=Fraction(0))
 
 
-def _loads(
+def loads(
     capacity: Vector, others: Crowd, is_in_the_way: Callable[[Sequence[int], Vector], bool]
 ) -> list[Vector] | None:
     """Return the smallest loads of a node that are in the way, None when there are too many to look at."""
@@ -126,6 +128,7 @@ def smallest(loads: Sequence[Vector]) -> list[Vector]:
     """Return the loads of which no other is a part."""
     kept: list[Vector] = []
     for one in sorted(set(loads), key=lambda counts: (sum(counts), counts)):
-        if not any(all(a <= b for a, b in zip(other, one, strict=True)) for other in kept):
+        interruption.checkpoint()
+        if not any(all(map(operator.le, other, one)) for other in kept):
             kept.append(one)
     return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.devices.partitions import Rules
 from modelplane.placement.packing import load
 from modelplane.placement.packing.load import Answer, Item, Packing, Vector

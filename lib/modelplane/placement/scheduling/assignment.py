@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
-from kubecel import caches
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.devices import matching, memory
 from modelplane.devices.matching import Match, MissKind, Option
 from modelplane.devices.model import Claim, NodeClass
@@ -376,9 +375,8 @@ class _RolePod:
 
 def shape_of(role: RoleDemand, option: Option) -> PodShape:
     """Return the shape of one pod of the role with this option."""
-    return PodShape(option.counted, role.cpu_millis, role.memory_bytes)
+    return PodShape(option.counted, role.cpu_millis, role.memory_bytes, option.consumed)
 
 
-@caches.kept(4096)
 def _content(node_class: NodeClass) -> str:
     return repr(replace(node_class, name=""))

@@ -92,6 +92,7 @@ class Board:
         self._roles = frozenset(range(len(demand.roles)))
         self._wanted = sum(role.pods * sum(_most(request) for request in role.requests) for role in demand.roles)
         self._barred: dict[str, Refusal | None] = {}
+        self._domains: dict[str, Domain | None] = {}
         self._over_committed: dict[tuple[str, str], bool] = {}
 
     # --- what the fleet says -------------------------------------------------------------------------------------
@@ -385,6 +386,11 @@ class Board:
 
     def domain(self, name: str) -> Domain | None:
         """Return the values of the spread labels, None if the cluster lacks one of them or is gone."""
+        if name not in self._domains:
+            self._domains[name] = self._domain(name)
+        return self._domains[name]
+
+    def _domain(self, name: str) -> Domain | None:
         cluster = self.clusters.get(name)
         if cluster is None:
             return None

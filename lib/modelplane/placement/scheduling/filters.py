@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+from modelplane.labels import LabelSelector
 from modelplane.names import LABEL_CLUSTER
 from modelplane.placement.decision import Reason
 from modelplane.placement.snapshot import (
@@ -14,9 +15,6 @@ from modelplane.placement.snapshot import (
     Cluster,
     Effect,
     Intent,
-    LabelExpression,
-    LabelOperator,
-    LabelSelector,
     Taint,
     Toleration,
     TolerationOperator,
@@ -56,9 +54,23 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
             f"it offers {offered}, the workload needs {wanted}",
             f"backend unavailable ({wanted})",
         )
+    return _uninstalled(cluster, intent) or _uncached(cluster, intent)
+
+
+def _uncached(cluster: Cluster, intent: Intent) -> Refusal | None:
+    """Return the refusal of a cluster without the cache that the workload requires."""
     cache = intent.cache
     if cache is not None and cache.required and cluster.name not in cache.ready_clusters:
         return Refusal(Reason.CACHE_NOT_READY, f"ModelCache {cache.name} is not ready there", "model cache not ready")
+    return None
+
+
+def _uninstalled(cluster: Cluster, intent: Intent) -> Refusal | None:
+    """Return the refusal of a cluster that is known not to serve what the backend needs for the workload."""
+    for version, product in intent.needs if cluster.missing else ():
+        if version in cluster.missing:
+            detail = f"it does not serve {version}; install {product} or later there"
+            return Refusal(Reason.BACKEND_NOT_INSTALLED, detail, f"backend not installed ({version})")
     return None
 
 
@@ -110,7 +122,7 @@ def label_mismatch(cluster: Cluster, selector: LabelSelector) -> str | None:
             return f"{key} is {have if have is not None else 'absent'}, wants {want}"
     for expression in selector.match_expressions:
         have = label(cluster, expression.key)
-        if not holds(expression, have):
+        if not expression.matches(have):
             values = f" ({', '.join(expression.values)})" if expression.values else ""
             found = have if have is not None else "absent"
             return f"{expression.key} is {found}, wants {expression.operator}{values}"
@@ -122,19 +134,6 @@ def label(cluster: Cluster, key: str) -> str | None:
     if key == LABEL_CLUSTER:
         return cluster.name
     return cluster.labels.get(key)
-
-
-def holds(expression: LabelExpression, have: str | None) -> bool:
-    """Return whether the expression matches the value of a label, None for an absent one."""
-    match expression.operator:
-        case LabelOperator.IN:
-            return have is not None and have in expression.values
-        case LabelOperator.NOT_IN:
-            return have is None or have not in expression.values
-        case LabelOperator.EXISTS:
-            return have is not None
-        case LabelOperator.DOES_NOT_EXIST:
-            return have is None
 
 
 def untolerated(

@@ -19,13 +19,17 @@ Difference: TypeAlias = Callable[[Intent, Any, Any], str]
 """The description of a difference between another cluster (first value) and the chosen one (second value)."""
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _spread(intent: Intent, theirs: tuple[int, ...], ours: tuple[int, ...]) -> str:
     keys = ", ".join(constraint.topology_key for constraint in intent.spread)
     return f"spread over {keys}: {_counts(theirs)} replicas against {_counts(ours)}"
 
 
 def _own(intent: Intent, theirs: int, ours: int) -> str:
-    return f"{intent.strategy}: it has {abs(theirs)} other replicas of the deployment against {abs(ours)}"
+    return f"{intent.strategy}: it has {_counted(abs(theirs), 'other replica')} of the deployment against {abs(ours)}"
 
 
 def _cache(_intent: Intent, _theirs: bool, _ours: bool) -> str:  # noqa: FBT001 - values of a criterion
@@ -33,11 +37,11 @@ def _cache(_intent: Intent, _theirs: bool, _ours: bool) -> str:  # noqa: FBT001 
 
 
 def _taints(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"it has {theirs} untolerated PreferNoSchedule taints against {ours}"
+    return f"it has {_counted(theirs, 'untolerated PreferNoSchedule taint')} against {ours}"
 
 
 def _rank(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"its alternatives are {theirs} places behind the most wanted against {ours}"
+    return f"its alternatives are {_counted(theirs, 'place')} behind the preferred ones against {ours}"
 
 
 def _price(_intent: Intent, theirs: Price, ours: Price) -> str:
@@ -48,11 +52,11 @@ def _price(_intent: Intent, theirs: Price, ours: Price) -> str:
 
 
 def _opened(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"it would use {theirs} new nodes against {ours}"
+    return f"it would use {_counted(theirs, 'new node')} against {ours}"
 
 
 def _left(_intent: Intent, theirs: int, ours: int) -> str:
-    return f"it would leave {theirs} devices free in its pools against {ours}; the tighter fit is preferred"
+    return f"it would leave {_counted(theirs, 'device')} free in its pools against {ours}; the tighter fit is preferred"
 
 
 def _memory(_intent: Intent, theirs: int, ours: int) -> str:
@@ -94,17 +98,30 @@ class Preference(NamedTuple):
     name: Annotated[str, _name]
 
 
-def of(
-    board: Board, name: str, goodness: Goodness, likeness: Likeness = ANY_LIKENESS, spread_counts: tuple[int, ...] = ()
-) -> Preference:
-    """Return the preference for a cluster with the score of an assignment there, or with a lower bound on it."""
+Standing: TypeAlias = tuple[int, bool, int]
+"""The standing of a cluster before its devices are compared: own replicas, cache absent, disliked taints."""
+
+
+def standing(board: Board, name: str) -> Standing:
+    """Return the standing of a cluster among those that can take the replica."""
     own = board.replicas_on.get(name, 0)
     cache = board.intent.cache
     absent = cache is not None and name not in cache.ready_clusters
     cluster = board.clusters[name]
     disliked = filters.disliked(cluster, board.intent) if cluster.taints else 0
-    own = own if board.intent.strategy is Strategy.SPREAD else -own
-    return Preference(spread_counts, own, absent, disliked, *goodness, likeness, name)
+    return (own if board.intent.strategy is Strategy.SPREAD else -own, absent, disliked)
+
+
+def bound(shared: Standing, floor: Goodness) -> Preference:
+    """Return the lower bound that clusters of one standing and floor share; it has no name."""
+    return Preference._make(((), *shared, *floor, ANY_LIKENESS, ""))
+
+
+def of(
+    board: Board, name: str, goodness: Goodness, likeness: Likeness = ANY_LIKENESS, spread_counts: tuple[int, ...] = ()
+) -> Preference:
+    """Return the preference for a cluster with the score of an assignment there, or with a lower bound on it."""
+    return Preference._make((spread_counts, *standing(board, name), *goodness, likeness, name))
 
 
 def difference(intent: Intent, theirs: Preference, ours: Preference) -> str:

@@ -6,7 +6,7 @@ Each spread domain has its own queue, so that a placement costs only what it cha
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby
@@ -14,9 +14,9 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from modelplane.placement.scheduling import preference
-from modelplane.placement.scheduling.assignment import Assignment
+from modelplane.placement.scheduling.assignment import Assignment, Goodness
 from modelplane.placement.scheduling.board import NOTHING_KNOWN, Board, Domain
-from modelplane.placement.scheduling.preference import Preference
+from modelplane.placement.scheduling.preference import Preference, Standing
 from modelplane.placement.snapshot import Holding
 
 
@@ -33,22 +33,32 @@ Entry: TypeAlias = tuple[Preference, Stage, int]
 
 
 class _Queue:
-    """A queue of entries, the smallest first. The initial entries are sorted once, which is cheaper than a heap."""
+    """A queue of entries, the smallest first.
 
-    __slots__ = ("_first", "_later", "_next")
+    It begins with groups of clusters that share a bound, which the name alone orders: a bound is compared once for all
+    its clusters, and the entry of a cluster is made when its turn comes.
+    """
+
+    __slots__ = ("_first", "_groups", "_initial", "_later")
 
     def __init__(self) -> None:
-        self._first: list[Entry] = []
-        self._next = 0
+        self._groups: dict[Preference, list[str]] = {}
+        self._initial: Iterator[Entry] = iter(())
+        self._first: Entry | None = None
         self._later: list[Entry] = []
 
-    def begin(self, entry: Entry) -> None:
-        """Add an initial entry; call `settle` after the last."""
-        self._first.append(entry)
+    def begin(self, bound: Preference, names: Iterable[str]) -> None:
+        """Add clusters that share a bound, which has no name; call `settle` after the last."""
+        self._groups.setdefault(bound, []).extend(names)
 
     def settle(self) -> None:
         """Sort the initial entries."""
-        self._first.sort()
+        self._initial = (
+            (bound._replace(name=name), Stage.FLOOR, 0)
+            for bound, names in sorted(self._groups.items(), key=itemgetter(0))
+            for name in sorted(names)
+        )
+        self._first = next(self._initial, None)
 
     def push(self, entry: Entry) -> None:
         """Add an entry."""
@@ -56,10 +66,11 @@ class _Queue:
 
     def pop(self) -> Entry | None:
         """Remove the smallest entry and return it, None if the queue is empty."""
-        first = self._first[self._next] if self._next < len(self._first) else None
+        first = self._first
         if self._later and (first is None or self._later[0] < first):
             return heapq.heappop(self._later)
-        self._next += 1
+        if first is not None:
+            self._first = next(self._initial, None)
         return first
 
 
@@ -86,15 +97,25 @@ class Ranking:
         eligible = [name for name in clusters if board.barred(name) is None and board.serving(name)]
         board.table.compare_prices()
         self._domains = countable_domains(board, eligible)
-        for name in eligible:
-            domain = board.domain(name)
-            if domain is not None and board.counted_out(name) is None:
-                floor = board.floor(name)
-                if floor is not None:
-                    bound = preference.of(board, name, floor)
-                    self._queue(domain).begin((bound, Stage.FLOOR, 0))
+        for (domain, standing, _), (floor, names) in self._floors(eligible).items():
+            self._queue(domain).begin(preference.bound(standing, floor), names)
         for queue in self._queues.values():
             queue.settle()
+
+    def _floors(self, eligible: Iterable[str]) -> dict[tuple[Domain, Standing, int], tuple[Goodness, list[str]]]:
+        """Return the clusters that share domain, standing and floor. Most of a fleet share one floor, as an object."""
+        board = self._board
+        found: dict[tuple[Domain, Standing, int], tuple[Goodness, list[str]]] = {}
+        for name in eligible:
+            domain = board.domain(name)
+            if domain is None or board.counted_out(name) is not None:
+                continue
+            floor = board.floor(name)
+            if floor is not None:
+                key = (domain, preference.standing(board, name), id(floor))
+                # The floor is kept beside its names, so that no other object takes its identity meanwhile.
+                found.setdefault(key, (floor, []))[1].append(name)
+        return found
 
     def best(self) -> Candidate | None:
         """Return the best candidate, None if there is none."""

@@ -167,11 +167,17 @@ def _for_room(board: Board, replica: CurrentReplica, leaving: set[str | None]) -
 
 def _evicted(board: Board, replica: CurrentReplica) -> str | None:
     """Return the taint of its devices that ends the replica's pods, None where none does."""
+    tainted = {
+        pool.name: pool.node_class
+        for pool in board.clusters[replica.cluster].pools
+        if pool.node_class is not None and any(device.taints for device in pool.node_class.devices)
+    }
+    if not tainted:
+        return None
     requests = {role.role: role.requests for role in board.table.demand.roles}
-    pools = {pool.name: pool.node_class for pool in board.clusters[replica.cluster].pools}
     for holding in replica.holdings:
-        node_class = pools.get(holding.pool)
-        if node_class is None or not any(device.taints for device in node_class.devices):
+        node_class = tainted.get(holding.pool)
+        if node_class is None:
             continue
         held = (name for name, _ in holding.shape.devices)
         found = locality.evicting(node_class, held, requests.get(holding.role, ()))

@@ -14,19 +14,16 @@ from typing import NamedTuple
 from modelplane import names
 from modelplane.devices import matching
 from modelplane.placement import snapshot
-from modelplane.placement.capacity import dimensions
 from modelplane.placement.decision import (
     BlockedMove,
-    DeviceAssignment,
     PlacedReplica,
-    PlacedRole,
     Plan,
     State,
 )
-from modelplane.placement.packing import load
 from modelplane.placement.scheduling import filters, rebalancing, retention
 from modelplane.placement.scheduling.assignment import RoleAssignment
 from modelplane.placement.scheduling.board import Board
+from modelplane.placement.scheduling.placed_roles import PlacedRoles
 from modelplane.placement.scheduling.ranking import Candidate, Ranking
 from modelplane.placement.scheduling.retention import Cause, Migration, RetentionPlan
 from modelplane.placement.snapshot import Current, CurrentReplica, Demand, Fleet, Holding, Intent
@@ -74,6 +71,7 @@ class _Draft:
         self._offered: tuple[str, ...] = ()
         self.missing = 0
         self._ranking: Ranking | None = None
+        self._placed_roles = PlacedRoles(board.clusters)
 
     @property
     def _candidates(self) -> Ranking:
@@ -138,37 +136,10 @@ class _Draft:
             cluster=cluster,
             backend=filters.backend(self._board.clusters[cluster], self._board.intent) or "",
             state=State.NEW,
-            roles=self._roles(cluster, assigned, holdings),
+            roles=self._placed_roles.assigned(cluster, assigned, holdings),
             rewrite=True,
             note=note,
         )
-
-    def _roles(
-        self, cluster: str, assigned: Iterable[RoleAssignment], holdings: list[Holding]
-    ) -> tuple[PlacedRole, ...]:
-        rows = zip(holdings, assigned, strict=True)
-        return tuple([self._role(cluster, holding, _picks(one)) for holding, one in rows])
-
-    def _role(self, cluster: str, holding: Holding, picks: tuple[DeviceAssignment, ...]) -> PlacedRole:
-        return PlacedRole(
-            role=holding.role,
-            pool=holding.pool,
-            pods=holding.pods,
-            nodes=self._nodes(cluster, holding),
-            nodes_per_worker=holding.nodes_per_worker,
-            shape=holding.shape,
-            devices=picks,
-        )
-
-    def _nodes(self, cluster: str, holding: Holding) -> int:
-        """Return the fewest nodes the pods stand on; as many as there are pods when the class is not known."""
-        found = self._board.clusters.get(cluster)
-        pool = next((p for p in found.pools if p.name == holding.pool), None) if found else None
-        if found is None or pool is None or pool.node_class is None:
-            return holding.pods
-        what = dimensions.of(pool.node_class, found.accounting)
-        item = load.gang(what.charge(holding.shape), holding.pods, holding.nodes_per_worker)
-        return load.fewest_nodes(what.capacity, item)
 
     # --- move ----------------------------------------------------------------------------------------------------
 
@@ -286,7 +257,7 @@ class _Draft:
             cluster=replica.cluster,
             backend=replica.backend,
             state=State.RETAINED,
-            roles=self._roles(replica.cluster, solution.roles, holdings),
+            roles=self._placed_roles.assigned(replica.cluster, solution.roles, holdings),
             admission=self._board.admission(replica),
             rewrite=True,
             replaces=replica.replaces,
@@ -368,7 +339,7 @@ class _Draft:
             cluster=replica.cluster,
             backend=replica.backend,
             state=state,
-            roles=tuple(self._role(replica.cluster, holding, ()) for holding in replica.holdings),
+            roles=self._placed_roles.held(replica.cluster, replica.holdings),
             admission=self._board.admission(replica),
             holds_place=holds_place and state is not State.SHED,
             replaces=replica.replaces,
@@ -387,12 +358,6 @@ def _fresh_names(deployment: str, current: Current) -> Iterator[str]:
         name = names.replica(deployment, number)
         if name not in taken:
             yield name
-
-
-def _picks(assigned: RoleAssignment) -> tuple[DeviceAssignment, ...]:
-    return tuple(
-        DeviceAssignment(pick.request, pick.device, pick.count, pick.alternative) for pick in assigned.option.picks
-    )
 
 
 def _urgency(migration: Migration) -> tuple[int, bool, tuple[str, int, str]]:
