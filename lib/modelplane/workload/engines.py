@@ -20,12 +20,17 @@ _TAILS: tuple[tuple[tuple[str, ...], EngineType], ...] = (
     (("llm-d-xpu",), EngineType.VLLM),
     (("llm-d-cpu",), EngineType.VLLM),
     (("rayproject", "ray-llm"), EngineType.VLLM),
+    (("vllm-runtime",), EngineType.VLLM),
+    (("sglang-runtime",), EngineType.SGLANG),
+    (("tensorrtllm-runtime",), EngineType.TRTLLM),
     (("lmsysorg", "sglang"), EngineType.SGLANG),
     (("nvidia", "tensorrt-llm", "release"), EngineType.TRTLLM),
     (("nvidia", "tensorrt-llm"), EngineType.TRTLLM),
     (("ggml-org", "llama.cpp"), EngineType.LLAMACPP),
     (("ggerganov", "llama.cpp"), EngineType.LLAMACPP),
 )
+
+_WITHOUT_VIRTUAL_ENVIRONMENT = (("vllm", "vllm-openai"), ("rayproject", "ray-llm"), ("vllm-runtime",))
 
 
 def seen_in(image: str) -> EngineType:
@@ -45,6 +50,17 @@ def allows_non_root(image: str) -> bool:
 def lacks_ray(image: str) -> bool:
     """Return whether the image is known to hold no Ray: those of the engines themselves do not."""
     return seen_in(image) is not EngineType.CUSTOM and _repository(image)[-1] != "ray-llm"
+
+
+def lacks_virtual_environment(image: str) -> bool:
+    """Return whether the image is known to have no vLLM in /opt/venv: vLLM's own and Dynamo's have it elsewhere."""
+    path = _repository(image)
+    return any(path[-len(tail) :] == tail for tail in _WITHOUT_VIRTUAL_ENVIRONMENT)
+
+
+def lacks_dynamo(image: str) -> bool:
+    """Return whether the image is known to hold no Dynamo: only its own runtimes do."""
+    return seen_in(image) is not EngineType.CUSTOM and not _repository(image)[-1].endswith("-runtime")
 
 
 def _repository(image: str) -> tuple[str, ...]:

@@ -61,6 +61,14 @@ class EndpointPicker:
 
 
 @dataclass(frozen=True, slots=True)
+class Override:
+    """The author's patch of the workload objects that `backend` renders, as plain JSON from the root of the object."""
+
+    backend: str
+    patch: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
 class RoleSpec:
     """A role as the author wrote it, with a number of `workers` of one `topology`.
 
@@ -92,6 +100,11 @@ class Workload:
     roles: tuple[RoleSpec, ...]
     model_cache: str | None = None
     endpoint_picker: EndpointPicker | None = None
+    overrides: tuple[Override, ...] = ()
+
+    def overrides_of(self, backend: str) -> tuple[Override, ...]:
+        """Return the overrides that have an effect with the backend."""
+        return tuple(one for one in self.overrides if one.backend == backend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,8 @@ class ResolvedRequest:
     selectors: tuple[str, ...] = ()
     memory_bytes: int | None = None
     alternative: str = ""
+    consumes: tuple[tuple[str, str], ...] = ()
+    """The capacity that it takes of each device if pods share it, as (name, quantity) pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +162,7 @@ class Replica:
     priority: int = 0
     model_cache: str | None = None
     endpoint_picker: EndpointPicker | None = None
+    overrides: tuple[Override, ...] = ()
 
     def role(self, role: Role) -> BoundRole | None:
         """Return the bound role, None if the replica does not have it."""

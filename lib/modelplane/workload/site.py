@@ -15,6 +15,22 @@ class Tracing:
 
 
 @dataclass(frozen=True, slots=True)
+class Installed:
+    """The state of one backend on a cluster, by the API versions that the cluster serves.
+
+    `is_installed` and `is_served` are None while that is not known. A backend is served if the version of its kind that
+    Modelplane writes is. `versions` are those of its definitions that the cluster serves, `missing` those that it does
+    not serve; an API version in neither is unknown.
+    """
+
+    backend: str
+    is_installed: bool | None = None
+    is_served: bool | None = None
+    versions: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """The facts of a cluster that a renderer may read.
 
