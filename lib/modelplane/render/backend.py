@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 from modelplane.devices.model import Claim
 from modelplane.render.manifest import NOTHING, Manifest
+from modelplane.workload import shared_memory
 from modelplane.workload.model import EngineType, Replica, Role, RoleSpec, Workload
 from modelplane.workload.site import ClusterFacts
 
@@ -35,7 +36,8 @@ class Capabilities:
 
     `schemes` are those of model.uri. `disaggregated` and `gangs` are the engines that it can wire that way.
     `claims` are the ways in which its pods can claim devices.
-    `has_picker` is True if requests choose a worker as spec.endpointPicker says.
+    `has_picker` is True if requests choose a worker as spec.endpointPicker says. `volumes` are those that it gives to
+    every pod of an engine, whatever the template says.
     """
 
     name: str
@@ -45,19 +47,60 @@ class Capabilities:
     gangs: frozenset[EngineType]
     claims: frozenset[Claim] = frozenset(Claim)
     has_picker: bool = False
+    volumes: frozenset[str] = frozenset({shared_memory.VOLUME, "model-cache"})
+
+
+def always(workload: Workload) -> bool:
+    """Return True: every workload needs it."""
+    return True
+
+
+def for_gangs(workload: Workload) -> bool:
+    """Return whether a worker of the workload spans nodes."""
+    return any(role.topology.is_gang for role in workload.roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Definition of custom resources that must be served on a cluster before a workload is rendered there.
+
+    `group` and `version` are those of the rendered objects, `kind` is one of them. `product` is the name of what
+    installs the definition, with the oldest version that does. `older` are versions of the group that earlier releases
+    serve, of which the rendered objects are not; they are looked for so that an old installation is told from none.
+    `is_needed` says whether a workload needs the definition.
+    """
+
+    group: str
+    version: str
+    kind: str
+    product: str
+    older: tuple[str, ...] = ()
+    is_needed: Callable[[Workload], bool] = always
+
+    @property
+    def api_version(self) -> str:
+        """Return group and version as objects name them."""
+        return f"{self.group}/{self.version}"
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether every workload of the backend needs it."""
+        return self.is_needed is always
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A problem of a workload that is not ready: a stable reason, and a message with a correction.
 
-    A problem that `is_final` does not end by waiting. One that is `about_route` does not concern pods.
+    A problem that `is_final` does not end by waiting. One that is `about_route` does not concern pods. One that
+    `is_count` says that pods are not ready and not why, so that an error of a pod is told in its place.
     """
 
     reason: str
     message: str
     is_final: bool = False
     about_route: bool = False
+    is_count: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +128,19 @@ class Backend(Protocol):
 
     `KINDS` are the group and kind of the objects that its controllers report on. `SHAPES` has the OpenAPI schema, by
     kind, of the parts that `observe` and `assume` read. `CAPABILITIES` is what selection reads before any check.
+    `DEFINITIONS` are the definitions of custom resources without which a cluster cannot run a workload, that of the
+    backend's own kind first; empty where Kubernetes itself has every kind. `PATCHABLE` are the fields of the objects of
+    purpose WORKLOAD that spec.overrides may write, as dotted paths such as `spec.suspend`, or with their kind as
+    `Deployment.spec.minReadySeconds` where the backend has several; a path covers what is below it, and never passes
+    through a list.
     """
 
+    # To the author of a backend: name here every definition that its objects need (a missing one keeps replicas from a
+    # cluster, reason BackendNotInstalled), and only fields of pods and workloads by which Modelplane neither counts
+    # devices nor selects pods.
     CAPABILITIES: Capabilities
+    DEFINITIONS: tuple[Definition, ...]
+    PATCHABLE: frozenset[str]
     KINDS: frozenset[tuple[str, str]]
     SHAPES: Mapping[str, Json]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from modelplane.errors import InvalidInput
 from modelplane.render import engines, pods, weights
 from modelplane.render.backend import Capabilities, shape_of
+from modelplane.render.dialects import DIALECTS, Dialect
 from modelplane.render.engines import CommandLine, Launch
-from modelplane.workload.model import EngineType, RoleSpec, Workload
+from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
 
 _URI = ("spec", "model", "uri")
 
@@ -21,13 +24,47 @@ def check_source(can: Capabilities, workload: Workload) -> None:
         raise InvalidInput(f"{workload.engine} does not support a revision; remove @{source.revision}", path=_URI)
 
 
+def check_cache(can: Capabilities, workload: Workload) -> None:
+    """Check that no model cache is named, for a backend that mounts a volume with weights. Raises: InvalidInput."""
+    if workload.model_cache is not None:
+        raise InvalidInput(
+            f"model caches are not offered with {can.name}; use model.uri with pvc:// for weights on a volume",
+            path=("spec", "modelCacheRef"),
+        )
+
+
 def check_picker(can: Capabilities, workload: Workload) -> None:
     """Check that the backend lets the author choose how requests find a worker. Raises: InvalidInput."""
-    if workload.endpoint_picker is not None and not can.has_picker:
+    picker = workload.endpoint_picker
+    if picker is None:
+        return
+    path = ("spec", "endpointPicker")
+    if not can.has_picker:
         raise InvalidInput(
-            f"{can.name} has no endpoint picker that can be configured; remove endpointPicker",
-            path=("spec", "endpointPicker"),
+            f"{can.name} has no endpoint picker that can be configured; remove endpointPicker", path=path
         )
+    is_disaggregated = len(workload.roles) > 1
+    if picker.uncached_tokens is not None and not (is_disaggregated and workload.engine is EngineType.VLLM):
+        why = f"a decode worker of {workload.engine} cannot prefill" if is_disaggregated else "there is no prefill"
+        raise InvalidInput(
+            f"{why}, so that every request goes the same way; remove uncachedTokens", path=(*path, "uncachedTokens")
+        )
+
+
+def check_roles(can: Capabilities, workload: Workload) -> None:
+    """Check that the backend hands the KV cache of this engine from prefill to decode. Raises: InvalidInput."""
+    if len(workload.roles) == 1 or workload.engine in can.disaggregated:
+        return
+    if not can.disaggregated:
+        raise InvalidInput(
+            f"{can.name} cannot hand the KV cache from prefill to decode; remove prefill", path=Role.PREFILL.path
+        )
+    known = " or ".join(sorted(can.disaggregated - {EngineType.CUSTOM}))
+    raise InvalidInput(
+        f"{can.name} cannot hand the KV cache of {workload.engine} from prefill to decode; remove prefill, or use "
+        f"{known}",
+        path=Role.PREFILL.path,
+    )
 
 
 def check_shape(can: Capabilities, engine: EngineType, role: RoleSpec) -> None:
@@ -53,13 +90,28 @@ def check_shape(can: Capabilities, engine: EngineType, role: RoleSpec) -> None:
         )
 
 
-def command_line(launch: Launch, role: RoleSpec) -> CommandLine:
+def check_mounts(can: Capabilities, workload: Workload) -> None:
+    """Check that every mount names a volume of the pod. Raises: InvalidInput."""
+    for role in workload.roles:
+        spec = role.template["spec"]
+        own = [volume["name"] for volume in spec.get("volumes") or ()]
+        for number, container in enumerate(spec["containers"]):
+            for place, mount in enumerate(container.get("volumeMounts") or ()):
+                if mount["name"] not in own and mount["name"] not in can.volumes:
+                    there = ", ".join(f'"{name}"' for name in sorted({*own, *can.volumes}))
+                    raise InvalidInput(
+                        f'no volume is named "{mount["name"]}"; write it in volumes, or mount one of {there}',
+                        path=(*pods.path_to_engine(role.role, number), "volumeMounts", place, "name"),
+                    )
+
+
+def command_line(launch: Launch, role: RoleSpec, dialects: Mapping[EngineType, Dialect] = DIALECTS) -> CommandLine:
     """Return the command line of the role's engine.
 
     Raises: InvalidInput, with its path from the document's root, if a flag contradicts the model or the topology.
     """
     index, container = pods.engine_container(role)
     try:
-        return engines.command_line(launch, container)
+        return engines.command_line(launch, container, dialects)
     except InvalidInput as error:
         raise error.under(*pods.path_to_engine(role.role, index)) from None

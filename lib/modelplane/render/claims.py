@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.devices.model import Claim, Mode, Request
 from modelplane.render.backend import IsThere
 from modelplane.render.manifest import NOTHING, Manifest, Purpose
+from modelplane.workload.claimed import Claimed
 from modelplane.workload.model import BoundRole, Replica, ResolvedRequest
 
 Json: TypeAlias = Any
@@ -25,6 +26,8 @@ _CONTENT_DIGITS, _FORMER_DIGITS = 10, 5
 
 _NAME_MAX = 63
 """Characters of the name of a request."""
+_DIGITS_MAX = 18
+"""Digits of an amount of an extended resource, an int64. Python refuses to read thousands of them."""
 POD_CLAIM = "devices"
 """The name of the claim inside the pod."""
 
@@ -57,23 +60,11 @@ def of(
     `standing` has the names of existing objects, by key. A template with the same content keeps the name that an
     earlier version gave it, because another name would restart the pods that refer to it.
     """
-    limits = {
-        device.resource_name: str(device.count)
-        for device in sorted(bound.devices, key=lambda device: device.resource_name)
-        if device.claim is Claim.DEVICE_PLUGIN
-    }
-    claimed = tuple(_named(bound))
-    if not claimed:
-        return PodDevices(None, limits)
-    spec: dict[str, Json] = {"requests": [_request(name, device, bound.served(device)) for name, device in claimed]}
-    parts: dict[str, list[str]] = {}
-    for name, device in claimed:
-        parts.setdefault(device.name, []).append(name)
-    constraints = _constraints(bound, parts)
-    if constraints:
-        spec["constraints"] = constraints
-    text, role = json.dumps(spec, sort_keys=True), str(bound.spec.role)
-    content, former = (names.digest(text, digits=digits) for digits in (_CONTENT_DIGITS, _FORMER_DIGITS))
+    counted, spec = limits(bound), _spec(bound)
+    if spec is None:
+        return PodDevices(None, counted)
+    content, former = _contents(spec)
+    role = str(bound.spec.role)
     if _key(role, former) in standing:
         content = former
     template = Manifest(
@@ -82,7 +73,7 @@ def of(
             "apiVersion": "resource.k8s.io/v1",
             "kind": "ResourceClaimTemplate",
             "metadata": {
-                "name": names.bounded(replica.name, role, content),
+                "name": _name(replica.name, role, content),
                 "namespace": replica.namespace,
                 "labels": dict(labels),
             },
@@ -90,7 +81,47 @@ def of(
         },
         purpose=Purpose.POD_INPUT,
     )
-    return PodDevices(template, limits)
+    return PodDevices(template, counted)
+
+
+def limits(bound: BoundRole) -> dict[str, str]:
+    """Return the resource limits of a pod of the role, one for each resource of a device plugin.
+
+    A plugin counts devices of several kinds as one resource.
+    """
+    counts: dict[str, int] = {}
+    for device in bound.devices:
+        if device.claim is Claim.DEVICE_PLUGIN:
+            counts[device.resource_name] = counts.get(device.resource_name, 0) + device.count
+    return {name: str(count) for name, count in sorted(counts.items())}
+
+
+def claimed(bound: BoundRole) -> Claimed:
+    """Return the devices of the role's pods as the pods show them."""
+    spec = _spec(bound)
+    return Claimed(bound.spec.role, () if spec is None else _contents(spec), tuple(limits(bound).items()))
+
+
+def is_current(replica: str, current: Claimed, pod: Json) -> bool:
+    """Return whether a pod of the replica of this name has these devices. `pod` is its spec on the cluster.
+
+    A pod from before a change of them claims by another template, or has other limits of extended resources.
+    """
+    expected = {_name(replica, current.role, digest) for digest in current.templates}
+    named = [claim.get("resourceClaimTemplateName") for claim in seen.objects(seen.at(pod, "resourceClaims"))]
+    if bool(named) != bool(expected) or not all(seen.text(name) in expected for name in named):
+        return False
+    taken: dict[str, int] = {}
+    for container in seen.objects(seen.at(pod, "containers")):
+        asked = seen.at(container, "resources", "limits")
+        for name, amount in asked.items() if isinstance(asked, Mapping) else ():
+            if "/" not in name:
+                continue
+            digits = str(amount)
+            if not digits.isdecimal() or len(digits) > _DIGITS_MAX:
+                return False
+            taken[name] = taken.get(name, 0) + int(digits)
+    return sorted((name, str(amount)) for name, amount in taken.items() if amount) == list(current.limits)
 
 
 def missing(pod_specs: Iterable[Mapping[str, Json]], namespace: str, is_there: IsThere) -> tuple[str, ...]:
@@ -104,6 +135,31 @@ def missing(pod_specs: Iterable[Mapping[str, Json]], namespace: str, is_there: I
     return tuple(
         name for name in sorted(named) if not is_there("resource.k8s.io", "ResourceClaimTemplate", namespace, name)
     )
+
+
+def _spec(bound: BoundRole) -> dict[str, Json] | None:
+    """Return the devices of the claim, None if no device is claimed."""
+    claimed = tuple(_named(bound))
+    if not claimed:
+        return None
+    spec: dict[str, Json] = {"requests": [_request(name, device, bound.served(device)) for name, device in claimed]}
+    parts: dict[str, list[str]] = {}
+    for name, device in claimed:
+        parts.setdefault(device.name, []).append(name)
+    constraints = _constraints(bound, parts)
+    if constraints:
+        spec["constraints"] = constraints
+    return spec
+
+
+def _contents(spec: Json) -> tuple[str, str]:
+    """Return the digest of what is claimed, and the one that an earlier version gave."""
+    text = json.dumps(spec, sort_keys=True)
+    return names.digest(text, digits=_CONTENT_DIGITS), names.digest(text, digits=_FORMER_DIGITS)
+
+
+def _name(replica: str, role: str, content: str) -> str:
+    return names.bounded(replica, role, content)
 
 
 def _key(role: str, content: str) -> str:
@@ -145,8 +201,10 @@ def _request(name: str, device: ResolvedRequest, served: Request) -> dict[str, J
         exactly["selectors"] = selectors
     if served.tolerations:
         exactly["tolerations"] = [one.as_written() for one in served.tolerations]
-    if served.capacity:
-        exactly["capacity"] = {"requests": dict(served.capacity)}
+    # What is taken of a shared device is counted, so that it is asked for to the letter.
+    amounts = dict(device.consumes or served.capacity)
+    if amounts:
+        exactly["capacity"] = {"requests": amounts}
     return {"name": name, "exactly": exactly}
 
 

@@ -62,7 +62,8 @@ class Manifest:
 
     `key` is the stable composition key, unique within its composite, for example "workload" or "claim-decode". A new
     key deletes and re-creates the object. An object that `comes_first` must exist before the workload is created,
-    because the controller of the workload looks for it only once.
+    because the controller of the workload looks for it only once. One that `outlives_pods` is deleted in the
+    foreground: it is gone when its pods are.
     """
 
     key: str
@@ -71,3 +72,4 @@ class Manifest:
     readiness: Readiness = EXISTS
     lifecycle: Lifecycle = Lifecycle.OWN
     comes_first: bool = False
+    outlives_pods: bool = False

@@ -1,6 +1,7 @@
 """Objects of provider-kubernetes, which wrap manifests.
 
-Source: provider-kubernetes v1.2, kubernetes.m.crossplane.io/v1alpha1 (namespaced Object).
+Source: provider-kubernetes v1.2, kubernetes.m.crossplane.io/v1alpha1 (namespaced Object). It deletes an object without
+a propagation policy, so that a finalizer on the object chooses one (Kubernetes v1.36, apiserver, registry/store.go).
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ KIND = "Object"
 # Everything but Delete, and everything but writing; LateInitialize would copy the cluster's defaults into what we own.
 _KEEP = ("Observe", "Create", "Update")
 _OBSERVE = ("Observe",)
+YIELDS = ("Observe", "Create", "Delete")
+"""The management policies of an Object whose fields are left to another owner: no update."""
+FOREGROUND = "foregroundDeletion"
+"""The finalizer that keeps an object until the garbage collector has seen its dependents end, its pods at last."""
 
 
 def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: str, owner: str) -> dict[str, Json]:
@@ -28,8 +33,12 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
     The Object is in `namespace` of the control plane and has its name from `owner` and the key of the manifest.
     `provider_config` is {kind, name} of the configuration that reaches the cluster.
     """
+    bare = dict(manifest.resource)
+    if manifest.outlives_pods:
+        metadata = bare.get("metadata")
+        bare["metadata"] = {**(metadata if isinstance(metadata, Mapping) else {}), "finalizers": [FOREGROUND]}
     spec: dict[str, Json] = {
-        "forProvider": {"manifest": dict(manifest.resource)},
+        "forProvider": {"manifest": bare},
         "providerConfigRef": {"kind": provider_config["kind"], "name": provider_config["name"]},
         "watch": True,
         "readiness": _readiness(manifest),
@@ -48,15 +57,38 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
     }
 
 
+def yielding(wrapped: Resource) -> dict[str, Json]:
+    """Return the Object without the right to update: what another client writes there stays."""
+    return {**wrapped, "spec": {**wrapped["spec"], "managementPolicies": list(YIELDS)}}
+
+
+def is_yielded(wrapped: Resource) -> bool:
+    """Return whether the fields of the object are left to another owner."""
+    return bool(seen.at(wrapped, "spec", "managementPolicies") == list(YIELDS))
+
+
 def name_of(owner: str, key: str) -> str:
     """Return the name of the Object for the manifest `key` of `owner`."""
     return names.bounded(owner, key)
 
 
 def unwrap(wrapped: Resource) -> Resource:
-    """Return the bare manifest of a desired or observed Object, empty if it has none."""
+    """Return the bare manifest of a desired or observed Object, empty if it has none.
+
+    The finalizer says how the Object deletes it and is no part of it.
+    """
     manifest = seen.at(wrapped, "spec", "forProvider", "manifest")
-    return manifest if isinstance(manifest, Mapping) else {}
+    if not isinstance(manifest, Mapping):
+        return {}
+    if not outlives_pods(wrapped):
+        return manifest
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "finalizers"}
+    return {**manifest, "metadata": metadata}
+
+
+def outlives_pods(wrapped: Resource) -> bool:
+    """Return whether the object is deleted in the foreground."""
+    return bool(seen.at(wrapped, "spec", "forProvider", "manifest", "metadata", "finalizers") == [FOREGROUND])
 
 
 def is_object(resource: Resource) -> bool:
@@ -82,7 +114,13 @@ def observed(wrapped: Resource | None) -> Resource | None:
 
 def condition(wrapped: Resource, kind: str) -> Resource:
     """Return the condition of that type of the Object, empty if it has none."""
-    return seen.conditions(wrapped.get("status")).get(kind, {})
+    return seen.condition(wrapped.get("status"), kind)
+
+
+def is_current(wrapped: Resource) -> bool:
+    """Return whether the provider has applied the Object as it is now."""
+    synced, generation = condition(wrapped, "Synced"), seen.count(seen.at(wrapped, "metadata", "generation"))
+    return generation is not None and synced.get("status") == "True" and synced.get("observedGeneration") == generation
 
 
 def is_ready(wrapped: Resource) -> bool:

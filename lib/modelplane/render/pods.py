@@ -35,9 +35,12 @@ _UNKNOWN_DEVICE_BYTES = 80 * 1024**3
 _PROBE_PERIOD_SECONDS = 10
 
 CACHE_VOLUME = "model-cache"
+OF_THE_CACHE = frozenset({"HF_HOME", "HF_HUB_CACHE"})
+"""The variables that say where an engine keeps the weights that it fetches."""
 _CACHE_PATH = "/models"
 # A gateway that has not heard yet that the pod goes still sends it requests.
-_DRAIN_SECONDS = 15
+DRAIN_SECONDS = 15
+"""The time that a pod which takes requests stays after it is asked to go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +99,21 @@ def role_labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
 
 def pod_labels(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
     """Return the labels of the role's pods: those of the author, of the cluster scheduler, and of Modelplane."""
-    given = (bound.spec.template.get("metadata") or {}).get("labels") or {}
     return {
-        **{key: str(value) for key, value in sorted(given.items())},
+        **_authors_labels(bound),
         **schedulers.marks(replica, bound, facts).labels,
         **role_labels(replica, bound),
     }
+
+
+def own_labels(replica: Replica, bound: BoundRole) -> dict[str, str]:
+    """Return the labels of the role's pods that follow from the replica alone."""
+    return {**_authors_labels(bound), **role_labels(replica, bound)}
+
+
+def _authors_labels(bound: BoundRole) -> dict[str, str]:
+    given = (bound.spec.template.get("metadata") or {}).get("labels") or {}
+    return {key: str(value) for key, value in sorted(given.items())}
 
 
 def pod_annotations(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
@@ -133,8 +145,8 @@ def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: Engin
     spec.update(
         containers=containers,
         volumes=volumes,
-        nodeSelector=dict(facts.pool_node_selector.get(bound.pool) or {names.LABEL_POOL: bound.pool}),
-        tolerations=_tolerations(facts.pool_taints.get(bound.pool, ())),
+        nodeSelector=node_selector(bound, facts),
+        tolerations=tolerations(facts.pool_taints.get(bound.pool, ())),
         affinity=_affinity(bound, pod.gang),
     )
     spec.setdefault("terminationGracePeriodSeconds", 60)
@@ -150,7 +162,7 @@ def complete(spec: dict[str, Json], container_name: str, member: Member) -> None
     """Add the fields that a pod needs without a preset: a volume for weights, restricted rights, and time to drain."""
     engine = next(container for container in spec["containers"] if container["name"] == container_name)
     env = engine.setdefault("env", [])
-    if not {"HF_HOME", "HF_HUB_CACHE"} & {variable["name"] for variable in env}:
+    if not OF_THE_CACHE & {variable["name"] for variable in env}:
         env.append({"name": "HF_HOME", "value": _CACHE_PATH})
     if all(mount["mountPath"].rstrip("/") != _CACHE_PATH for mount in engine["volumeMounts"]):
         engine["volumeMounts"].append({"name": CACHE_VOLUME, "mountPath": _CACHE_PATH})
@@ -160,7 +172,7 @@ def complete(spec: dict[str, Json], container_name: str, member: Member) -> None
     security.setdefault("allowPrivilegeEscalation", False)
     security.setdefault("seccompProfile", {"type": "RuntimeDefault"})
     if member is not Member.WORKER:
-        drain = {"preStop": {"sleep": {"seconds": _DRAIN_SECONDS}}}
+        drain = {"preStop": {"sleep": {"seconds": DRAIN_SECONDS}}}
         engine["lifecycle"] = {**drain, **(engine.get("lifecycle") or {})}
 
 
@@ -272,17 +284,21 @@ def _security(container: Mapping[str, Json], pod: Mapping[str, Json]) -> dict[st
     return security
 
 
-def _tolerations(taints: Sequence[tuple[str, str, str]]) -> list[Json]:
-    tolerations: list[Json] = [
-        {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in _ACCELERATOR_TAINTS
-    ]
+def node_selector(bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
+    """Return the labels of the nodes of the role's pool."""
+    return dict(facts.pool_node_selector.get(bound.pool) or {names.LABEL_POOL: bound.pool})
+
+
+def tolerations(taints: Sequence[tuple[str, str, str]]) -> list[Json]:
+    """Return the tolerations of a pool's taints and of those that vendors of accelerators give to nodes."""
+    found: list[Json] = [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in _ACCELERATOR_TAINTS]
     for key, value, effect in taints:
         entry = {"key": key, "operator": "Equal", "value": value} if value else {"key": key, "operator": "Exists"}
         if effect:
             entry["effect"] = effect
-        if entry not in tolerations:
-            tolerations.append(entry)
-    return tolerations
+        if entry not in found:
+            found.append(entry)
+    return found
 
 
 def _affinity(bound: BoundRole, gang: Gang | None) -> dict[str, Json]:
@@ -307,6 +323,19 @@ def _affinity(bound: BoundRole, gang: Gang | None) -> dict[str, Json]:
         }
         affinity["podAntiAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same_gang]}
     return affinity
+
+
+def outside_of_pools(facts: ClusterFacts) -> dict[str, Json]:
+    """Return the preference for nodes outside the pools, whose CPU and memory are counted without the pod."""
+    values: dict[str, set[str]] = {}
+    for selector in facts.pool_node_selector.values():
+        for key, value in selector.items():
+            values.setdefault(key, set()).add(value)
+    if not values:
+        return {}
+    elsewhere = [{"key": key, "operator": "NotIn", "values": sorted(found)} for key, found in sorted(values.items())]
+    term = {"weight": 100, "preference": {"matchExpressions": elsewhere}}
+    return {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
 def members(topology: Topology) -> tuple[Member, ...]:

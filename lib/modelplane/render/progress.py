@@ -6,7 +6,7 @@ A verdict is yes, no or unknown. A state that is not observed is unknown, which 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from modelplane.render.backend import Observation, Problem
@@ -44,12 +44,31 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The reported progress of a rendered replica; `workers` has the ready workers per role."""
+    """The reported progress of a rendered replica.
+
+    `workers` has the ready workers per role, `counted` the roles whose workers are observed now.
+    """
 
     phase: Phase
     workload: Judgement
     serving: Judgement
     workers: Mapping[Role, int]
+    counted: frozenset[Role] = frozenset()
+
+
+def explained(observation: Observation, error: Problem | None) -> Observation:
+    """Return the observation with the error of a pod: after what is a cause by itself, and before what only counts.
+
+    A count that is not final is left out, because the error of the pod says more. What does not concern pods comes
+    after it: the frontend of a graph is not ready either while its image cannot be pulled.
+    """
+    if error is None:
+        return observation
+    routes = tuple(one for one in observation.problems if one.about_route)
+    others = tuple(one for one in observation.problems if not one.about_route)
+    causes = tuple(one for one in others if not one.is_count)
+    counts = tuple(one for one in others if one.is_count and one.is_final)
+    return replace(observation, problems=(*causes, error, *routes, *counts))
 
 
 def judge(replica: Replica, observation: Observation, *, before: Mapping[Role, int], has_address: bool) -> Progress:
@@ -62,13 +81,15 @@ def judge(replica: Replica, observation: Observation, *, before: Mapping[Role, i
     complete = all(observation.workers.get(bound.spec.role, 0) >= bound.spec.workers for bound in replica.roles)
     workload = _workload(replica, observation, complete=complete)
     serving = _serving(replica, observation, has_address=has_address)
-    return Progress(_phase(observation, workload, serving), workload, serving, workers)
+    counted = frozenset(observation.workers)
+    return Progress(_phase(observation, workload, serving), workload, serving, workers, counted)
 
 
 def _workload(replica: Replica, observation: Observation, *, complete: bool) -> Judgement:
     final = next((p for p in observation.problems if p.is_final and not p.about_route), None)
     if final is not None:
-        return Judgement(Known.NO, final.reason, _messages((final,)))
+        told = _with_causes(observation, final)
+        return Judgement(Known.NO, told[0].reason, _messages(told))
     is_short = any(observation.workers.get(role, count) < count for role, count in _wanted(replica))
     if not is_short and _unseen(replica, observation):
         message = _messages(observation.problems) or _unseen_of(replica, observation)
@@ -78,6 +99,13 @@ def _workload(replica: Replica, observation: Observation, *, complete: bool) -> 
     reason = observation.problems[0].reason if observation.problems else "WorkersStarting"
     parts = (_counts(replica, observation), _messages(observation.problems), _waiting(replica, observation))
     return Judgement(Known.NO, reason, "; ".join(part for part in parts if part))
+
+
+def _with_causes(observation: Observation, final: Problem) -> tuple[Problem, ...]:
+    """Return the problem that does not end by waiting, after its causes where it only counts."""
+    if not final.is_count:
+        return (final,)
+    return (*(one for one in observation.problems if not one.is_count and not one.about_route), final)
 
 
 def _serving(replica: Replica, observation: Observation, *, has_address: bool) -> Judgement:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelplane import names
+from modelplane import names, words
 from modelplane.render.manifest import Manifest
 
 IN_USE_KEY = "in-use"
@@ -50,9 +50,9 @@ def in_use(cluster: str, replicas: Sequence[str], *, other_objects: int) -> Mani
 
 
 def _by_replicas(cluster: str, replicas: Sequence[str]) -> str:
-    named = ", ".join(replicas[:_NAMED])
+    named = words.first(replicas, _NAMED)
     if len(replicas) > _NAMED:
-        named += f" and {len(replicas) - _NAMED} more (kubectl get mr -A -l {names.LABEL_CLUSTER}={cluster})"
+        named += f" (kubectl get mr -A -l {names.LABEL_CLUSTER}={cluster})"
     count = "1 replica is" if len(replicas) == 1 else f"{len(replicas)} replicas are"
     return (
         f"{count} placed on it: {named}; scale down or delete their deployments, or move them away "

@@ -11,16 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from modelplane.errors import InvalidInput
 from modelplane.workload.rule import Rule
 
 if TYPE_CHECKING:
+    from kubecel.environment import Measurement
     from kubecel.rules import Rule as Compiled
 
 Json: TypeAlias = Any
 
+
+RULE_COST_MAX: Final = 20_000
+"""The cost at which the evaluation of one rule ends, in the units of the API server. Useful rules cost some tens."""
+COST_MAX: Final = 100_000
+"""The cost at which the evaluation of all rules on one deployment ends, about a second. The platform writes the rules,
+and an ML team the lists that they go through."""
 
 _HAS_ENGINE = "has(spec.engine) && has(spec.engine.type)"
 SHIPPED = (
@@ -65,10 +72,12 @@ class Preferences:
 
 def on(spec: Mapping[str, Json], rules: Iterable[Rule] = ()) -> Preferences:
     """Return the preferences on a deployment's spec by the shipped rules and the platform's `rules`."""
-    held, failures = [], []
+    held, failures, left = [], [], COST_MAX
     for rule in (*SHIPPED, *rules):
         try:
-            if holds(rule, spec):
+            found = compiled(rule).measure(spec, limit=min(left, RULE_COST_MAX))
+            left = max(0, left - found.cost)
+            if _value(found):
                 held.append(rule)
         except InvalidInput as error:
             if rule.source:
@@ -76,18 +85,13 @@ def on(spec: Mapping[str, Json], rules: Iterable[Rule] = ()) -> Preferences:
     return Preferences(tuple(held), tuple(sorted(failures)))
 
 
-def holds(rule: Rule, spec: Mapping[str, Json]) -> bool:
-    """Return whether the rule holds for a deployment's spec.
-
-    Raises: InvalidInput for a rule that does not compile, with line and column, or cannot be evaluated on the spec.
-    """
-    program = compiled(rule)
-    from kubecel import errors  # noqa: PLC0415 - loaded with the engine
-
-    try:
-        return program.evaluate(spec)
-    except errors.EvaluationError as error:
-        raise InvalidInput(error.message) from None
+def _value(found: Measurement) -> bool:
+    """Return whether the rule holds. Raises: InvalidInput for a rule that cannot be evaluated on the spec."""
+    if found.error is not None:
+        raise InvalidInput(found.error)
+    if not isinstance(found.value, bool):
+        raise InvalidInput("it does not return a bool")
+    return found.value
 
 
 def compiled(rule: Rule) -> Compiled:

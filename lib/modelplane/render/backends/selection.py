@@ -13,15 +13,24 @@ from typing import Any, TypeAlias
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, ModelplaneError, Unsupported
 from modelplane.placement.snapshot import ANY_BACKEND, Ways
+from modelplane.render import capability, installed, overrides
 from modelplane.render.backend import Backend
-from modelplane.render.backends import kserve, kuberay, llmd, native, preference
+from modelplane.render.backends import dynamo, kaito, kserve, kuberay, llmd, native, preference, vllmstack
 from modelplane.render.backends.preference import Preferences
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
 
 Json: TypeAlias = Any
 
-BACKENDS: dict[str, Backend] = {"KServe": kserve, "KubeRay": kuberay, "LLMD": llmd, "Native": native}
+BACKENDS: dict[str, Backend] = {
+    "Dynamo": dynamo,
+    "KAITO": kaito,
+    "KServe": kserve,
+    "KubeRay": kuberay,
+    "LLMD": llmd,
+    "Native": native,
+    "VLLMStack": vllmstack,
+}
 """Every backend by name; the order does not matter."""
 
 NO_POOL: tuple[Ways, ...] = (frozenset(),)
@@ -47,11 +56,13 @@ class Standing:
 class Offer:
     """The backends of a cluster in its order, and the ways in which devices of its matching pools are claimed, by role.
 
-    Without `ways` nothing is claimed.
+    Without `ways` nothing is claimed. `lacks` are the backends that the workload cannot use there, because the cluster
+    does not serve what their objects need.
     """
 
     backends: tuple[str, ...]
     ways: tuple[Ways, ...] = ()
+    lacks: frozenset[str] = frozenset()
 
     @property
     def has_pools(self) -> bool:
@@ -121,7 +132,26 @@ def claims(name: str) -> frozenset[Claim]:
     return frozenset(Claim) if found is None else found.CAPABILITIES.claims
 
 
-def settled(workload: Workload, standing: Standing, offered: Sequence[Sequence[str]]) -> Choice | None:
+def needs(name: str, workload: Workload) -> tuple[tuple[str, str], ...]:
+    """Return the API versions that a cluster must serve for the workload, each with what installs it."""
+    found = BACKENDS.get(name)
+    return () if found is None else tuple(installed.needs(found, workload))
+
+
+def lacks(workload: Workload, missing: frozenset[str]) -> frozenset[str]:
+    """Return the backends that a cluster without these API versions cannot run the workload with."""
+    if not missing:
+        return frozenset()
+    return frozenset(name for name in BACKENDS if any(version in missing for version, _ in needs(name, workload)))
+
+
+def listed(names: Iterable[str]) -> dict[str, Backend]:
+    """Return the backends among the names that are rendered, by name; all of them for a cluster that offers any."""
+    known = tuple(names)
+    return {name: one for name, one in sorted(BACKENDS.items()) if ANY_BACKEND in known or name in known}
+
+
+def settled(workload: Workload, standing: Standing, offered: Sequence[Offer]) -> Choice | None:
     """Return the choice that needs no vote, None where the clusters vote. `offered` are the backends of all clusters.
 
     A named backend is taken or refused, never replaced. The current one stays while it can run the workload, and only
@@ -131,7 +161,10 @@ def settled(workload: Workload, standing: Standing, offered: Sequence[Sequence[s
         return _named(workload, standing.named)
     if standing.current is None or _refusal(workload, standing.current) is not None:
         return None
-    is_offered = any(standing.current in names or ANY_BACKEND in names for names in offered)
+    is_offered = any(
+        (standing.current in offer.backends or ANY_BACKEND in offer.backends) and standing.current not in offer.lacks
+        for offer in offered
+    )
     if standing.is_placed or is_offered or not offered:
         return Choice(standing.current, "Kept", f"backend {standing.current} was selected before and is kept")
     return None
@@ -143,14 +176,19 @@ def vote(workload: Workload, standing: Standing, offers: Iterable[Offer]) -> Cho
     Each cluster votes for the first of its backends that can run the workload and claim the devices of a matching pool.
     Clusters without such a pool vote only where none has one. Without clusters the rules decide among all backends.
     """
-    listed = tuple(offers)
-    voters = tuple(offer for offer in listed if offer.has_pools) or tuple(Offer(one.backends) for one in listed)
-    is_guess = not any(offer.has_pools for offer in listed)
+    offered = tuple(offers)
+    voters = tuple(offer for offer in offered if offer.has_pools) or tuple(
+        Offer(one.backends, lacks=one.lacks) for one in offered
+    )
+    is_guess = not any(offer.has_pools for offer in offered)
     preferences = preference.on(standing.spec, standing.rules)
     asked = sorted({name for offer in voters for name in _listed(offer)} or BACKENDS)
     # A fleet of a thousand clusters offers the same few lists: each backend is asked once.
     distinct = Counter(voters or [Offer((ANY_BACKEND,))])
-    refusals = {name: _refusal(workload, name) or _unclaimable(name, distinct) for name in asked}
+    refusals = {
+        name: _refusal(workload, name) or _uninstalled(workload, name, distinct) or _unclaimable(name, distinct)
+        for name in asked
+    }
     capable = [name for name in preferences.order(asked) if refusals[name] is None]
     votes: Counter[str] = Counter()
     for offer, count in distinct.items():
@@ -174,12 +212,26 @@ def _listed(offer: Offer) -> Iterable[str]:
 def _first(offer: Offer, capable: Sequence[str]) -> str | None:
     """Return the backend that a cluster votes for; `capable` are in the order of the rules."""
     order = capable if ANY_BACKEND in offer.backends else offer.backends
-    return next((name for name in order if name in capable and offer.is_served_by(claims(name))), None)
+    able = (name for name in order if name in capable and name not in offer.lacks)
+    return next((name for name in able if offer.is_served_by(claims(name))), None)
+
+
+def _uninstalled(workload: Workload, name: str, offers: Iterable[Offer]) -> ModelplaneError | None:
+    """Return the refusal of a backend that is installed on none of the clusters that offer it, else None."""
+    if not all(name in offer.lacks for offer in offers if name in _listed(offer)):
+        return None
+    versions = " and ".join(version for version, _ in needs(name, workload))
+    products = " and ".join(product for _, product in needs(name, workload))
+    return Unsupported(
+        f"is installed on no cluster that offers it: none serves {versions}; install {products} or later there, or "
+        "offer another backend in spec.backends of an InferenceCluster",
+        reason="BackendNotInstalled",
+    )
 
 
 def _unclaimable(name: str, offers: Iterable[Offer]) -> ModelplaneError | None:
     """Return the refusal of a backend that cannot claim the devices of any cluster that offers it, else None."""
-    theirs = [offer for offer in offers if name in _listed(offer)]
+    theirs = [offer for offer in offers if name in _listed(offer) and name not in offer.lacks]
     if any(offer.is_served_by(claims(name)) for offer in theirs):
         return None
     needed = {claim for offer in theirs for ways in offer.ways for way in ways for claim in way} - claims(name)
@@ -217,7 +269,10 @@ def _told(tied: Sequence[str], preferences: Preferences, share: str) -> str:
 
 def _refusal(workload: Workload, name: str) -> ModelplaneError | None:
     try:
-        backend(name).check(workload)
+        found = backend(name)
+        capability.check_mounts(found.CAPABILITIES, workload)
+        found.check(workload)
+        overrides.check(workload, name, found.PATCHABLE if workload.overrides else frozenset())
     except (InvalidInput, Unsupported) as error:
         return error
     return None

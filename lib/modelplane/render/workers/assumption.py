@@ -1,6 +1,6 @@
-"""The status that Kubernetes gives a workload whose pods come up, for worlds without a cluster.
+"""The status that Kubernetes gives a workload whose pods start, for worlds without a cluster.
 
-A pod whose claim template is not there stays pending, and so the workload is not available.
+A pod whose claim template does not exist stays pending, so the workload is not available.
 Source: Kubernetes v1.36 (apps/v1), LeaderWorkerSet v0.8.0.
 """
 
@@ -21,7 +21,7 @@ KINDS = frozenset({_DEPLOYMENT, _GANGS})
 
 
 def assume(resource: Resource, gateway: str, is_there: IsThere) -> dict[str, Json]:
-    """Return the status of a Deployment or LeaderWorkerSet whose pods are up, or that waits for what they claim."""
+    """Return the status of a Deployment or LeaderWorkerSet whose pods are ready, or wait for their claim templates."""
     spec = resource.get("spec") or {}
     namespace = str(resource["metadata"].get("namespace") or "")
     is_up = not claims.missing(_pods(spec), namespace, is_there)

@@ -1,4 +1,4 @@
-"""The limits that a Deployment or a LeaderWorkerSet without an operator sets to a workload."""
+"""The limits of workloads that run as a Deployment or a LeaderWorkerSet, without an operator."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from modelplane.render.backend import Capabilities
 from modelplane.workload.model import EngineType, RoleSpec, Workload
 
 SCHEMES = frozenset({weights.HUGGING_FACE, volume.SCHEME})
-"""The engine fetches hf:// by itself and a claim is mounted; nothing stands beside the engine that would download."""
+"""The engine downloads hf://, and a claim is mounted. No other container downloads anything."""
 
 GANGS = frozenset({EngineType.VLLM, EngineType.SGLANG, EngineType.CUSTOM})
-"""TensorRT-LLM spans nodes with MPI over ssh, llama.cpp with a list of RPC servers; no LeaderWorkerSet wires these."""
+"""TensorRT-LLM spans nodes with MPI over ssh, llama.cpp with RPC servers. LeaderWorkerSet sets up neither."""
 
 
 def check(can: Capabilities, workload: Workload) -> None:
-    """Check what is the same for every backend whose pods no operator makes; command lines are the backend's.
+    """Check the rules of every backend whose pods no operator creates. The backend checks command lines.
 
-    Raises: InvalidInput with the path of what the author must change.
+    Raises: InvalidInput with the path of the field that the author must change.
     """
-    if workload.model_cache is not None:
-        raise InvalidInput(
-            f"model caches are not offered with {can.name}; use model.uri with pvc:// for weights on a volume",
-            path=("spec", "modelCacheRef"),
-        )
+    capability.check_cache(can, workload)
     capability.check_source(can, workload)
     capability.check_picker(can, workload)
     for role in workload.roles:

@@ -1,4 +1,4 @@
-"""The names, port and weights that an engine is told when it runs in a pod of Kubernetes itself."""
+"""The names, port and weights that an engine is told in its pod, whoever makes the pod."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ DEPLOYMENT_READY = (
     "has(object.status.updatedReplicas) && object.status.updatedReplicas == object.spec.replicas && "
     "has(object.status.availableReplicas) && object.status.availableReplicas == object.spec.replicas"
 )
-"""The CEL query for a Deployment of which every pod is available as it was last written."""
+"""The CEL query for a Deployment whose pods are all available with the current template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def serving_pod(manifest: Manifest) -> Mapping[str, Json]:
 def service(replica: Replica, selector: Mapping[str, str], port: int) -> Manifest:
     """Return the Service in front of the pods that serve.
 
-    A LeaderWorkerSet has a headless Service of its own name, and takes any other that is there for it.
+    A LeaderWorkerSet has a headless Service of its own name, and would adopt another Service of that name.
     """
     return Manifest(
         key=KEY_SERVICE,
@@ -130,9 +130,9 @@ def service(replica: Replica, selector: Mapping[str, str], port: int) -> Manifes
 def _deployment(workers: Workers) -> Manifest:
     """Return the Deployment whose pods are the workers.
 
-    There are no devices beside those that are claimed, so a pod makes room before its successor starts.
+    The replica has no spare devices, so a pod stops before its successor starts.
     """
-    pod = _pod(workers, Member.ALONE)
+    pod = pod_template(workers, Member.ALONE)
     spec = {
         "replicas": workers.bound.spec.workers,
         "selector": {"matchLabels": dict(workers.selector)},
@@ -144,9 +144,9 @@ def _deployment(workers: Workers) -> Manifest:
 
 
 def _gangs(workers: Workers) -> Manifest:
-    """Return the LeaderWorkerSet whose groups are the workers; a group with a pod less is made anew as a whole.
+    """Return the LeaderWorkerSet whose groups are the workers. A group that loses a pod is created again as a whole.
 
-    A leader answers once its workers have joined, so they are not made after it is ready.
+    A leader is ready only after its workers have joined, so they do not wait for a ready leader.
     """
     spec = {
         "replicas": workers.bound.spec.workers,
@@ -158,8 +158,8 @@ def _gangs(workers: Workers) -> Manifest:
         "leaderWorkerTemplate": {
             "size": workers.bound.spec.topology.nodes,
             "restartPolicy": "RecreateGroupOnPodRestart",
-            "leaderTemplate": _pod(workers, Member.LEADER),
-            "workerTemplate": _pod(workers, Member.WORKER),
+            "leaderTemplate": pod_template(workers, Member.LEADER),
+            "workerTemplate": pod_template(workers, Member.WORKER),
         },
     }
     return _workload(workers, _GANGS, spec)
@@ -183,10 +183,11 @@ def _workload(workers: Workers, kind: _Kind, spec: Mapping[str, Json]) -> Manife
         },
         purpose=Purpose.WORKLOAD,
         readiness=Readiness(kind.is_ready),
+        outlives_pods=True,
     )
 
 
-def _pod(workers: Workers, member: Member) -> dict[str, Json]:
+def pod_template(workers: Workers, member: Member) -> dict[str, Json]:
     """Return the PodTemplateSpec of one pod of a worker; those that serve carry a label that says so."""
     replica, bound, facts = workers.replica, workers.bound, workers.facts
     labels = pods.pod_labels(replica, bound, facts)
@@ -221,7 +222,7 @@ def _pod_spec(workers: Workers, member: Member) -> dict[str, Json]:
 
 
 def _serve_with(spec: dict[str, Json], workers: Workers) -> None:
-    """Add what stands beside the engine of a pod that serves."""
+    """Add the sidecars and the service account of a pod that serves."""
     if workers.sidecars:
         spec["initContainers"] = [*spec.get("initContainers", ()), *map(dict, workers.sidecars)]
     if workers.service_account and not spec.get("serviceAccountName"):

@@ -1,37 +1,33 @@
 """The state of a role's workers as an observed Deployment or LeaderWorkerSet reports it.
 
-Neither says why a pod does not start: that stands with the pod, which is not observed. Zero of a count is left out of
-both statuses, so that a count is known once the controller has said anything.
+Neither says why a pod does not start; only the pod does (see render.pod_errors). Both statuses omit a count of zero, so
+a count is known once the controller has written any status.
 Source: Kubernetes v1.36 (apps/v1), LeaderWorkerSet v0.8.0, which counts groups and has no condition for a failure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import seen
+from modelplane.render import operated, shapes
 from modelplane.render.backend import Problem
 
 Json: TypeAlias = Any
 Object = seen.Object
 
-_ANY = {"x-kubernetes-preserve-unknown-fields": True}
-_COUNT = {"type": "integer"}
-
-
-def _map(**properties: Json) -> Json:
-    return {"type": "object", "properties": properties, **_ANY}
-
-
-_CLAIMS = {"type": "array", "items": _map(resourceClaimTemplateName={"type": "string"})}
-_TEMPLATE = _map(spec=_map(resourceClaims=_CLAIMS))
-_STATUS = _map(replicas=_COUNT, updatedReplicas=_COUNT, readyReplicas=_COUNT, availableReplicas=_COUNT)
+_STATUS = shapes.fields(
+    replicas=shapes.COUNT, updatedReplicas=shapes.COUNT, readyReplicas=shapes.COUNT, availableReplicas=shapes.COUNT
+)
 SHAPES: Mapping[str, Json] = {
-    "Deployment": _map(spec=_map(replicas=_COUNT, template=_TEMPLATE), status=_STATUS),
-    "LeaderWorkerSet": _map(
-        spec=_map(replicas=_COUNT, leaderWorkerTemplate=_map(leaderTemplate=_TEMPLATE, workerTemplate=_TEMPLATE)),
+    "Deployment": shapes.fields(spec=shapes.fields(replicas=shapes.COUNT, template=shapes.TEMPLATE), status=_STATUS),
+    "LeaderWorkerSet": shapes.fields(
+        spec=shapes.fields(
+            replicas=shapes.COUNT,
+            leaderWorkerTemplate=shapes.fields(leaderTemplate=shapes.TEMPLATE, workerTemplate=shapes.TEMPLATE),
+        ),
         status=_STATUS,
     ),
 }
@@ -39,9 +35,9 @@ SHAPES: Mapping[str, Json] = {
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The workers of one role as observed. `ready` is None while nobody has counted them.
+    """The workers of one role as observed. `ready` is None until the controller has counted them.
 
-    `is_complete` is True if all workers are there as they were last rendered, and ready.
+    `is_complete` is True if all workers exist with the current template and are ready.
     """
 
     ready: int | None
@@ -50,7 +46,7 @@ class Seen:
 
 
 def observe(observed: Object | None, wanted: int) -> Seen:
-    """Return the state of the object that runs `wanted` workers; None is not observed."""
+    """Return the state of the object that runs `wanted` workers, None if it is not observed."""
     if observed is None:
         return Seen(None, is_complete=False)
     stale = tuple(_stale(observed))
@@ -65,7 +61,7 @@ def observe(observed: Object | None, wanted: int) -> Seen:
 
 
 def _count(observed: Object, key: str) -> int | None:
-    """Return a count of the status, None while its controller has said nothing."""
+    """Return a count of the status, None until its controller has written one."""
     status = seen.at(observed, "status")
     if not isinstance(status, Mapping) or not seen.conditions(status):
         return None
@@ -73,23 +69,23 @@ def _count(observed: Object, key: str) -> int | None:
 
 
 def _stale(observed: Object) -> Iterator[Problem]:
-    """Yield a problem where the controller has not looked at the Deployment as it stands; one of gangs does not say."""
-    generation = seen.count(seen.at(observed, "metadata", "generation"))
-    looked_at = seen.count(seen.at(observed, "status", "observedGeneration"))
-    if generation is None or looked_at == generation or (looked_at is None and _kind(observed) != "Deployment"):
-        return
-    message = f"generation {looked_at or 0} of {generation} is processed; is the cluster's controller manager running?"
-    yield Problem("NotProcessed", f"Deployment: {message}")
+    """Yield a problem where the controller has not processed the current Deployment. That of gangs reports none."""
+    kind = _kind(observed)
+    if kind == "Deployment":
+        yield from operated.stale(observed, kind, "the cluster's controller manager")
+    elif seen.count(seen.at(observed, "status", "observedGeneration")) is not None:
+        yield from operated.stale(observed, kind, "its controller")
 
 
 def _problems(observed: Object) -> Iterator[Problem]:
     conditions = seen.conditions(observed.get("status"))
     failure = conditions.get("ReplicaFailure")
     if seen.verdict(failure) is True:
-        yield _problem(failure, "ReplicaFailure", "pods cannot be made")
+        yield _problem(failure, "ReplicaFailure", "pods cannot be created")
     progressing = conditions.get("Progressing")
     if _kind(observed) == "Deployment" and seen.verdict(progressing) is False:
-        yield _problem(progressing, "Progressing", "pods do not become ready; the events of the pods say why")
+        stuck = _problem(progressing, "Progressing", "pods do not become ready; see the events of the pods")
+        yield replace(stuck, is_count=True)
 
 
 def _problem(condition: Object | None, name: str, what: str) -> Problem:
@@ -98,7 +94,7 @@ def _problem(condition: Object | None, name: str, what: str) -> Problem:
 
 
 def _is_complete(observed: Object, wanted: int) -> bool:
-    """Return whether all workers are there as they were last rendered, and ready."""
+    """Return whether all workers exist with the current template and are ready."""
     counts = ["updatedReplicas", "readyReplicas"]
     if _kind(observed) == "Deployment":
         counts.append("availableReplicas")

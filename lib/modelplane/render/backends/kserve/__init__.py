@@ -7,8 +7,8 @@ Source: KServe v0.20.0 (serving.kserve.io/v1alpha2), whose objects are accepted 
 """
 
 from modelplane.render.backends.kserve.assumption import KINDS, assume
-from modelplane.render.backends.kserve.capability import CAPABILITIES, check
+from modelplane.render.backends.kserve.capability import CAPABILITIES, DEFINITIONS, PATCHABLE, check
 from modelplane.render.backends.kserve.service import render
 from modelplane.render.backends.kserve.status import SHAPES, observe
 
-__all__ = ["CAPABILITIES", "KINDS", "SHAPES", "assume", "check", "observe", "render"]
+__all__ = ["CAPABILITIES", "DEFINITIONS", "KINDS", "PATCHABLE", "SHAPES", "assume", "check", "observe", "render"]

@@ -10,34 +10,50 @@ from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput
 from modelplane.render import capability, pods
-from modelplane.render.backend import Capabilities, Shape, shape_of
-from modelplane.render.backends.kserve import launching
+from modelplane.render.backend import Capabilities, Definition, Shape, for_gangs, shape_of
+from modelplane.render.backends.kserve import download, launching, scheduling
 from modelplane.workload import shared_memory
-from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
+from modelplane.workload.model import EngineType, RoleSpec, Workload
 
 Json: TypeAlias = Any
 
 CAPABILITIES = Capabilities(
     name="KServe",
     shapes=frozenset({Shape.SINGLE_NODE, Shape.PIPELINE, Shape.DATA}),
-    schemes=frozenset({"hf", "s3", "oci", "pvc"}),
-    # The routing sidecar speaks vLLM's NIXL protocol; a custom engine is taken at its author's word.
-    disaggregated=frozenset({EngineType.VLLM, EngineType.CUSTOM}),
+    # KServe attaches all but gs://, which the pods fetch with KServe's storage initializer.
+    schemes=frozenset({"hf", "s3", "oci", "pvc", download.SCHEME}),
+    # The protocols of the routing sidecar; a custom engine is taken at its author's word (vLLM's, by NIXL).
+    disaggregated=frozenset(scheduling.CONNECTORS),
     # TensorRT-LLM spans nodes with MPI over ssh and llama.cpp with a list of RPC servers; neither is wired by a
     # LeaderWorkerSet.
     gangs=frozenset({EngineType.VLLM, EngineType.SGLANG, EngineType.CUSTOM}),
+    has_picker=True,
+    # Those of its presets.
+    volumes=frozenset({"home", "tmp-dir", "model-cache", "tls-certs", shared_memory.VOLUME}),
+)
+
+_GANGS = Definition("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "LeaderWorkerSet 0.8", is_needed=for_gangs)
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition("serving.kserve.io", "v1alpha2", "LLMInferenceService", "KServe 0.20", older=("v1alpha1",)),
+    # KServe makes one where a worker spans nodes.
+    _GANGS,
+)
+PATCHABLE: frozenset[str] = frozenset(
+    f"spec.{pods}.{field}"
+    for pods in ("template", "worker", "prefill.template", "prefill.worker")
+    for field in ("dnsConfig", "hostAliases", "terminationGracePeriodSeconds")
 )
 
 _RESERVED_CONTAINERS = {
     "main": "KServe uses this name for the engine",
-    "llm-d-routing-sidecar": "KServe uses this name for its routing sidecar",
-    "storage-initializer": "KServe uses this name for its download container",
+    scheduling.SIDECAR: "KServe uses this name for its routing sidecar",
+    download.CONTAINER: "KServe uses this name for its download container",
     "modelcar": "KServe uses this name for the container of the model's image",
 }
 # Volumes and variables that the shipped presets define. KServe merges ours into them key by key and cannot remove a
 # key, so another kind of source would stand beside the preset's and the pod would be invalid.
 _PRESET_VOLUMES = ("home", "tmp-dir", "model-cache", shared_memory.VOLUME)
-_PRESET_ONLY_VOLUMES = ("tls-certs", "kserve-provision-location", "kserve-pvc-source")
+_PRESET_ONLY_VOLUMES = ("tls-certs", download.VOLUME, "kserve-pvc-source")
 _PRESET_VARIABLES = ("HOME", "VLLM_LOGGING_LEVEL", "HF_HUB_CACHE")
 _PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 
@@ -51,20 +67,13 @@ def check(workload: Workload) -> None:
     engine = launching.Engine(workload.namespace, workload.engine, workload.model, disaggregated)
     capability.check_source(CAPABILITIES, workload)
     capability.check_picker(CAPABILITIES, workload)
-    if workload.model_cache is not None:
-        raise InvalidInput(
-            "model caches are not offered with KServe; use model.uri with pvc:// for weights on a volume",
-            path=("spec", "modelCacheRef"),
-        )
-    if disaggregated and workload.engine not in CAPABILITIES.disaggregated:
-        raise InvalidInput(
-            f"KServe moves the KV cache between prefill and decode only for vLLM, not for {workload.engine}; "
-            "remove prefill, or use vLLM in both roles",
-            path=Role.PREFILL.path,
-        )
+    capability.check_cache(CAPABILITIES, workload)
+    capability.check_roles(CAPABILITIES, workload)
     for role in workload.roles:
         capability.check_shape(CAPABILITIES, workload.engine, role)
         _check_containers(engine, role)
+        if download.is_needed(workload.model):
+            download.check(role)
 
 
 def uses_shipped_preset(role: RoleSpec) -> bool:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
-from modelplane.render import capability, claims, cluster_route, engines, namespaces, pods, weights
+from modelplane.render import authored, capability, claims, cluster_route, engines, namespaces, pods, weights
 from modelplane.render.backend import Shape, shape_of
-from modelplane.render.backends.kserve import launching, templating
+from modelplane.render.backends.kserve import download, launching, scheduling, templating
 from modelplane.render.engines import Member
 from modelplane.render.manifest import NOTHING, Lifecycle, Manifest, Purpose, Readiness
 from modelplane.topology.shape import Topology
@@ -32,7 +32,7 @@ _CONTAINER = "main"
 _PREFILL_GANG_NAME_MAX = 30
 
 _MODEL_ROUTING = "serving.kserve.io/model-based-routing-enabled"
-_SIDECAR_IMAGE = "ghcr.io/llm-d/llm-d-router-disagg-sidecar:v0.9.0"
+_SIDECAR_PROGRAM = "/app/pd-sidecar"
 _API_PATHS = ("/v1/completions", "/v1/chat/completions", "/v1/responses", "/v1/messages")
 
 # Ready alone does not speak of presets in v0.20, and it may speak of an older generation.
@@ -149,11 +149,12 @@ def _service(rendering: _Rendering, devices: Mapping[Role, claims.PodDevices]) -
         ),
         purpose=Purpose.WORKLOAD,
         readiness=Readiness(_SERVICE_READY),
+        outlives_pods=True,
     )
 
 
 def _model(rendering: _Rendering) -> tuple[dict[str, Json], bool]:
-    """Return spec.model, which needs a uri in any case, and whether the engine loads the weights by itself."""
+    """Return spec.model, which needs a uri in any case, and whether the pods load the weights without KServe."""
     replica, source = rendering.replica, weights.source(rendering.engine.model)
     if source.scheme:
         uri = replica.model.uri if replica.model is not None else ""
@@ -165,13 +166,13 @@ def _model(rendering: _Rendering) -> tuple[dict[str, Json], bool]:
     model: dict[str, Json] = {"uri": uri}
     if replica.model is not None:
         model["name"] = replica.model.name
-    return model, source.scheme in ("", weights.HUGGING_FACE)
+    return model, source.scheme in ("", weights.HUGGING_FACE, download.SCHEME)
 
 
 def _loaded_by_arguments(rendering: _Rendering) -> str | None:
     bound = rendering.replica.roles[0]
     _, container = pods.engine_container(bound.spec)
-    return engines.served_model(launching.launch(rendering.engine, bound.spec, Member.ALONE), container)
+    return authored.served_model(rendering.engine.type, container)
 
 
 def _router(rendering: _Rendering) -> dict[str, Json]:
@@ -181,8 +182,8 @@ def _router(rendering: _Rendering) -> dict[str, Json]:
         ref["sectionName"] = facts.gateway_listener
     # Without a route a service with gateway references never becomes ready (kserve/kserve#5986, #6072).
     router: dict[str, Json] = {"gateway": {"refs": [ref]}, "route": {}}
-    if rendering.replica.is_disaggregated:
-        router["scheduler"] = {}
+    if scheduling.is_required(rendering.replica):
+        router["scheduler"] = scheduling.of(rendering.replica, rendering.name)
     return router
 
 
@@ -232,7 +233,12 @@ def _pod(rendering: _Rendering, bound: BoundRole, devices: claims.PodDevices, me
         ),
     )
     if shape_of(role) is Shape.PIPELINE:
-        _complete(spec, rendering, bound, member)
+        pods.complete(spec, _CONTAINER, member)
+    sidecar = _sidecar(rendering, bound, member)
+    if sidecar:
+        spec["initContainers"] = [*spec.get("initContainers", ()), sidecar]
+    if engine.model is not None and engine.model.uri is not None and download.is_needed(engine.model):
+        download.add(spec, engine.model.uri, role, _CONTAINER)
     return spec
 
 
@@ -256,12 +262,21 @@ def _extra_env(engine: launching.Engine) -> tuple[Mapping[str, Json], ...]:
     return ({"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom": own_address},)
 
 
-def _complete(spec: dict[str, Json], rendering: _Rendering, bound: BoundRole, member: Member) -> None:
-    """Add to a pod what a shipped preset would bring, where there is no such preset."""
-    pods.complete(spec, _CONTAINER, member)
-    is_decode = rendering.replica.is_disaggregated and bound.spec.role is Role.DECODE
-    if is_decode and member is not Member.WORKER:
-        spec["initContainers"] = [*spec.get("initContainers", ()), _routing_sidecar(rendering)]
+def _sidecar(rendering: _Rendering, bound: BoundRole, member: Member) -> dict[str, Json]:
+    """Return the routing sidecar of a decode pod where no preset brings it, or what differs from the preset's.
+
+    It is empty for all other pods, and where the preset's sidecar is right as it is.
+    """
+    replica, role = rendering.replica, bound.spec
+    if not replica.is_disaggregated or role.role is not Role.DECODE or member is Member.WORKER:
+        return {}
+    if shape_of(role) is Shape.PIPELINE:
+        return _routing_sidecar(rendering)
+    if scheduling.connector(replica.engine) == scheduling.connector(EngineType.VLLM):
+        return {}
+    # The preset says vLLM's protocol in its command, which is replaced as a whole.
+    command = [_SIDECAR_PROGRAM, *scheduling.sidecar_arguments(replica, rendering.name)]
+    return {"name": scheduling.SIDECAR, "command": command}
 
 
 def _routing_sidecar(rendering: _Rendering) -> dict[str, Json]:
@@ -271,19 +286,11 @@ def _routing_sidecar(rendering: _Rendering) -> dict[str, Json]:
     """
     probe = {"httpGet": {"path": "/health", "port": launching.SERVICE_PORT, "scheme": "HTTP"}, "periodSeconds": 10}
     return {
-        "name": "llm-d-routing-sidecar",
-        "image": _SIDECAR_IMAGE,
+        "name": scheduling.SIDECAR,
+        "image": scheduling.SIDECAR_IMAGE,
         "restartPolicy": "Always",
-        "command": ["/app/pd-sidecar"],
-        "args": [
-            f"--port={launching.SERVICE_PORT}",
-            f"--vllm-port={launching.DECODE_BEHIND_SIDECAR_PORT}",
-            "--kv-connector=nixlv2",
-            "--enable-ssrf-protection=true",
-            "--pool-group=inference.networking.x-k8s.io",
-            f"--inference-pool={rendering.replica.namespace}/{rendering.name}-inference-pool",
-            "--secure-proxy=false",
-        ],
+        "command": [_SIDECAR_PROGRAM],
+        "args": scheduling.sidecar_arguments(rendering.replica, rendering.name),
         "env": [
             {"name": "INFERENCE_POOL_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
         ],
@@ -305,10 +312,10 @@ def _route(rendering: _Rendering) -> Manifest:
     pool = {
         "group": "inference.networking.k8s.io",
         "kind": "InferencePool",
-        "name": f"{rendering.name}-inference-pool",
+        "name": scheduling.pool_name(rendering.name),
         "port": launching.SERVICE_PORT,
     }
     rules = [cluster_route.rule(("/",), service)]
-    if replica.is_disaggregated:
+    if scheduling.is_required(replica):
         rules.insert(0, cluster_route.rule(_API_PATHS, pool))
     return cluster_route.of(replica, rendering.facts, rules)

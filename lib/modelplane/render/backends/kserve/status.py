@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from modelplane import seen
-from modelplane.render import cluster_route
+from modelplane.render import cluster_route, operated, shapes
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.kserve import service
 from modelplane.workload.model import BoundRole, Replica, Role
@@ -22,26 +22,21 @@ _SINGLE = {Role.DECODE: "MainWorkloadReady", Role.PREFILL: "PrefillWorkloadReady
 _GANG = {Role.DECODE: "WorkerWorkloadReady", Role.PREFILL: "PrefillWorkerWorkloadReady"}
 _WORKLOAD = {Role.DECODE: "primary", Role.PREFILL: "prefill"}
 _FINAL = frozenset({"ConfigNotFound", "CombineBaseError", "InvalidRenderedConfig", "InvalidConfig"})
+# A reason of a Deployment that says that pods are not ready, and not why.
+_COUNTED = frozenset({"MinimumReplicasUnavailable"})
 _ROLL_UPS = ("PresetsCombined", "WorkloadsReady", "RouterReady")
 
-
-_ANY = {"x-kubernetes-preserve-unknown-fields": True}
-_TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
-
-
-def _map(**properties: Json) -> Json:
-    return {"type": "object", "properties": properties, **_ANY}
-
-
-_CLAIMS = {"type": "array", "items": _map(name=_TEXT, resourceClaimTemplateName=_TEXT)}
-_POD = _map(resourceClaims=_CLAIMS)
-_ROLE = {"replicas": _COUNT, "parallelism": _map(), "template": _POD, "worker": _POD}
-_REPLICAS = _map(kind=_TEXT, name=_TEXT, readyReplicas=_COUNT)
-_REFS = {"type": "array", "items": _map()}
+_CLAIMS = shapes.items(shapes.fields(name=shapes.TEXT, resourceClaimTemplateName=shapes.TEXT))
+_POD = shapes.fields(resourceClaims=_CLAIMS)
+_ROLE = {"replicas": shapes.COUNT, "parallelism": shapes.fields(), "template": _POD, "worker": _POD}
+_REPLICAS = shapes.fields(kind=shapes.TEXT, name=shapes.TEXT, readyReplicas=shapes.COUNT)
+_REFS = shapes.items(shapes.fields())
 SHAPES: Mapping[str, Json] = {
-    "LLMInferenceService": _map(
-        spec=_map(**_ROLE, prefill=_map(**_ROLE), router=_map(gateway=_map(refs=_REFS))),
-        status=_map(workloads=_map(primary=_REPLICAS, prefill=_REPLICAS, scheduler=_REPLICAS)),
+    "LLMInferenceService": shapes.fields(
+        spec=shapes.fields(
+            **_ROLE, prefill=shapes.fields(**_ROLE), router=shapes.fields(gateway=shapes.fields(refs=_REFS))
+        ),
+        status=shapes.fields(workloads=shapes.fields(primary=_REPLICAS, prefill=_REPLICAS, scheduler=_REPLICAS)),
     )
 }
 
@@ -60,24 +55,12 @@ def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observati
         none = {bound.spec.role: 0 for bound in replica.roles}
         return Observation(none, is_ready=False, is_routed=is_routed, problems=(Problem("NameTaken", message),))
     conditions = seen.conditions(observed.get("status"))
-    problems = [*_stale(observed), *_service_problems(conditions), *route_problems]
-    is_ready = not any(_stale(observed)) and all(
-        seen.verdict(conditions.get(name)) is True for name in ("Ready", "PresetsCombined")
-    )
+    stale = tuple(operated.stale(observed, "LLMInferenceService", "KServe"))
+    problems = [*stale, *_service_problems(conditions), *route_problems]
+    is_ready = not stale and all(seen.verdict(conditions.get(name)) is True for name in ("Ready", "PresetsCombined"))
     counted = {bound.spec.role: _workers(observed, conditions, bound) for bound in replica.roles}
     workers = {role: ready for role, ready in counted.items() if ready is not None}
     return Observation(workers, is_ready, is_routed, tuple(problems))
-
-
-def _stale(observed: Object) -> Iterator[Problem]:
-    """Yield a problem when KServe has not looked at the object as it stands now."""
-    generation = seen.count(seen.at(observed, "metadata", "generation"))
-    looked_at = seen.count(seen.at(observed, "status", "observedGeneration"))
-    if generation is not None and looked_at != generation:
-        yield Problem(
-            "NotProcessed",
-            f"KServe has processed generation {looked_at or 0} of {generation}; check its controller",
-        )
 
 
 def _service_problems(conditions: Mapping[str, Object]) -> Iterator[Problem]:
@@ -88,7 +71,7 @@ def _service_problems(conditions: Mapping[str, Object]) -> Iterator[Problem]:
         reason = seen.text(condition.get("reason")) or name
         message = seen.text(condition.get("message")) or "no message"
         is_final = seen.verdict(condition) is False and reason in _FINAL
-        yield Problem(reason, f"KServe {name}: {message}", is_final)
+        yield Problem(reason, f"KServe {name}: {message}", is_final, is_count=reason in _COUNTED)
 
 
 def _workers(observed: Object, conditions: Mapping[str, Object], bound: BoundRole) -> int | None:

@@ -1,6 +1,6 @@
-"""The status that KubeRay gives a RayService whose application comes up, for worlds without a cluster.
+"""The status that KubeRay gives a RayService whose application starts, for worlds without a cluster.
 
-A pod whose claim template is not there stays pending, and so does the application.
+A pod whose claim template does not exist stays pending, and so does the application.
 Source: KubeRay v1.6.2 (controllers/ray/rayservice_controller.go).
 """
 
@@ -20,7 +20,7 @@ KINDS = frozenset({("ray.io", "RayService")})
 
 
 def assume(resource: Resource, gateway: str, is_there: IsThere) -> dict[str, Json]:
-    """Return the status of a RayService whose application runs, or whose pods wait for what they claim."""
+    """Return the status of a RayService whose application runs, or whose pods wait for their claim templates."""
     config = (resource.get("spec") or {}).get("rayClusterConfig") or {}
     namespace = str(resource["metadata"].get("namespace") or "")
     is_up = not claims.missing(_pods(config), namespace, is_there)

@@ -1,4 +1,4 @@
-"""The limits of KubeRay with Ray Serve LLM. A combination that cannot work is refused before a device is reserved."""
+"""The limits of KubeRay with Ray Serve LLM. Combinations that cannot work are refused before any device is reserved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput
 from modelplane.render import capability, pods, volume, weights
-from modelplane.render.backend import Capabilities, Shape
+from modelplane.render.backend import Capabilities, Definition, Shape
 from modelplane.render.backends.kuberay import cluster, launching
 from modelplane.workload import engines as images
 from modelplane.workload.model import EngineType, Model, RoleSpec, Workload
@@ -24,6 +24,12 @@ CAPABILITIES = Capabilities(
     gangs=frozenset({EngineType.VLLM}),
 )
 
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition("ray.io", "v1", "RayService", "the KubeRay operator 1.6", older=("v1alpha1",)),
+)
+# KubeRay applies no change of pods to a Ray cluster that runs, and what it does apply decides how requests are served.
+PATCHABLE: frozenset[str] = frozenset()
+
 _RESERVED_CONTAINERS = {
     "wait-gcs-ready": "KubeRay gives this name to the container that waits for the head",
 }
@@ -39,28 +45,21 @@ _HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
 
 
 def check(workload: Workload) -> None:
-    """Return when a RayService can run the workload as it is written.
+    """Check that a RayService can run the workload.
 
-    Raises: InvalidInput with the path of what the author must change.
+    Raises: InvalidInput with the path of the field that the author must change.
     """
     if workload.engine is not EngineType.VLLM:
         raise InvalidInput(
             f"KubeRay starts vLLM through Ray Serve LLM and cannot start {workload.engine}; use vllm",
             path=("spec", "engine", "type"),
         )
-    if workload.model_cache is not None:
-        raise InvalidInput(
-            "model caches are not offered with KubeRay; use model.uri with pvc:// for weights on a volume",
-            path=("spec", "modelCacheRef"),
-        )
+    capability.check_cache(CAPABILITIES, workload)
     capability.check_source(CAPABILITIES, workload)
-    if workload.model is None:
-        raise InvalidInput(
-            "is required with KubeRay: Ray Serve LLM gives a model its name; set model.name and model.uri",
-            path=("spec", "model"),
-        )
+    capability.check_picker(CAPABILITIES, workload)
+    model = launching.required(workload.model)
     for role in workload.roles:
-        _check_role(workload, workload.model, role)
+        _check_role(workload, model, role)
     _check_versions(workload.roles)
 
 
@@ -70,17 +69,15 @@ def _check_role(workload: Workload, model: Model, role: RoleSpec) -> None:
     path = pods.path_to_engine(role.role, index)
     if images.lacks_ray(container["image"]):
         raise InvalidInput(
-            f"{container['image']} has no Ray Serve, which starts the engine with KubeRay; use rayproject/ray-llm, or "
-            "an image that is made from it",
+            f"{container['image']} does not contain Ray Serve, which starts the engine with KubeRay; use "
+            "rayproject/ray-llm, or an image that is made from it",
             path=(*path, "image"),
         )
     _check_containers(role, path)
     _check_probes(container, path)
     for number, variable in enumerate(container.get("env") or ()):
         if variable["name"] in _RESERVED_VARIABLES:
-            raise InvalidInput(
-                f"{variable['name']} is set by KubeRay; leave it out", path=(*path, "env", number, "name")
-            )
+            raise InvalidInput(f"{variable['name']} is set by KubeRay; remove it", path=(*path, "env", number, "name"))
     volume.check(workload, role)
     launching.start(launching.Engine(workload.engine, model, len(workload.roles) > 1), role)
 
@@ -93,19 +90,17 @@ def _check_containers(role: RoleSpec, path: tuple[str | int, ...]) -> None:
 
 
 def _check_probes(container: Mapping[str, Json], path: tuple[str | int, ...]) -> None:
-    """Refuse probes of the engine: KubeRay asks Ray and its proxy, and the engine has no port of its own.
+    """Refuse probes of the engine: KubeRay probes Ray and its proxy, and the engine has no port of its own.
 
-    A startup probe is taken for the time that it allows.
+    Only the time that a startup probe allows is used.
     """
     for probe in ("livenessProbe", "readinessProbe"):
         if container.get(probe):
-            raise InvalidInput(
-                "KubeRay probes Ray and its proxy instead of the engine; leave it out", path=(*path, probe)
-            )
+            raise InvalidInput("KubeRay probes Ray and its proxy instead of the engine; remove it", path=(*path, probe))
     for handler in _HANDLERS:
         if handler in (container.get("startupProbe") or {}):
             raise InvalidInput(
-                "only the time that a startup probe allows is used with KubeRay; leave the handler out",
+                "only the time that a startup probe allows is used with KubeRay; remove the handler",
                 path=(*path, "startupProbe", handler),
             )
 

@@ -1,7 +1,7 @@
 """Ray cluster of a replica: a head that runs no engine, and a group of pods per role.
 
 Source: KubeRay v1.6.2 (controllers/ray/common/pod.go). The operator writes command, args and probes of the first
-container of every pod. It joins what stands there before and runs it in a shell, so nothing does.
+container of every pod. It joins the words that are there already and runs them in a shell, so nothing is written there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INGRESS_CPUS = 1
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The pods of the roles in the making: the devices of each role, and what its engine may take to start."""
+    """The pods of the roles: the devices of each role, and the time that its engine may take to start."""
 
     devices: Mapping[Role, claims.PodDevices]
     start_seconds: Mapping[Role, int]
@@ -84,26 +84,13 @@ def _head(replica: Replica, decode: BoundRole, facts: ClusterFacts) -> dict[str,
             container[key] = engine[key]
     pod: dict[str, Json] = {key: spec[key] for key in _OF_THE_HEAD if key in spec}
     pod["containers"] = [container]
-    affinity = _outside_of_pools(facts)
+    affinity = pods.outside_of_pools(facts)
     if affinity:
         pod["affinity"] = {"nodeAffinity": affinity}
     return {
         "rayStartParams": {"num-cpus": "0", "num-gpus": "0"},
         "template": {"metadata": {"labels": pods.base_labels(replica)}, "spec": pod},
     }
-
-
-def _outside_of_pools(facts: ClusterFacts) -> dict[str, Json]:
-    """Return the wish to stand on no node of a pool, whose CPU and memory are counted without the head."""
-    values: dict[str, set[str]] = {}
-    for selector in facts.pool_node_selector.values():
-        for key, value in selector.items():
-            values.setdefault(key, set()).add(value)
-    if not values:
-        return {}
-    elsewhere = [{"key": key, "operator": "NotIn", "values": sorted(found)} for key, found in sorted(values.items())]
-    term = {"weight": 100, "preference": {"matchExpressions": elsewhere}}
-    return {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
 def _group(replica: Replica, bound: BoundRole, facts: ClusterFacts, members: Members) -> dict[str, Json]:
@@ -129,10 +116,10 @@ def _group(replica: Replica, bound: BoundRole, facts: ClusterFacts, members: Mem
 
 
 def _start_params(replica: Replica, bound: BoundRole) -> dict[str, str]:
-    """Return the resources that a pod offers to Ray; each value is a word of a command, and none is an author's.
+    """Return the resources that a pod offers to Ray. Each value is a word of a command, and none is the author's.
 
-    KubeRay counts devices by limits alone, and a claim is no limit. Only what the topology uses is offered, so that no
-    second engine finds room in a pod.
+    KubeRay counts devices by limits alone, and a claim is no limit. Only the devices that the topology uses are
+    offered, so that a pod has no room for a second engine.
     """
     params = {"num-gpus": str(bound.spec.topology.devices_per_node)}
     needed = bound.spec.topology.data_local + _INGRESS_CPUS
@@ -145,7 +132,7 @@ def _start_params(replica: Replica, bound: BoundRole) -> dict[str, str]:
 
 
 def _asked_cpus(bound: BoundRole) -> int | None:
-    """Return the CPUs that KubeRay would tell Ray of, None where it tells none and Ray counts by itself."""
+    """Return the CPUs that KubeRay would pass to Ray, None where it passes none and Ray counts them."""
     resources = pods.engine_container(bound.spec)[1].get("resources") or {}
     for kind in ("limits", "requests"):
         amount = (resources.get(kind) or {}).get("cpu")

@@ -1,6 +1,6 @@
 """The flags of vLLM that Ray Serve LLM takes as keyword arguments of its engine, by the kind of their values.
 
-A keyword is the flag with "_" for "-". Ray refuses a keyword that is none of vLLM's only when the engine starts.
+A keyword is the flag with "_" for "-". Ray refuses an unknown keyword only when the engine starts.
 Source: vLLM 0.29.0, which Ray 2.60.0 ships (engine/arg_utils.py: AsyncEngineArgs and get_kwargs;
 entrypoints/launchers/cli_args.py: BaseFrontendArgs), and Ray 2.60.0 (llm/_internal/serve/engines/vllm/vllm_models.py).
 """
@@ -95,28 +95,16 @@ _FLAGS: Mapping[Kind, str] = {
 KINDS: Mapping[str, Kind] = {name: kind for kind, names in _FLAGS.items() for name in names.split()}
 """The kind of every keyword that is passed on."""
 
-SHORT: Mapping[str, str] = {
-    "-ac": "attention_config",
-    "-cc": "compilation_config",
-    "-dc": "diffusion_config",
-    "-dcp": "decode_context_parallel_size",
-    "-dp": "data_parallel_size",
-    "-ep": "enable_expert_parallel",
-    "-pp": "pipeline_parallel_size",
-    "-q": "quantization",
-    "-sc": "speculative_config",
-    "-tp": "tensor_parallel_size",
-}
-"""The keywords of one-dash flags."""
-
-_WIRED = "Ray wires the ranks of an engine itself; leave it out"
-_ANSWERED = "Ray Serve answers the requests, not vLLM's own server; leave it out"
+_WIRED = "Ray wires the ranks of an engine itself; remove it"
+_ANSWERED = "Ray Serve answers the requests, not vLLM's own server; remove it"
 REFUSED: Mapping[str, str] = {
     **dict.fromkeys(
         (
             *("data_parallel_address", "data_parallel_backend", "data_parallel_external_lb", "data_parallel_hybrid_lb"),
             *("data_parallel_multi_port_external_lb", "data_parallel_rank", "data_parallel_rpc_port", "device_ids"),
             *("data_parallel_start_rank", "distributed_executor_backend", "headless", "master_addr", "master_port"),
+            *("aggregate_engine_logging", "data_parallel_supervisor_port", "dp_supervisor_probe_failure_threshold"),
+            *("dp_supervisor_probe_interval_s", "dp_supervisor_probe_timeout_s"),
             *("nnodes", "node_rank", "numa_bind_cpus", "numa_bind_nodes", "ray_workers_use_nsight"),
         ),
         _WIRED,
@@ -127,14 +115,15 @@ REFUSED: Mapping[str, str] = {
             *("api_server_count", "disable_access_log_for_endpoints", "disable_fastapi_docs", "root_path", "uds"),
             *("disable_uvicorn_access_log", "enable_offline_docs", "enable_request_id_headers", "enable_ssl_refresh"),
             *("h11_max_header_count", "h11_max_incomplete_event_size", "middleware", "ssl_ca_certs", "ssl_cert_reqs"),
+            *("enable_flash_late_interaction", "fail_on_environ_validation", "log_config_file", "shutdown_timeout"),
             *("ssl_certfile", "ssl_ciphers", "ssl_keyfile", "tokens_only", "uvicorn_log_level"),
         ),
         _ANSWERED,
     ),
-    "config": "a file of flags is not read; write the flags",
-    "disable_log_stats": "Ray Serve LLM publishes the engine's metrics and needs them; leave it out",
-    "hf_token": "an argument can be read by everybody who reads the object; use HF_TOKEN in env, from a Secret",
-    "lora_modules": "Ray Serve LLM loads adapters in its own way, which is not offered; leave it out",
-    "prefill_context_parallel_size": "Ray Serve LLM reserves tensor x pipeline devices for an engine; leave it out",
+    "config": "Modelplane does not read files of flags; write the flags",
+    "disable_log_stats": "Ray Serve LLM publishes the engine's metrics and needs them; remove it",
+    "hf_token": "everybody who can read the object can read its arguments; use HF_TOKEN in env, from a Secret",
+    "lora_modules": "Ray Serve LLM loads adapters in its own way, which Modelplane does not support; remove it",
+    "prefill_context_parallel_size": "Ray Serve LLM reserves tensor x pipeline devices for an engine; remove it",
 }
 """Flags of vLLM that are not passed on, each with the reason."""

@@ -14,17 +14,19 @@ from typing import Any, NoReturn, TypeAlias
 
 from modelplane.errors import InvalidInput
 from modelplane.render import arguments
+from modelplane.render.arguments import Given
 from modelplane.render.backends.kuberay import flags
 from modelplane.render.backends.kuberay.flags import Kind
+from modelplane.render.flags import vllm
 
 Json: TypeAlias = Any
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])\Z")
-_NEGATIVE = re.compile(r"-\d+(\.\d+)?\Z")
 _UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # vLLM's parser lowers these and writes "_" for "-".
 _LOWERED = frozenset({"moe_backend", "linear_backend"})
 _NOTHING = "None"
+_UNKNOWN = "is not a flag of vLLM 0.29 that Ray Serve LLM passes on; check the spelling or remove it"
 # They say what the route and the topology say already, which is compared before.
 _KNOWN_OTHERWISE = frozenset({"host", "port", "data_parallel_size_local"})
 
@@ -36,78 +38,54 @@ class _Word:
     index: int
     spelt: str
     keyword: str
-    values: tuple[str, ...]
+    values: tuple[str, ...] = ()
     negated: bool = False
 
 
 def of(args: Sequence[str]) -> dict[str, Json]:
-    """Return the keyword arguments of a command line, its model first if that stands without a flag.
+    """Return the keyword arguments of a command line, and the model first if it has no flag.
 
-    Raises: InvalidInput with the index of the argument for a flag that is unknown, or whose value is.
+    Raises: InvalidInput with the index of the argument for an unknown flag or an invalid value.
     """
     found: dict[str, Json] = {}
     for word in _words(args):
         if word.keyword in found:
-            _refuse(word, "is given twice; leave one of them out")
+            _refuse(word, "is given twice; remove one of them")
         if word.keyword not in _KNOWN_OTHERWISE:
             found[word.keyword] = _value(word)
     return found
 
 
 def _words(args: Sequence[str]) -> Iterator[_Word]:
-    index = 0
-    if args and not args[0].startswith("-"):
+    words = arguments.read(args, vllm.TABLE)
+    for index in words.loose:
+        if index:
+            _refuse(_Word(index, args[index], ""), "does not belong to a flag")
         yield _Word(0, args[0], "model", (args[0],))
-        index = 1
-    while index < len(args):
-        word = _word(args, index)
-        yield word
-        index += 1 if "=" in word.spelt else 1 + len(word.values)
+    for one in words.given:
+        yield _Word(one.index, one.spelt, _keyword(one), one.values, one.negated)
 
 
-def _word(args: Sequence[str], index: int) -> _Word:
-    spelt = args[index]
-    name, equals, value = spelt.partition("=")
-    if not name.startswith("-"):
-        _refuse(_Word(index, spelt, "", ()), "belongs to no flag")
-    keyword, negated = _keyword(index, name)
-    if equals:
-        return _Word(index, spelt, keyword, (value,), negated)
-    rest = args[index + 1 :]
-    size = next((number for number, word in enumerate(rest) if _is_flag(word)), len(rest))
-    kind = flags.KINDS.get(keyword)
-    if negated or kind is Kind.SWITCH:
-        return _Word(index, spelt, keyword, (), negated)
-    return _Word(index, spelt, keyword, tuple(rest[: size if kind in (Kind.TEXTS, Kind.COUNTS) else min(size, 1)]))
-
-
-def _is_flag(word: str) -> bool:
-    return word.startswith("-") and len(word) > 1 and _NEGATIVE.match(word) is None
-
-
-def _keyword(index: int, name: str) -> tuple[str, bool]:
-    """Return the keyword of a flag, and whether the flag denies it."""
-    nowhere = _Word(index, name, "", ())
-    if "." in name:
-        _refuse(nowhere, f"is part of a JSON object; write all of {name.partition('.')[0]} as one object")
-    keyword = flags.SHORT.get(name) or (
-        arguments.canonical(name)[2:].replace("-", "_") if name.startswith("--") else name
-    )
-    positive = keyword.removeprefix("no_")
-    why = flags.REFUSED.get(keyword) or flags.REFUSED.get(positive)
+def _keyword(given: Given) -> str:
+    """Return the keyword of a flag. Raises: InvalidInput for one that is not passed on."""
+    nowhere = _Word(given.index, given.spelt.partition("=")[0], "")
+    if given.option is None:
+        _refuse(nowhere, _UNKNOWN)
+    if given.part:
+        _refuse(nowhere, f"is part of a JSON object; write all of {given.option.name} as one object")
+    keyword = given.option.name[2:].replace("-", "_")
+    why = flags.REFUSED.get(keyword)
     if why is not None:
         _refuse(nowhere, f"cannot be given with KubeRay: {why}")
-    if keyword in flags.KINDS or keyword in _KNOWN_OTHERWISE:
-        return keyword, False
-    if keyword == positive or flags.KINDS.get(positive) is not Kind.SWITCH:
-        _refuse(nowhere, "is no flag of vLLM 0.29 that Ray Serve LLM passes on; check its spelling, or leave it out")
-    return positive, True
+    if keyword not in flags.KINDS and keyword not in _KNOWN_OTHERWISE:
+        _refuse(nowhere, _UNKNOWN)
+    return keyword
 
 
 def _value(word: _Word) -> Json:
     kind = flags.KINDS[word.keyword]
     if any("$(" in value for value in word.values):
-        _refuse(word, "refers to a variable, which nothing expands with KubeRay; write the value")
+        _refuse(word, "refers to a variable, which KubeRay does not expand; write the value")
     if kind is Kind.SWITCH:
         if word.values:
             _refuse(word, "takes no value")
@@ -148,7 +126,12 @@ def _size(word: _Word, value: str) -> int:
     if found is None:
         return _whole(word, value)
     number, unit = found.groups()
-    return _whole(word, number) * _UNITS[unit] if unit.isupper() else int(float(number) * _UNITS[unit])
+    if unit.isupper():
+        return _whole(word, number) * _UNITS[unit]
+    size = float(number) * _UNITS[unit]
+    if not math.isfinite(size):
+        _refuse(word, f"takes a size, not {value}")
+    return int(size)
 
 
 def _number(word: _Word, value: str) -> float:

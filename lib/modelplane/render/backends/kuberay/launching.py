@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput
-from modelplane.render import capability, pods, weights
+from modelplane.render import capability, pods
 from modelplane.render.backends.kuberay import keywords
 from modelplane.render.engines import Launch, Member
+from modelplane.render.workers import launching
 from modelplane.workload.model import EngineType, Model, RoleSpec
 
 Json: TypeAlias = Any
@@ -29,11 +30,24 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The engine of one role: the source of its weights, its keyword arguments, and what is said of the flags."""
+    """The engine of one role: the source of its weights, its keyword arguments, and a note about the flags."""
 
     source: str
     keywords: dict[str, Json]
     said: str
+
+
+def required(model: Model | None) -> Model:
+    """Return the model.
+
+    Raises: InvalidInput when there is none.
+    """
+    if model is None:
+        raise InvalidInput(
+            "is required with KubeRay, because Ray Serve LLM serves a model by its name; set model.name and model.uri",
+            path=("spec", "model"),
+        )
+    return model
 
 
 def start(engine: Engine, role: RoleSpec) -> Started:
@@ -46,7 +60,7 @@ def start(engine: Engine, role: RoleSpec) -> Started:
     line = capability.command_line(_launch(engine, role), role)
     if line.is_opaque:
         raise InvalidInput(
-            "KubeRay starts vLLM through Ray Serve LLM, which runs no command; leave it out, and write vLLM's flags "
+            "KubeRay starts vLLM through Ray Serve LLM, which runs no command; remove it and write vLLM's flags "
             "in args",
             path=(*path, "command" if container.get("command") else "args"),
         )
@@ -68,22 +82,12 @@ def start(engine: Engine, role: RoleSpec) -> Started:
 
 
 def _said(added: dict[str, Json]) -> str:
-    """Return a text with the keywords that follow from model and topology."""
+    """Return the note with the keywords that follow from model and topology."""
     found = {key: value for key, value in added.items() if key not in ("model", "served_model_name")}
     return "added " + (" ".join(f"{key}={json.dumps(value)}" for key, value in found.items()) or "no keyword")
 
 
 def _launch(engine: Engine, role: RoleSpec) -> Launch:
     """Return the launch of the one process that starts an engine; Ray starts the others."""
-    source = weights.source(engine.model)
-    return Launch(
-        engine=engine.type,
-        role=role.role,
-        topology=role.topology,
-        member=Member.ALONE,
-        port=PORT,
-        model_path=weights.path_for(engine.type, source),
-        revision=source.revision,
-        served_names=(engine.model.name,),
-        is_disaggregated=engine.is_disaggregated,
-    )
+    launch = launching.launch(engine.type, engine.model, role, Member.ALONE)
+    return replace(launch, port=PORT, is_disaggregated=engine.is_disaggregated)

@@ -1,29 +1,26 @@
 """Replica rendered to a RayService: namespace, claims, RayService and route.
 
-With the upgrade strategy None KubeRay applies a change of the Serve configuration in place and no other, not even one
-of counts. So the name of the RayService follows from its pods and their number: a change of those is another object.
+With the upgrade strategy None KubeRay applies only changes of the Serve configuration, in place, and ignores those of
+counts. The name of the RayService therefore depends on its pods and their number: a change of those makes another one.
 
-Source: KubeRay v1.6.2 (names of children, upgrade strategies, initializing timeout).
+Source: KubeRay v1.6.2 (names of children, upgrade strategies, initializing timeout; cleanUpRayClusterInstance, which
+deletes the RayCluster of a deleted RayService in the background and so forgets its pods).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import claims, cluster_route, namespaces, pods, volume
+from modelplane.render import claims, cluster_route, namespaces, operated, pods, volume
 from modelplane.render.backends.kuberay import cluster, launching, serving
 from modelplane.render.backends.kuberay.launching import Started
-from modelplane.render.manifest import NOTHING, Manifest, Purpose, Readiness
+from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.workload.model import BoundRole, Model, Replica, Role
 from modelplane.workload.site import ClusterFacts
 
 Json: TypeAlias = Any
-
-API_VERSION = "ray.io/v1"
-KIND = "RayService"
 
 # KubeRay makes a cluster "<name>-<5>" and Services of it, and wants 47 characters at most: those of the longest replica
 # (36), a dash and these.
@@ -32,29 +29,27 @@ _TIMEOUT = "ray.io/initializing-timeout"
 # What pods may wait for a node and their claims, and what the head may take to be ready before any worker starts.
 _SCHEDULING_SECONDS, _HEAD_SECONDS = 600, 1200
 
-_READY = (
+KIND = operated.Kind(
+    "ray.io/v1",
+    "RayService",
     "has(object.status) && has(object.status.conditions) && "
     "object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True') && "
     "has(object.status.observedGeneration) && object.status.observedGeneration == object.metadata.generation && "
     "has(object.status.activeServiceStatus) && has(object.status.activeServiceStatus.applicationStatuses) && "
     "object.status.activeServiceStatus.applicationStatuses.all(name, "
-    "object.status.activeServiceStatus.applicationStatuses[name].status == 'RUNNING')"
+    "object.status.activeServiceStatus.applicationStatuses[name].status == 'RUNNING')",
+    outlives_pods=False,
 )
 
 
-def key(replica: Replica) -> str:
-    """Return the key of the RayService."""
-    return f"rayservice-{_contents(replica)}"
-
-
-def name(replica: Replica) -> str:
-    """Return the name of the RayService."""
-    return f"{replica.name}-{_contents(replica)}"
+def identity(replica: Replica) -> operated.Identity:
+    """Return the identity of the RayService."""
+    return KIND.identity(replica, _contents(replica), digits=_DIGEST_DIGITS)
 
 
 def serve_service(replica: Replica) -> str:
-    """Return the name of the Service that KubeRay makes once the first cluster of the RayService is ready."""
-    return f"{name(replica)}-serve-svc"
+    """Return the name of the Service that KubeRay creates when the first cluster of the RayService is ready."""
+    return f"{identity(replica).name}-serve-svc"
 
 
 def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = NOTHING) -> tuple[Manifest, ...]:
@@ -84,31 +79,21 @@ def start_seconds(bound: BoundRole) -> int:
 
 
 def _service(replica: Replica, facts: ClusterFacts, members: cluster.Members) -> Manifest:
-    model = model_of(replica.model)
+    model = launching.required(replica.model)
     started = _started(replica, model)
     said = "; ".join(f"{role}: {one.said}" for role, (_, one) in started.items())
     timeout = _SCHEDULING_SECONDS + _HEAD_SECONDS + max(members.start_seconds.values())
-    return Manifest(
-        key=key(replica),
-        resource={
-            "apiVersion": API_VERSION,
-            "kind": KIND,
-            "metadata": {
-                "name": name(replica),
-                "namespace": replica.namespace,
-                "labels": pods.base_labels(replica),
-                "annotations": {names.ANNOTATION_ENGINE_ARGUMENTS: said, _TIMEOUT: f"{timeout}s"},
-            },
-            "spec": {
-                # Any other strategy starts a second cluster beside the first, and there are no devices for it.
-                "upgradeStrategy": {"type": "None"},
-                "excludeHeadPodFromServeSvc": True,
-                "serveConfigV2": serving.text(model, started),
-                "rayClusterConfig": cluster.of(replica, facts, members),
-            },
+    return KIND.manifest(
+        identity(replica),
+        pods.base_labels(replica),
+        {names.ANNOTATION_ENGINE_ARGUMENTS: said, _TIMEOUT: f"{timeout}s"},
+        {
+            # Any other strategy starts a second cluster beside the first, and there are no devices for it.
+            "upgradeStrategy": {"type": "None"},
+            "excludeHeadPodFromServeSvc": True,
+            "serveConfigV2": serving.text(model, started),
+            "rayClusterConfig": cluster.of(replica, facts, members),
         },
-        purpose=Purpose.WORKLOAD,
-        readiness=Readiness(_READY),
     )
 
 
@@ -117,20 +102,12 @@ def _started(replica: Replica, model: Model) -> dict[Role, tuple[Any, Started]]:
     return {bound.spec.role: (bound.spec, launching.start(engine, bound.spec)) for bound in replica.roles}
 
 
-def model_of(model: Model | None) -> Model:
-    """Return the model, which `check` demands."""
-    if model is None:
-        raise ValueError("a model without a name was not refused")
-    return model
+def _contents(replica: Replica) -> list[dict[str, Json]]:
+    """Return the contents of the pods of the replica and their number, without the facts of its cluster.
 
-
-def _contents(replica: Replica) -> str:
-    """Return a digest of the pods of the replica and their number, without the facts of its cluster.
-
-    It changes with the replica's own spec alone, so that nothing that happens to a cluster makes another object.
+    They depend only on the replica's own spec, so that no event on a cluster makes another object.
     """
-    parts = [_contents_of(replica, bound) for bound in replica.roles]
-    return names.digest(json.dumps(parts, sort_keys=True), digits=_DIGEST_DIGITS)
+    return [_contents_of(replica, bound) for bound in replica.roles]
 
 
 def _contents_of(replica: Replica, bound: BoundRole) -> dict[str, Json]:

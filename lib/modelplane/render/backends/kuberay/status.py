@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from modelplane import seen
-from modelplane.render import cluster_route
+from modelplane.render import cluster_route, operated, shapes
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.kuberay import service, serving
 from modelplane.workload.model import BoundRole, Replica, Role
@@ -19,28 +19,22 @@ from modelplane.workload.model import BoundRole, Replica, Role
 Json: TypeAlias = Any
 Object = seen.Object
 
-_ANY = {"x-kubernetes-preserve-unknown-fields": True}
-_COUNT, _TEXT = {"type": "integer"}, {"type": "string"}
-
-
-def _map(**properties: Json) -> Json:
-    return {"type": "object", "properties": properties, **_ANY}
-
-
-def _by_name(value: Json) -> Json:
-    return {"type": "object", "additionalProperties": value}
-
-
-_CLAIMS = {"type": "array", "items": _map(resourceClaimTemplateName=_TEXT)}
-_TEMPLATE = _map(spec=_map(resourceClaims=_CLAIMS))
-_GROUPS = {"type": "array", "items": _map(template=_TEMPLATE)}
-_DEPLOYMENT = _map(status=_TEXT, message=_TEXT)
-_APPLICATION = _map(status=_TEXT, message=_TEXT, serveDeploymentStatuses=_by_name(_DEPLOYMENT))
-_CLUSTER = _map(applicationStatuses=_by_name(_APPLICATION), rayClusterStatus=_map())
+_GROUPS = shapes.items(shapes.fields(template=shapes.TEMPLATE))
+_DEPLOYMENT = shapes.fields(status=shapes.TEXT, message=shapes.TEXT)
+_APPLICATION = shapes.fields(
+    status=shapes.TEXT, message=shapes.TEXT, serveDeploymentStatuses=shapes.by_name(_DEPLOYMENT)
+)
+_CLUSTER = shapes.fields(applicationStatuses=shapes.by_name(_APPLICATION), rayClusterStatus=shapes.fields())
 SHAPES: Mapping[str, Json] = {
-    service.KIND: _map(
-        spec=_map(rayClusterConfig=_map(headGroupSpec=_map(template=_TEMPLATE), workerGroupSpecs=_GROUPS)),
-        status=_map(activeServiceStatus=_CLUSTER, pendingServiceStatus=_CLUSTER, numServeEndpoints=_COUNT),
+    service.KIND.name: shapes.fields(
+        spec=shapes.fields(
+            rayClusterConfig=shapes.fields(
+                headGroupSpec=shapes.fields(template=shapes.TEMPLATE), workerGroupSpecs=_GROUPS
+            )
+        ),
+        status=shapes.fields(
+            activeServiceStatus=_CLUSTER, pendingServiceStatus=_CLUSTER, numServeEndpoints=shapes.COUNT
+        ),
     )
 }
 
@@ -53,16 +47,19 @@ _REASONS = {
     "UNHEALTHY": "Unhealthy",
     "DELETING": "Deleting",
 }
-_FINAL = frozenset({"InitializingTimeout", "ValidationFailed"})
+_INITIALIZING_TIMEOUT = "InitializingTimeout"
+_FINAL = frozenset({_INITIALIZING_TIMEOUT, "ValidationFailed"})
+# Reasons that say that the head is not ready, and not why.
+_COUNTED = frozenset({"ContainersNotReady", "HeadPodNotReady"})
 
 
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
-    """Return the observed state of the replica; a value that the RayService does not report is not known."""
+    """Return the observed state of the replica. A value that the RayService does not report is unknown."""
     is_routed, route_problems = cluster_route.observe(objects.get(cluster_route.KEY))
-    observed = objects.get(service.key(replica))
+    observed = objects.get(service.identity(replica).key)
     if observed is None:
         return Observation({}, is_ready=False, is_routed=is_routed, problems=tuple(route_problems))
-    stale = tuple(_stale(observed))
+    stale = tuple(operated.stale(observed, service.KIND.name, "the KubeRay operator"))
     applications = _applications(observed)
     answers = seen.verdict(_ready(observed))
     problems = (*_service_problems(replica, observed), *_application_problems(applications), *stale)
@@ -103,8 +100,8 @@ def _state(reported: Object) -> str:
 def _workers(observed: Object, bound: BoundRole, applications: Mapping[str, Object]) -> int | None:
     """Return the ready workers of a role.
 
-    Ray says of an engine whether all of its replicas are healthy. While they are not, a service that answers has at
-    least one. `numServeEndpoints` counts pods with a proxy, and no more engines than those answer.
+    Ray reports whether all replicas of an engine are healthy. While some are not, a service that answers has at least
+    one. `numServeEndpoints` counts pods with a proxy, so at most that many engines answer.
     """
     wanted = bound.spec.workers
     states = [_state(one) for one in _deployments(applications, bound.spec.role).values()]
@@ -131,29 +128,20 @@ def _deployments(applications: Mapping[str, Object], role: Role) -> dict[str, Ob
     }
 
 
-def _stale(observed: Object) -> Iterator[Problem]:
-    """Yield a problem where the operator has not looked at the RayService as it stands."""
-    generation = seen.count(seen.at(observed, "metadata", "generation"))
-    looked_at = seen.count(seen.at(observed, "status", "observedGeneration"))
-    if generation is not None and looked_at != generation:
-        message = f"generation {looked_at or 0} of {generation} is processed; is the KubeRay operator running?"
-        yield Problem("NotProcessed", f"RayService: {message}")
-
-
 def _service_problems(replica: Replica, observed: Object) -> Iterator[Problem]:
     condition = _ready(observed)
     if condition is None or seen.verdict(condition) is not False:
         return
     reason = seen.text(condition.get("reason")) or "NotReady"
     message = seen.text(condition.get("message")) or "no message"
-    if reason == "InitializingTimeout":
-        message += f"; KubeRay has given it up, so delete ModelReplica {replica.name}, and it is made anew"
+    if reason == _INITIALIZING_TIMEOUT:
+        message += f"; KubeRay has abandoned it; delete ModelReplica {replica.name} to create it again"
     if reason in _FINAL:
-        yield Problem(reason, f"RayService: {message}", is_final=True)
+        yield Problem(reason, f"RayService: {message}", is_final=True, is_count=reason == _INITIALIZING_TIMEOUT)
 
 
 def _application_problems(applications: Mapping[str, Object]) -> Iterator[Problem]:
-    """Yield what applications say that do not run, and then what each of their Serve deployments says."""
+    """Yield the messages of applications that do not run, each followed by those of its Serve deployments."""
     for name, application in applications.items():
         state = _state(application)
         if state == _RUNNING:
@@ -169,15 +157,16 @@ def _application_problems(applications: Mapping[str, Object]) -> Iterator[Proble
             _REASONS.get(state, "NotRunning"),
             f"Ray Serve application {name} is {state or 'not deployed'}: {said}",
             is_final=state in _FAILED,
+            is_count=state not in _FAILED,
         )
 
 
 def _head_problems(observed: Object) -> Iterator[Problem]:
-    """Yield what the cluster says of its pods: those that cannot be made, and a head that is not ready."""
+    """Yield the problems of the cluster with its pods: pods that it cannot create, and a head that is not ready."""
     conditions = seen.conditions(_cluster(observed).get("rayClusterStatus"))
     failure = conditions.get("ReplicaFailure")
     if failure is not None and seen.verdict(failure) is True:
-        yield _problem(failure, "ReplicaFailure", "pods cannot be made", is_final=True)
+        yield _problem(failure, "ReplicaFailure", "pods cannot be created", is_final=True)
     head = conditions.get("HeadPodReady")
     if head is not None and seen.verdict(head) is False:
         yield _problem(head, "HeadPodNotReady", "the Ray head is not ready", is_final=False)
@@ -187,4 +176,4 @@ def _problem(condition: Object, name: str, what: str, *, is_final: bool) -> Prob
     message = seen.text(condition.get("message")) or "no message"
     reason = seen.text(condition.get("reason"))
     reason = name if reason in ("", "Unknown") else reason
-    return Problem(reason, f"{what}: {reason}: {message}", is_final=is_final)
+    return Problem(reason, f"{what}: {reason}: {message}", is_final=is_final, is_count=reason in _COUNTED)

@@ -1,12 +1,13 @@
-"""The limits of llm-d. A combination that cannot work is refused before a device is reserved."""
+"""The limits of llm-d. Combinations that cannot work are refused before any device is reserved."""
 
 from __future__ import annotations
 
 from modelplane.errors import InvalidInput
 from modelplane.render import capability, pods
-from modelplane.render.backend import Capabilities, Shape
-from modelplane.render.backends.llmd import launching, sidecar
+from modelplane.render.backend import Capabilities, Definition, Shape
+from modelplane.render.backends.llmd import launching, rights, sidecar
 from modelplane.render.workers import capability as workers
+from modelplane.render.workers import requirements
 from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
 
 CAPABILITIES = Capabilities(
@@ -20,18 +21,23 @@ CAPABILITIES = Capabilities(
 )
 
 
+def _has_picker(workload: Workload) -> bool:
+    """Return whether the replica has several workers, so that a pool is in front of them."""
+    return sum(role.workers for role in workload.roles) > 1
+
+
+_POOLS = Definition(rights.POOLS, "v1", "InferencePool", "the inference extension 1.5", is_needed=_has_picker)
+DEFINITIONS: tuple[Definition, ...] = (_POOLS, requirements.LEADER_WORKER_SETS)
+PATCHABLE: frozenset[str] = requirements.PATCHABLE
+
+
 def check(workload: Workload) -> None:
     """Check that llm-d can run the workload as it is written.
 
     Raises: InvalidInput with the path of the field that the author must change.
     """
     is_disaggregated = len(workload.roles) > 1
-    if is_disaggregated and workload.engine not in CAPABILITIES.disaggregated:
-        raise InvalidInput(
-            f"LLMD moves the KV cache between prefill and decode for vLLM and SGLang, not for {workload.engine}; "
-            "remove prefill, or use one of them in both roles",
-            path=Role.PREFILL.path,
-        )
+    capability.check_roles(CAPABILITIES, workload)
     workers.check(CAPABILITIES, workload)
     for role in workload.roles:
         if is_disaggregated:
@@ -39,13 +45,12 @@ def check(workload: Workload) -> None:
         for member in pods.members(role.topology):
             launch = launching.launch(workload.engine, workload.model, role, member, is_disaggregated=is_disaggregated)
             capability.command_line(launch, role)
-    _check_tokens(workload, is_disaggregated=is_disaggregated)
 
 
 def _check_containers(engine: EngineType, role: RoleSpec) -> None:
-    """Refuse the name of the routing sidecar, and its port in what listens beside it in a decode pod.
+    """Refuse the name of the routing sidecar, and its port in other containers of a decode pod.
 
-    A known engine is told its port, whatever its container declares.
+    A known engine gets its port as an argument, whatever its container declares.
     """
     index, _ = pods.engine_container(role)
     path = pods.path_to_engine(role.role, index)[:-1]
@@ -61,15 +66,3 @@ def _check_containers(engine: EngineType, role: RoleSpec) -> None:
                     f"{launching.BEHIND_SIDECAR_PORT}; remove the port or use another",
                     path=(*path, number, "ports", place, "containerPort"),
                 )
-
-
-def _check_tokens(workload: Workload, *, is_disaggregated: bool) -> None:
-    picker = workload.endpoint_picker
-    if picker is None or picker.uncached_tokens is None:
-        return
-    if not is_disaggregated or workload.engine is not EngineType.VLLM:
-        why = f"a decode worker of {workload.engine} cannot prefill" if is_disaggregated else "there is no prefill"
-        raise InvalidInput(
-            f"{why}, so that every request goes the same way; remove uncachedTokens",
-            path=("spec", "endpointPicker", "uncachedTokens"),
-        )

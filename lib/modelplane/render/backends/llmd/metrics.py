@@ -1,7 +1,7 @@
 """The metrics of engines, as the picker and a Prometheus read them.
 
-Source: llm-d-router v0.10.0 (core-metrics-extractor). trtllm-serve publishes those that the picker reads elsewhere than
-on /metrics, and only when it is configured for them.
+Source: llm-d-router v0.10.0 (core-metrics-extractor). trtllm-serve publishes the metrics that the picker reads under
+another path than /metrics, and only when it is configured to.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _READABLE = frozenset({EngineType.VLLM, EngineType.SGLANG})
 
 
 def is_readable(engine: EngineType) -> bool:
-    """Return whether the picker can read queue and cache of the engine; a custom one may be anything."""
+    """Return whether the picker can read queue and cache of the engine. A custom engine may be any program."""
     return engine in _READABLE
 
 
@@ -25,6 +25,6 @@ def path(engine: EngineType) -> str:
 
 
 def labels(engine: EngineType, role: Role) -> Mapping[str, str]:
-    """Return the labels by which the picker tells roles, and the names of an engine's metrics, apart."""
+    """Return the labels from which the picker knows the role and the names of the engine's metrics."""
     known = _TYPES.get(engine)
     return {"llm-d.ai/role": str(role), **({} if known is None else {"llm-d.ai/engine-type": known})}

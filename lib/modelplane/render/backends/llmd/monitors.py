@@ -1,7 +1,7 @@
 """The PodMonitors of a replica, where the cluster serves them.
 
-Source: prometheus-operator v0.85 (monitoring.coreos.com/v1). Nothing waits for them: a cluster without the definition
-refuses them and runs everything else.
+Source: prometheus-operator v0.85 (monitoring.coreos.com/v1). No object depends on them: a cluster without the
+definition refuses them and runs everything else.
 """
 
 from __future__ import annotations

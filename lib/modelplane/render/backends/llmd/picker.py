@@ -1,6 +1,6 @@
 """The endpoint picker of a replica: Deployment, Service, configuration and rights.
 
-There is one, and an old one ends before a new one starts: two would each know half of what the workers have cached.
+It has one pod, which ends before its successor starts: of two pods, each would know half of the workers' caches.
 Source: llm-d-router v0.10.0 (cmd/epp).
 """
 
@@ -52,7 +52,7 @@ def _holder(replica: Replica) -> rights.Holder:
 
 
 def _rules(replica: Replica) -> tuple[dict[str, Json], ...]:
-    """Return what the picker reads: its pool, the pods of the namespace, and what priorities teams have written."""
+    """Return the rules for what the picker reads: its pool, and the pods and objectives of the namespace."""
     read = ("get", "list", "watch")
     return (
         rights.rule(rights.POOLS, "inferencepools", read, names_=(replica.name,)),

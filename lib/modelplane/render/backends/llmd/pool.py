@@ -1,4 +1,4 @@
-"""The InferencePool of a replica, and what a gateway needs to reach the picker that chooses in it.
+"""The InferencePool of a replica, and the objects that a gateway needs to reach its picker.
 
 Source: inference extension v1.5 (inference.networking.k8s.io/v1), Istio 1.29 (networking.istio.io/v1).
 """
@@ -27,22 +27,22 @@ FAIL_OPEN, FAIL_CLOSE = "FailOpen", "FailClose"
 
 
 def required(replica: Replica) -> bool:
-    """Return whether there is something to choose from: more than one worker."""
+    """Return whether the replica has more than one worker to choose from."""
     return sum(bound.spec.workers for bound in replica.roles) > 1
 
 
 def failure_mode(replica: Replica) -> str:
-    """Return the failure mode: while no picker answers, a gateway takes any pod where every pod answers by itself.
+    """Return the failure mode: without an answer of the picker, a gateway uses any pod if every pod can answer alone.
 
-    A prefill worker of vLLM that is asked by itself is a complete engine. That of another engine may wait for ever for
-    somebody to fetch what it has computed.
+    A prefill worker of vLLM is a complete engine. That of another engine may wait forever for a decode worker to fetch
+    its result.
     """
     is_any = not replica.is_disaggregated or replica.engine is EngineType.VLLM
     return FAIL_OPEN if is_any else FAIL_CLOSE
 
 
 def render(replica: Replica, facts: ClusterFacts) -> tuple[Manifest, ...]:
-    """Return the pool of the pods that serve, and what the cluster's gateway needs beside it."""
+    """Return the pool of the pods that serve, and the other objects that the cluster's gateway needs."""
     spec = {
         # A headless pod of a gang lacks the label, whatever its role.
         "selector": {"matchLabels": {names.LABEL_REPLICA: replica.name, names.LABEL_SERVES: manifests.SERVES}},
@@ -66,7 +66,7 @@ def reference(replica: Replica) -> dict[str, Json]:
 
 
 def observe(observed: Object | None) -> tuple[bool | None, list[Problem]]:
-    """Return whether a gateway has taken the pool, None while none has reported on it."""
+    """Return whether a gateway has accepted the pool, None while none has reported on it."""
     if observed is None:
         return None, []
     parents = seen.objects(seen.at(observed, "status", "parents"))
@@ -78,7 +78,8 @@ def observe(observed: Object | None) -> tuple[bool | None, list[Problem]]:
     if refused:
         return False, refused[:1]
     message = (
-        "no gateway of the cluster has reported on the InferencePool yet; it has to be one with the inference extension"
+        "no gateway of the cluster has reported on the InferencePool yet; the gateway must support the inference "
+        "extension"
     )
     return None, [Problem("PoolNotProcessed", message, about_route=True)]
 

@@ -39,7 +39,7 @@ def rule(group: str, resource: str, verbs: Sequence[str], *, names_: Sequence[st
 
 
 def of(holder: Holder, rules: Sequence[Mapping[str, Json]], *, account: str = "") -> tuple[Manifest, ...]:
-    """Return the objects; an `account` that somebody else made gets the rights and is left as it is."""
+    """Return the objects. An existing `account` of somebody else gets the permissions and is not changed."""
     subject = {"kind": "ServiceAccount", "name": account or holder.name, "namespace": holder.namespace}
     role = _object(holder, f"{_RBAC}/v1", "Role", rules=[dict(one) for one in rules])
     binding = _object(

@@ -1,4 +1,4 @@
-"""A replica as llm-d runs it: workers per role, a Service, and a pool with its picker where there is a choice."""
+"""A replica as llm-d runs it: workers per role, a Service, and with several workers a pool and its picker."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
 
 
 def _routed(replica: Replica, facts: ClusterFacts, service: Manifest) -> tuple[Manifest, ...]:
-    """Return the route, to the pool where there is a choice and else to the Service, and what the pool needs."""
+    """Return the route and the objects of the pool. It leads to the pool if there is one, else to the Service."""
     if not pool.required(replica):
         target = cluster_route.service(service.resource["metadata"]["name"], launching.PORT)
         return (cluster_route.of(replica, facts, (cluster_route.rule(("/",), target),)),)

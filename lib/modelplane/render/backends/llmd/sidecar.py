@@ -1,6 +1,6 @@
 """The routing sidecar of a decode pod: it has a prefill worker fill the KV cache before the engine answers.
 
-It asks the worker that a request header names, and only one of the replica's pool: so it reads the pool and its pods.
+It calls the worker that a request header names, if that is in the replica's pool, so it reads the pool and its pods.
 Source: llm-d-router v0.10.0 (cmd/pd-sidecar).
 """
 
@@ -54,7 +54,7 @@ def account_name(replica: Replica) -> str:
 def account(replica: Replica) -> tuple[Manifest, ...]:
     """Return the rights of decode pods: to read the pool, and the pods of their namespace.
 
-    The workload waits for its own service account: without it no pod can be made.
+    The workload waits for its own service account, because no pod can be created without it.
     """
     decode = replica.role(Role.DECODE)
     given = "" if decode is None else decode.spec.template["spec"].get("serviceAccountName") or ""

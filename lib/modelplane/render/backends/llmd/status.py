@@ -1,6 +1,6 @@
 """The state of a replica as its workers, its picker, its pool and its route report it.
 
-Source: inference extension v1.5, whose gateways report on pools; the picker reports on nothing, so its Deployment does.
+Source: inference extension v1.5, whose gateways report on pools. The Deployment of the picker reports for the picker.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane import seen
-from modelplane.render import cluster_route
+from modelplane.render import cluster_route, shapes
 from modelplane.render.backend import Observation, Problem
 from modelplane.render.backends.llmd import picker, pool, service
 from modelplane.render.workers import manifests, status
@@ -20,15 +20,14 @@ from modelplane.workload.model import EngineType, Replica, Role
 Json: TypeAlias = Any
 Object = seen.Object
 
-_ANY = {"x-kubernetes-preserve-unknown-fields": True}
 SHAPES: Mapping[str, Json] = {
     **status.SHAPES,
-    pool.KIND: {"type": "object", "properties": {"spec": {"type": "object", **_ANY}}, **_ANY},
+    pool.KIND: shapes.fields(spec=shapes.fields()),
 }
 
 
 def observe(replica: Replica, objects: Mapping[str, Object | None]) -> Observation:
-    """Return the observed state of the replica; a value that no object reports is not known, and never a no."""
+    """Return the observed state of the replica. A value that no object reports is unknown and never False."""
     found = {bound.spec.role: _workers(replica, objects, bound.spec.role) for bound in replica.roles}
     problems = [problem for role in found.values() for problem in role.problems]
     is_ready = all(role.is_complete for role in found.values())
@@ -54,7 +53,7 @@ def _workers(replica: Replica, objects: Mapping[str, Object | None], role: Role)
 
 
 def _routed(replica: Replica, objects: Mapping[str, Object | None]) -> tuple[bool | None, list[Problem]]:
-    """Return whether a gateway has taken the route, and the pool where the route leads to one."""
+    """Return whether a gateway has accepted the route, and the pool if the route leads to one."""
     is_routed, problems = cluster_route.observe(objects.get(cluster_route.KEY))
     if not pool.required(replica) or is_routed is not True:
         return is_routed, problems
@@ -62,7 +61,7 @@ def _routed(replica: Replica, objects: Mapping[str, Object | None]) -> tuple[boo
 
 
 def _picker(replica: Replica, observed: Object | None) -> tuple[bool | None, list[Problem]]:
-    """Return whether the picker answers, None while that is not known; the failure mode says what that means."""
+    """Return whether the picker answers, None while that is unknown. The problem names the effect."""
     is_closed = pool.failure_mode(replica) == pool.FAIL_CLOSE
     found = status.observe(observed, 1)
     if found.ready:

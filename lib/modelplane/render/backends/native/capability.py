@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from modelplane.errors import InvalidInput
 from modelplane.render import capability, pods
-from modelplane.render.backend import Capabilities, Shape
+from modelplane.render.backend import Capabilities, Definition, Shape
 from modelplane.render.workers import capability as workers
-from modelplane.render.workers import launching
-from modelplane.workload.model import Role, Workload
+from modelplane.render.workers import launching, requirements
+from modelplane.workload.model import Workload
 
 CAPABILITIES = Capabilities(
     name="Native",
@@ -17,17 +16,16 @@ CAPABILITIES = Capabilities(
     gangs=workers.GANGS,
 )
 
+DEFINITIONS: tuple[Definition, ...] = (requirements.LEADER_WORKER_SETS,)
+PATCHABLE: frozenset[str] = requirements.PATCHABLE
+
 
 def check(workload: Workload) -> None:
     """Return when a Deployment or a LeaderWorkerSet can run the workload as it is written.
 
     Raises: InvalidInput with the path of what the author must change.
     """
-    if len(workload.roles) > 1:
-        raise InvalidInput(
-            "Native runs prefill and decode in the same pods: nothing there hands the KV cache over; remove prefill",
-            path=Role.PREFILL.path,
-        )
+    capability.check_roles(CAPABILITIES, workload)
     workers.check(CAPABILITIES, workload)
     for role in workload.roles:
         for member in pods.members(role.topology):
