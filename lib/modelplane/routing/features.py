@@ -56,7 +56,7 @@ FEATURES: Mapping[GatewayType, frozenset[Feature]] = {
 
 # Below it Envoy Gateway takes no Host rewrite inside a backendRef, and replicas could not be told apart.
 OLDEST_ENVOY_GATEWAY = (1, 8)
-_VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)(?:[-+].*)?\Z")
+_VERSION = re.compile(r"v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})(?:[-+].*)?\Z")
 
 
 def features(gateway: GatewayType) -> frozenset[Feature]:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from modelplane.labels import LabelSelector
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
-from modelplane.routing.selection import Selector
 from modelplane.routing.url import AddressKind, Place, Url
 
 
@@ -93,7 +93,7 @@ class Endpoint:
 class Group:
     """A group of endpoints with one selector. `weight` is its share among the groups of its `priority` (0 first)."""
 
-    selector: Selector
+    selector: LabelSelector
     weight: int = 1
     priority: int = 0
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from modelplane import names
+from modelplane import names, words
 from modelplane.errors import Unsupported
 from modelplane.routing import weights
 from modelplane.routing.features import Feature
@@ -301,10 +301,7 @@ def _by_value(pairs: Iterable[tuple[str, str]]) -> str:
     gathered: dict[str, list[str]] = {}
     for name, value in sorted(pairs):
         gathered.setdefault(value, []).append(name)
-    return "; ".join(
-        f"{value}: {', '.join(found[:5])}{f' and {len(found) - 5} more' if len(found) > 5 else ''}"
-        for value, found in sorted(gathered.items())
-    )
+    return "; ".join(f"{value}: {words.first(found, 5)}" for value, found in sorted(gathered.items()))
 
 
 def _credential_text(credential: Credential | None) -> str:
