@@ -43,6 +43,7 @@ ANNOTATION_ASKS = f"{GROUP}/asks-for-room"
 # On an Object: the part that what it carries plays for its replica (render.manifest.Purpose).
 ANNOTATION_PURPOSE = f"{GROUP}/purpose"
 ANNOTATION_RENDERED_FROM = f"{GROUP}/rendered-from"
+ANNOTATION_OVERRIDES = f"{GROUP}/overrides"
 ANNOTATION_ENGINE_ARGUMENTS = f"{GROUP}/engine-arguments"
 ANNOTATION_CONFIGURATION = f"{GROUP}/configuration"
 

@@ -45,6 +45,16 @@ def conditions(holder: Json) -> dict[str, Object]:
     return {text(entry.get("type")): entry for entry in objects(at(holder, "conditions"))}
 
 
+def condition(holder: Json, kind: str) -> Object:
+    """Return the condition of that type, empty if there is none; of several the last, as in `conditions`."""
+    told = at(holder, "conditions")
+    if isinstance(told, list | tuple):
+        for entry in reversed(told):
+            if isinstance(entry, Mapping) and entry.get("type") == kind:
+                return entry
+    return {}
+
+
 def verdict(condition: Object | None) -> bool | None:
     """Return the status of a condition: True, False, or None if it is unknown."""
     status = at(condition, "status")

@@ -40,6 +40,16 @@ class Topology:
                 path=("topology", "data"),
             )
 
+    def documented(self) -> dict[str, int | bool]:
+        """Return the fields under the names that documents and answers give them."""
+        return {
+            "tensor": self.tensor,
+            "pipeline": self.pipeline,
+            "data": self.data,
+            "dataLocal": self.data_local,
+            "expert": self.expert,
+        }
+
     @property
     def nodes(self) -> int:
         """Return the number of nodes of one worker, which is also that of its pods: a pod never spans nodes."""
