@@ -11,72 +11,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
 
 from modelplane import names, placement, seen
 from modelplane.api import admissions, intent, replica
-from modelplane.api import workload as workloads
 from modelplane.api.admissions import Record
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.placement import binding
 from modelplane.placement.decision import Reason
-from modelplane.placement.snapshot import Effect, Pool, ReplicaClaim, Toleration
-from modelplane.render import objects
-from modelplane.workload.model import Workload
-from modelplane_functions import replicas
-from modelplane_functions.exchange import Observed, Requirement, Resource
+from modelplane.placement.snapshot import Effect, Pool, ReplicaClaim
+from modelplane.render import claims as render_claims
+from modelplane_functions import changed_pods, control, ending_pods, replica_pods, replicas, workload_evidence
+from modelplane_functions.exchange import Kind, Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
-
-Json: TypeAlias = Any
+from modelplane_functions.standing import Answer, Standing
 
 REPLICAS = "replicas"
 NOT_CONTROLLED, NOT_AS_DEPLOYED = "NotControlled", "NotAsDeployed"
-_REPLICA, _WORKLOAD, _DEPLOYMENT = "replica/", "workload/", "deployment/"
-_WORKLOAD_KEY = "workload"
+_REPLICA, _DEPLOYMENT = "replica/", "deployment/"
 _DEPLOYMENT_KIND = "ModelDeployment"
 _FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The reason why a replica (`namespace/name`) is not admitted with its current spec."""
-
-    key: str
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The parts of a ModelDeployment that its replicas are compared with."""
-
-    workload: Workload
-    tolerations: tuple[Toleration, ...]
-
-
-@dataclass(slots=True)
-class Standing:
-    """All replicas of a cluster, sorted by how the ledger treats them.
-
-    `claims` are counted. `refused` and `pending` are answered without being counted. `named` name the cluster now.
-    `leaving` are deleted, but their workload still exists. `kept` are the existing records. `offered` are the records
-    to write once the claims are admitted. `uncontrolled` run and are counted, but they are not admitted. `blind` were
-    admitted by a version that kept no records, and they cannot be read.
-    """
-
-    claims: list[ReplicaClaim] = field(default_factory=list)
-    named: list[str] = field(default_factory=list)
-    leaving: set[str] = field(default_factory=set)
-    kept: dict[str, Record] = field(default_factory=dict)
-    offered: dict[str, Record] = field(default_factory=dict)
-    uncontrolled: set[str] = field(default_factory=set)
-    blind: set[str] = field(default_factory=set)
-    refused: list[Answer] = field(default_factory=list)
-    pending: list[Answer] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
 
 
 # --- asks -------------------------------------------------------------------------------------------------------------
@@ -89,40 +44,40 @@ def requirements(observed: Observed) -> dict[str, Requirement]:
     """
     labels = {names.LABEL_CLUSTER: observed.name}
     needed = {REPLICAS: Requirement(names.API_VERSION, replica.KIND, labels=labels)}
+    needed |= ending_pods.requirements(observed)
     if REPLICAS not in observed.required:
         return needed
     before = _before(observed)
     listed = dict(_naming(observed, observed.required[REPLICAS]))
     for key in sorted(before.keys() - listed.keys()):
-        needed[_REPLICA + key] = _by_name(names.API_VERSION, replica.KIND, key)
-        needed[_WORKLOAD + key] = _workload(key)
-    for key, resource in sorted(_living(observed, before).items()):
+        needed[_REPLICA + key] = workload_evidence.by_name(names.API_VERSION, replica.KIND, key)
+        needed |= workload_evidence.requirements(key)
+    for key, resource in sorted(_living(observed, before, listed).items()):
         if _is_as_admitted(key, before, resource):
+            if _counts_more(before.get(key)):
+                needed |= workload_evidence.requirements(key)
             continue
-        needed[_WORKLOAD + key] = _workload(key)
-        deployment = _deployment_of(resource)
+        needed |= workload_evidence.requirements(key)
+        deployment = control.deployment_of(resource)
         if deployment is not None:
-            needed[_DEPLOYMENT + deployment] = _by_name(names.API_VERSION, _DEPLOYMENT_KIND, deployment)
+            needed[_DEPLOYMENT + deployment] = workload_evidence.by_name(
+                names.API_VERSION, _DEPLOYMENT_KIND, deployment
+            )
     return needed
 
 
-def _by_name(api_version: str, kind: str, key: str) -> Requirement:
-    namespace, _, name = key.partition("/")
-    return Requirement(api_version, kind, name=name, namespace=namespace)
-
-
-def _workload(key: str) -> Requirement:
-    namespace, _, name = key.partition("/")
-    return _by_name(objects.API_VERSION, objects.KIND, f"{namespace}/{objects.name_of(name, _WORKLOAD_KEY)}")
-
-
-def _deployment_of(resource: Resource) -> str | None:
-    root = Field(resource)
-    try:
-        name = root.at("spec", "deploymentRef", "name").text()
-        return names.qualified(root.at("metadata", "namespace").text(), name)
-    except InvalidInput:
-        return None
+def kinds(observed: Observed) -> dict[str, Kind]:
+    """Return the questions for kinds: whether pods can be listed, while an admitted replica is gone or changes."""
+    if REPLICAS not in observed.required:
+        return {}
+    before = _before(observed)
+    living = _living(observed, before, dict(_naming(observed, observed.required[REPLICAS])))
+    asks = (
+        record is not None and (_is_another(record, living.get(key)) or _counts_more(record))
+        for key, record in before.items()
+    )
+    changes = (not _is_as_admitted(key, before, living[key]) for key in before if key in living)
+    return dict(replica_pods.COLLECTIONS) if any(asks) or any(changes) else {}
 
 
 # --- reads ------------------------------------------------------------------------------------------------------------
@@ -134,8 +89,12 @@ def admitted_before(observed: Observed) -> frozenset[str]:
     return frozenset(key for key in told if seen.text(key)) if isinstance(told, list) else frozenset()
 
 
-def _before(observed: Observed) -> dict[str, Record | None]:
+def _before(observed: Observed) -> Mapping[str, Record | None]:
     """Return the admitted replicas with their records. A replica admitted by a version without records has None."""
+    return recall(observed.composite, "before", partial(_read_before, observed))
+
+
+def _read_before(observed: Observed) -> Mapping[str, Record | None]:
     unwritten: dict[str, Record | None] = dict.fromkeys(admitted_before(observed))
     return {**unwritten, **admissions.decode(Field(observed.status))}
 
@@ -151,13 +110,20 @@ def _naming(observed: Observed, found: tuple[Resource, ...]) -> Iterator[tuple[s
             yield names.qualified(metadata.text_at("namespace"), metadata.text_at("name")), resource
 
 
-def _living(observed: Observed, before: Mapping[str, Record | None]) -> dict[str, Resource]:
+def _living(
+    observed: Observed, before: Mapping[str, Record | None], listed: Mapping[str, Resource]
+) -> dict[str, Resource]:
     """Return the existing replicas. One that lost its label is found by its name."""
-    found = dict(_naming(observed, observed.required[REPLICAS]))
+    found = dict(listed)
     for key in before:
         if key not in found:
             found.update(_naming(observed, observed.required.get(_REPLICA + key, ())))
     return found
+
+
+def _is_another(record: Record, resource: Resource | None) -> bool:
+    """Return whether the replica of the record is not there. Another one may have its name."""
+    return resource is None or record.uid != admissions.uid_of(resource)
 
 
 def _is_as_admitted(key: str, before: Mapping[str, Record | None], resource: Resource) -> bool:
@@ -173,13 +139,9 @@ def _is_as_admitted(key: str, before: Mapping[str, Record | None], resource: Res
         return True  # nothing in it is trusted, so it needs no evidence
 
 
-def _shows_workload(observed: Observed, key: str, uid: str) -> bool:
-    """Return whether the workload's Object exists and the replica of this uid controls it."""
-    return any(
-        reference.get("controller") is True and admissions.uid_digest(str(reference.get("uid"))) == uid
-        for found in observed.required.get(_WORKLOAD + key, ())
-        for reference in found["metadata"].get("ownerReferences") or ()
-    )
+def _counts_more(record: Record | None) -> bool:
+    """Return whether a replica counts for more than its spec, since pods from before a change may run."""
+    return record is not None and bool(record.counted)
 
 
 # --- decides ----------------------------------------------------------------------------------------------------------
@@ -197,12 +159,12 @@ class _Reader:
     """The state of sorting the replicas of one cluster."""
 
     def __init__(self, observed: Observed, pools: tuple[Pool, ...]) -> None:
-        self.standing = Standing()
+        self.standing = Standing(ending_pods.read(observed))
         self.before = _before(observed)
-        self.living = _living(observed, self.before)
+        self.living = _living(observed, self.before, dict(_naming(observed, observed.required[REPLICAS])))
         self._observed = observed
         self._pools = {pool.name: pool for pool in pools}
-        self._misbound: dict[int, str | None] = {}
+        self._misbound: dict[int, tuple[replicas.Asked, str | None]] = {}
         self._taints = tuple(
             intent.decode_taint(entry) for entry in Field(observed.spec, ("spec",)).at("taints").items()
         )
@@ -212,18 +174,28 @@ class _Reader:
         resource, record = self.living.get(key), self.before.get(key)
         if resource is not None:
             self.standing.named.append(key)
-        is_the_same = record is None or (resource is not None and record.uid == admissions.uid_of(resource))
-        if record is not None and not is_the_same and _shows_workload(self._observed, key, record.uid):
+        is_another = record is not None and _is_another(record, resource)
+        if record is not None and is_another and self._may_run(key, record):
             self._leave(key, record, resource)
-        elif resource is not None and key in self.before and is_the_same:
+        elif resource is not None and key in self.before and not is_another:
             self._hold(key, resource, record)
         elif resource is not None:
             self._ask(key, resource)
 
+    def _may_run(self, key: str, record: Record) -> bool:
+        """Return whether pods of a replica that is gone may run: an Object of its workload exists, or a pod may."""
+        if workload_evidence.is_there(self._observed, key, record.uid):
+            return True
+        may_have_pods = self.standing.endings.may_have_pods(key)
+        if may_have_pods:
+            self.standing.lingering.add(key)
+        return may_have_pods
+
     def _leave(self, key: str, record: Record, successor: Resource | None) -> None:
         self.standing.leaving.add(key)
+        self.standing.ending.add(key)
         self.standing.kept[key] = record
-        self.standing.claims.append(ReplicaClaim(key, record.holdings, holds=True, nodes=record.nodes))
+        self.standing.claims.append(ReplicaClaim(key, record.held, holds=True, nodes=record.nodes))
         if successor is not None:
             message = "the workload of an earlier replica with this name still exists; waiting until it is deleted"
             self.standing.pending.append(Answer(key, "NameInUse", message))
@@ -236,14 +208,33 @@ class _Reader:
         if record is None:
             self.standing.blind.add(key)
             return
+        if asked is not None and asked.digest == record.digest:
+            record = dataclasses.replace(record, holdings=asked.holdings)  # whatever was written into the record since
+        if record.counted:
+            record = self._followed(key, record)
         self.standing.kept[key] = record
+        if resource["metadata"].get("deletionTimestamp"):
+            self.standing.ending.add(key)
         claim = _claim(key, resource, record, asked, holds=True)
         if asked is not None and asked.digest != record.digest:
             answer = self._objection(key, resource, asked, record)
             if answer is None:
-                self.standing.offered[key] = Record(record.uid, asked.digest, asked.holdings)
-                claim = dataclasses.replace(claim, wants=asked.holdings)
+                claimed = tuple(render_claims.claimed(bound) for bound in asked.replica.roles)
+                self.standing.offered[key] = Record(record.uid, asked.digest, asked.holdings, claimed=claimed)
+                can_tell = self.standing.endings.is_served is not None
+                claim = dataclasses.replace(claim, wants=asked.holdings, lingers=can_tell)
         self.standing.claims.append(claim)
+
+    def _followed(self, key: str, record: Record) -> Record:
+        """Return the record of a changed replica, with its holdings alone once the pods from before have ended."""
+        self.standing.changed.add(key)
+        if not workload_evidence.is_applied(self._observed, key, record):
+            return record
+        if not changed_pods.have_ended(self.standing.endings, key, record):
+            self.standing.followed.add(key)
+            return record
+        self.standing.changed.remove(key)
+        return dataclasses.replace(record, counted=(), claimed=(), nodes=())
 
     def _ask(self, key: str, resource: Resource) -> None:
         """Claim the holdings of a replica that was never admitted. One whose workload exists is always counted."""
@@ -251,12 +242,17 @@ class _Reader:
         if asked is None:
             return
         record = Record(admissions.uid_of(resource), asked.digest, asked.holdings)
-        runs = _shows_workload(self._observed, key, record.uid)
+        runs = workload_evidence.is_there(self._observed, key, record.uid)
+        runs_another = runs and workload_evidence.differs(self._observed, key, record)
         answer = self._control(key, resource, asked) if runs else self._objection(key, resource, asked, None)
+        if answer is None and runs_another:
+            answer = self._misbound_answer(key, asked)
         if answer is not None and not runs:
             return
         if answer is not None:
             self.standing.uncontrolled.add(key)
+            if runs_another:
+                self.standing.unknown.add(key)
         self.standing.offered[key] = record
         self.standing.claims.append(_claim(key, resource, record, asked, holds=runs))
 
@@ -282,17 +278,18 @@ class _Reader:
         elif {(one.role, one.pool) for one in record.holdings} != {(one.role, one.pool) for one in asked.holdings}:
             message = "the replica names other pools than those it was admitted to; a move needs a new replica"
             return self._refuse(key, str(Reason.NO_MATCHING_DEVICE), message)
+        return answer or self._misbound_answer(key, asked)
+
+    def _misbound_answer(self, key: str, asked: replicas.Asked) -> Answer | None:
         said = self._not_as_bound(asked)
-        if answer is None and said is not None:
-            answer = self._refuse(key, str(Reason.NO_MATCHING_DEVICE), said)
-        return answer
+        return None if said is None else self._refuse(key, str(Reason.NO_MATCHING_DEVICE), said)
 
     def _control(self, key: str, resource: Resource, asked: replicas.Asked) -> Answer | None:
         """Return why the replica lacks a ModelDeployment that controls it and has the same spec, None otherwise."""
-        deployment = _deployment_of(resource) or ""
+        deployment = control.deployment_of(resource) or ""
         name = deployment.partition("/")[2]
-        reference = _controller(resource)
-        if (reference.get("kind"), reference.get("name")) != (_DEPLOYMENT_KIND, name) or not _is_ours(reference):
+        reference = control.controller(resource)
+        if (reference.get("kind"), reference.get("name")) != (_DEPLOYMENT_KIND, name) or not control.is_ours(reference):
             owner = f"ModelDeployment {name}" if name else "a ModelDeployment"
             message = (
                 f"the replica is not controlled by {owner}; a ModelReplica is composed and must not be created by "
@@ -303,10 +300,10 @@ class _Reader:
         if found is None or found["metadata"].get("uid") != reference.get("uid"):
             message = f"ModelDeployment {name}, which controls the replica, does not exist"
             return self._wait(key, NOT_CONTROLLED, message)
-        if resource["metadata"]["name"] not in recall(found, "referred", partial(_referred, found)):
+        if resource["metadata"]["name"] not in recall(found, "referred", partial(control.referred, found)):
             return self._wait(key, NOT_CONTROLLED, f"ModelDeployment {name} does not reference the replica")
         try:
-            said = recall(found, "said", partial(_said, found))
+            said = recall(found, "said", partial(control.said, found))
         except InvalidInput as error:
             return self._wait(key, NOT_AS_DEPLOYED, f"ModelDeployment {name} cannot be read: {error}")
         if not binding.runs_same(asked.replica, said.workload):
@@ -318,8 +315,8 @@ class _Reader:
         return next(iter(self._observed.required.get(_DEPLOYMENT + key, ())), None)
 
     def _untolerated(self, key: str, resource: Resource) -> Answer | None:
-        found = self._deployment(_deployment_of(resource) or "")
-        tolerations = () if found is None else recall(found, "said", partial(_said, found)).tolerations
+        found = self._deployment(control.deployment_of(resource) or "")
+        tolerations = () if found is None else recall(found, "said", partial(control.said, found)).tolerations
         taint = placement.untolerated(self._taints, tolerations, _FORBIDDING)
         if taint is None:
             return None
@@ -328,10 +325,10 @@ class _Reader:
 
     def _not_as_bound(self, asked: replicas.Asked) -> str | None:
         """Return how a replica's devices differ from its pools' classes, None when they agree."""
-        # Replicas of one deployment share one `asked`.
+        # Replicas of one deployment share one `asked`, which is kept here so that no other gets its id.
         if id(asked) not in self._misbound:
-            self._misbound[id(asked)] = next(self._misbound_roles(asked), None)
-        return self._misbound[id(asked)]
+            self._misbound[id(asked)] = asked, next(self._misbound_roles(asked), None)
+        return self._misbound[id(asked)][1]
 
     def _misbound_roles(self, asked: replicas.Asked) -> Iterator[str]:
         for bound in asked.replica.roles:
@@ -356,41 +353,9 @@ class _Reader:
         return answer
 
 
-def _said(deployment: Resource) -> _Said:
-    metadata, spec = deployment["metadata"], Field(deployment).at("spec")
-    namespace, name = str(metadata.get("namespace")), str(metadata["name"])
-    workload = workloads.decode(spec.members(), namespace=namespace, deployment=name)
-    return _Said(workload, intent.decode_tolerations(spec.at("tolerations")))
-
-
 def _claim(key: str, resource: Resource, record: Record, asked: replicas.Asked | None, *, holds: bool) -> ReplicaClaim:
-    created = Field(resource).at("metadata", "creationTimestamp").text("")
+    created = seen.text(seen.at(resource, "metadata", "creationTimestamp"))
     offered = Field(resource).at("metadata", "annotations", names.ANNOTATION_MAY_LEAVE).optional() == replicas.TRUE
-    leaves = (_deployment_of(resource) or "") if offered and holds else ""
+    leaves = (control.deployment_of(resource) or "") if offered and holds else ""
     priority = 0 if asked is None else asked.priority
-    return ReplicaClaim(key, record.holdings, priority, created, holds, leaves=leaves, nodes=record.nodes)
-
-
-def _controller(resource: Resource) -> Mapping[str, Json]:
-    for reference in resource["metadata"].get("ownerReferences") or ():
-        if isinstance(reference, Mapping) and reference.get("controller") is True:
-            return reference
-    return {}
-
-
-def _is_ours(reference: Mapping[str, Json]) -> bool:
-    return str(reference.get("apiVersion", "")).partition("/")[0] == names.GROUP
-
-
-def _referred(deployment: Resource) -> frozenset[str]:
-    """Return the replicas in the deployment's resource references, which Crossplane writes.
-
-    Crossplane writes the reference before it creates the child. A replica without a reference was created by another
-    client, or it is newer than the cached deployment.
-    """
-    try:
-        references = list(Field(deployment).at("spec", "crossplane", "resourceRefs").items())
-        noted = [one.at("name").value for one in references if one.at("kind").value == replica.KIND]
-    except InvalidInput:
-        return frozenset()
-    return frozenset(name for name in noted if isinstance(name, str))
+    return ReplicaClaim(key, record.held, priority, created, holds, leaves=leaves, nodes=record.nodes)

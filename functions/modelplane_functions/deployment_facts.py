@@ -7,7 +7,7 @@ cannot be read becomes a fault with a message, unless the deployment's author mu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,9 +22,9 @@ from modelplane.api import (
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
-from modelplane.errors import InvalidInput, Unsupported
+from modelplane.errors import InvalidInput, NoCapableBackend
 from modelplane.placement import demand
-from modelplane.placement.snapshot import Cluster, Current, Demand, Fleet, Intent
+from modelplane.placement.snapshot import Cluster, Current, Demand, Fleet, Intent, Ways
 from modelplane.render.backends import selection
 from modelplane.render.backends.selection import NO_POOL, Choice, Offer, Standing
 from modelplane.render.schedulers import selection as schedulers
@@ -36,7 +36,8 @@ from modelplane_functions.exchange import (
     Requirement,
     Resource,
 )
-from modelplane_functions.memory.resources import recall
+from modelplane_functions.memory.resources import recall, recall_of
+from modelplane_functions.replica_repair import Decision
 
 CLUSTERS = "clusters"
 CLASSES = "classes"
@@ -109,10 +110,11 @@ def read(observed: Observed) -> Facts:
 
     Raises: InvalidInput or Unsupported when the author must change something.
     """
-    workload = workloads.decode(observed.spec, namespace=observed.namespace, deployment=observed.name)
+    workload = _workload(observed)
     selectors.check(observed.spec, classes=observed.required[CLASSES])
     classes, faults = _classes(observed)
     clusters = _clusters(observed, classes)
+    selectors.check_search(demand.of(workload), _classes_of(clusters))
     wanted = intent.decode(
         observed.spec,
         namespace=observed.namespace,
@@ -125,7 +127,7 @@ def read(observed: Observed) -> Facts:
     choice = _choice(workload, standing, wanted, clusters)
     choice = replace(choice, failures=(*unread, *choice.failures)) if choice.reason == "ByCapability" else choice
     backend = str(choice.backend)
-    decision = replicas.Decision(workload, backend, {cluster.name: cluster for cluster in clusters})
+    decision = Decision(workload, backend, {cluster.name: cluster for cluster in clusters})
     own = replicas.own(observed, decision, observed.required[NAMESAKES], _documents(observed))
     faults += tuple(
         f'InferenceCluster "{cluster.name}" cannot be read: {cluster.unreadable}; no new replica is placed there'
@@ -134,7 +136,7 @@ def read(observed: Observed) -> Facts:
     )
     return Facts(
         workload=workload,
-        intent=replace(wanted, backends=(backend,)),
+        intent=replace(wanted, backends=(backend,), needs=selection.needs(backend, workload)),
         # Replicas exist, but no cluster was listed. The list is more likely wrong than the whole fleet gone.
         fleet=Fleet(clusters, received=bool(clusters) or not own.current.replicas),
         classes=classes,
@@ -142,6 +144,16 @@ def read(observed: Observed) -> Facts:
         standing=standing,
         choice=choice,
         faults=faults + tuple(repair.message for _, repair in sorted(own.repairs.items())),
+    )
+
+
+def _workload(observed: Observed) -> Workload:
+    """Return the decoded workload. Its template is checked once per spec. Raises: as `read`."""
+    return recall_of(
+        observed.spec,
+        "workload",
+        f"{observed.namespace}/{observed.name}",
+        partial(workloads.decode, observed.spec, namespace=observed.namespace, deployment=observed.name),
     )
 
 
@@ -166,6 +178,12 @@ def _clusters(observed: Observed, classes: Mapping[str, NodeClass]) -> tuple[Clu
     beside = {name: recalled(resource, classes) for name, resource in named.items() if name not in listed}
     clusters = {**listed, **beside}
     return tuple(clusters[name] for name in sorted(clusters)) if beside else tuple(listed.values())
+
+
+def _classes_of(clusters: Iterable[Cluster]) -> list[NodeClass]:
+    """Return the classes of the clusters' pools, sorted by name. One that a cluster changes is another."""
+    found = {id(pool.node_class): pool.node_class for cluster in clusters for pool in cluster.pools}
+    return sorted((one for one in found.values() if one is not None), key=lambda one: one.name)
 
 
 def _documents(observed: Observed) -> dict[str, Resource]:
@@ -233,20 +251,25 @@ def _choice(workload: Workload, standing: Standing, wanted: Intent, clusters: tu
 
     Raises: InvalidInput or Unsupported when no backend can serve the workload (the author's fault).
     """
-    settled = selection.settled(workload, standing, [cluster.backends for cluster in clusters])
+    offered = [_offer(workload, cluster, ()) for cluster in clusters]
+    settled = selection.settled(workload, standing, offered)
     choice = settled or _vote(workload, standing, wanted, clusters)
     if choice.backend is not None:
         return choice
     if len(choice.refusals) == 1:
         raise next(iter(choice.refusals.values()))
-    raise Unsupported(choice.message, reason="NoCapableBackend")
+    raise NoCapableBackend(choice.refusals)
 
 
 def _vote(workload: Workload, standing: Standing, wanted: Intent, clusters: tuple[Cluster, ...]) -> Choice:
     """Return the vote of the clusters that the deployment may use; of all where it may use none."""
     ways = placement.ways(Fleet(clusters), demand.of(workload), wanted)
-    eligible = [Offer(cluster.backends, ways[cluster.name]) for cluster in clusters if cluster.name in ways]
-    return selection.vote(workload, standing, eligible or [Offer(cluster.backends, NO_POOL) for cluster in clusters])
+    eligible = [_offer(workload, cluster, ways[cluster.name]) for cluster in clusters if cluster.name in ways]
+    return selection.vote(workload, standing, eligible or [_offer(workload, one, NO_POOL) for one in clusters])
+
+
+def _offer(workload: Workload, cluster: Cluster, ways: tuple[Ways, ...]) -> Offer:
+    return Offer(cluster.backends, ways, selection.lacks(workload, cluster.missing))
 
 
 def _backend_of(child: Resource) -> str:

@@ -82,16 +82,29 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """A question whether the control plane serves a kind.
+
+    Crossplane applies nothing more of a composite once it meets a child of a kind that is not served.
+    """
+
+    api_version: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """A decoded RunFunctionRequest.
 
     `children` are the observed composed resources by composition key. `required` holds the fetched objects by key of
     the requirement. An empty tuple means that no object matched. A missing key means that nothing was fetched yet.
+    `served` holds the answers to the questions for kinds; a missing key means that there is no answer.
     """
 
     composite: Resource
     children: Mapping[str, Resource] = field(default_factory=dict)
     required: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
+    served: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -134,10 +147,12 @@ class Outcome:
     Crossplane deletes an observed child that is absent from `children`. `ready` None derives readiness from the
     children. Crossplane calls a composite without children ready, so a composer that waits sets FALSE. `status`
     replaces the previous status, and omitted fields are removed. `fatal` stops Crossplane before it applies or deletes
-    anything. The conditions are still written then, and the status is not.
+    anything. The conditions are still written then, and the status is not. An answer to one of `kinds` is not waited
+    for: a caller that cannot say gets the same decision as before.
     """
 
     requirements: Mapping[str, Requirement] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
     children: Mapping[str, Child] = field(default_factory=dict)
     status: Resource = field(default_factory=dict)
     conditions: tuple[Condition, ...] = ()

@@ -8,12 +8,14 @@ it observes. It repeats only the parts that a composer may have written. The API
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from modelplane import seen
+from modelplane.errors import InvalidInput
 from modelplane_functions.exchange import Child, Ready, Resource
 
 Json: TypeAlias = Any
+T = TypeVar("T")
 
 # Crossplane writes labels and annotations of its own on every composed resource. Annotations are also the notebook
 # of clients and controllers; labels are what selectors live on, so of them we keep whatever is not Crossplane's.
@@ -56,9 +58,17 @@ def standing(children: Mapping[str, Resource]) -> dict[str, str]:
     return {key: name_of(child) for key, child in sorted(children.items())}
 
 
+def published(read: Callable[[], T]) -> T | None:
+    """Return the value of the composite's own status, None where it cannot be read: this answer writes it anew."""
+    try:
+        return read()
+    except InvalidInput:
+        return None
+
+
 def ready_by_condition(child: Resource) -> Ready:
     """Return TRUE when the object's condition Ready is True, otherwise FALSE."""
-    ready = seen.conditions(child.get("status")).get("Ready")
+    ready = seen.condition(child.get("status"), "Ready")
     return Ready.TRUE if seen.verdict(ready) is True else Ready.FALSE
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from modelplane import seen
+from modelplane import seen, words
 from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Requirement, Resource, Truth
 
 Json: TypeAlias = Any
@@ -56,9 +56,8 @@ def checked(observed: Observed, outcome: Outcome) -> Outcome:
 
 def _refused(outcome: Outcome, taken: list[_Taken]) -> Outcome:
     gone = {one.key for one in taken}
-    listed = "; ".join(one.about for one in taken[:_TOLD])
-    rest = f"; and {len(taken) - _TOLD} more" if len(taken) > _TOLD else ""
-    message = f"{listed}{rest}; an object of another owner is not overwritten: rename or delete one of the two objects"
+    listed = words.first([one.about for one in taken], _TOLD, "; ")
+    message = f"{listed}; an object of another owner is not overwritten: rename or delete one of the two objects"
     return replace(
         outcome,
         children={key: child for key, child in outcome.children.items() if key not in gone},
@@ -114,4 +113,4 @@ def _full_name(resource: Resource) -> str:
 
 
 def _was_told(observed: Observed) -> bool:
-    return seen.verdict(seen.conditions(observed.status).get(CONDITION)) is False
+    return seen.verdict(seen.condition(observed.status, CONDITION)) is False

@@ -55,7 +55,13 @@ class Composer:
 
 def composers() -> Mapping[str, Composer]:
     """Return the composer of every kind by the kind's name."""
-    return {kind.name: Composer(kind.module, kind.condition) for kind in kinds.KINDS.values()}
+    return {name: found for name in kinds.KINDS if (found := find(name)) is not None}
+
+
+def find(kind: str) -> Composer | None:
+    """Return the composer of the kind of this name, None if there is none."""
+    found = kinds.KINDS.get(kind)
+    return None if found is None else Composer(found.module, found.condition)
 
 
 def composer(api_version: str, kind: str) -> Composer:
@@ -63,12 +69,12 @@ def composer(api_version: str, kind: str) -> Composer:
 
     Raises: Unsupported for an unknown kind. The message lists the known kinds.
     """
-    known = composers()
-    if api_version == names.API_VERSION and kind in known:
-        return known[kind]
+    found = find(kind) if api_version == names.API_VERSION else None
+    if found is not None:
+        return found
     asked = f"{api_version}, Kind={kind}" if kind else "a request without a composite resource"
     raise Unsupported(
-        f"this function does not compose {asked}; it composes {names.API_VERSION} {', '.join(sorted(known))}; "
+        f"this function does not compose {asked}; it composes {names.API_VERSION} {', '.join(sorted(composers()))}; "
         "name another function in the Composition's pipeline",
         reason="UnknownKind",
     )

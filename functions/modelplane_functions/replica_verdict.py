@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from modelplane import names
 from modelplane.api import admissions, inference_cluster, replica_status
@@ -11,10 +12,12 @@ from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.render.progress import Known
 from modelplane.workload.model import Replica
+from modelplane_functions import admissible
 from modelplane_functions.exchange import (
     Observed,
     Resource,
 )
+from modelplane_functions.memory.resources import recall
 
 CLUSTER = "cluster"
 
@@ -51,8 +54,18 @@ def cluster(observed: Observed, replica: Replica) -> ReplicaCluster:
         absence = f"InferenceCluster {replica.cluster} does not exist"
         remedy = "create it, or let the deployment place the replica on another cluster"
         return ReplicaCluster(None, "ClusterMissing", absence, remedy)
+    why = recall(resource, "unreadable", partial(_unreadable, resource))
+    if why:
+        absence = f"InferenceCluster {replica.cluster} cannot be read ({why})"
+        return ReplicaCluster(None, "ClusterUnreadable", absence, "correct that field")
+    return ReplicaCluster(resource)
+
+
+def _unreadable(resource: Resource) -> str:
+    """Return why the cluster cannot be read, empty when it can."""
     status = Field(resource).at("status")
     try:
+        admissible.check_other(inference_cluster.KIND, resource)
         inference_cluster.decode_facts(resource)
         inference_cluster.decode_gateway(status.at("gateway"))
         inference_cluster.decode_provider_config(status)
@@ -60,9 +73,8 @@ def cluster(observed: Observed, replica: Replica) -> ReplicaCluster:
         for told in ("refused", "pending"):
             replica_status.answer(status.at(told), "")
     except InvalidInput as error:
-        absence = f"InferenceCluster {replica.cluster} cannot be read ({error})"
-        return ReplicaCluster(None, "ClusterUnreadable", absence, "correct that field")
-    return ReplicaCluster(resource)
+        return str(error)
+    return ""
 
 
 def of(observed: Observed, replica: Replica, cluster: ReplicaCluster) -> Verdict:
@@ -76,7 +88,7 @@ def of(observed: Observed, replica: Replica, cluster: ReplicaCluster) -> Verdict
     if any(entry.value == key for entry in status.at("admitted").items()):
         record = admissions.find(status, key)
         uid = admissions.uid_of(observed.composite)
-        if record is None or (record.uid, record.digest) == (uid, replicas.fingerprint(replica)):
+        if record is None or (record.uid, record.digest) == (uid, fingerprint(observed, replica)):
             return Verdict(Known.YES, "Admitted", f"cluster {replica.cluster} has admitted the replica", renders=True)
         if record.uid == uid:
             return _edited(observed, replica, key, status)
@@ -85,6 +97,11 @@ def of(observed: Observed, replica: Replica, cluster: ReplicaCluster) -> Verdict
         message = f"the replica keeps running, although {why.message}"
         return Verdict(Known.YES, "Bound", message, holds=why.message)
     return why
+
+
+def fingerprint(observed: Observed, replica: Replica) -> str:
+    """Return the digest of the replica's spec that its cluster records. Cost: once per spec."""
+    return recall(observed.spec, "fingerprint", partial(replicas.fingerprint, replica))
 
 
 def _edited(observed: Observed, replica: Replica, key: str, status: Field) -> Verdict:

@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from functools import partial
 
 from kubecel.caches import Answers
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api import admissions, inference_cluster, replica, replica_status
 from modelplane.api import workload as workloads
 from modelplane.api.admissions import Record
 from modelplane.api.fields import Field
-from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement import binding, demand
-from modelplane.placement.snapshot import Cluster, Current, CurrentReplica, Holding, PodShape
-from modelplane.workload.model import Replica, Workload
+from modelplane.placement.snapshot import Current, CurrentReplica, Holding, PodShape
+from modelplane.workload.model import Replica
+from modelplane_functions import replica_repair
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.memory.resources import recall
+from modelplane_functions.replica_repair import Decision, Repair
 
 TRUE = "true"
 """An annotation that is set."""
@@ -50,28 +51,11 @@ _ASKED = Answers[str, Asked](ASKED_MAX, longest=ASKED_CHARACTERS_MAX, name=f"{__
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
-    """A problem of a deployment's replica. `written` corrects it; None keeps the replica as it is."""
-
-    message: str
-    written: Replica | None
-
-
-@dataclass(frozen=True, slots=True)
 class Own:
     """The replicas of a deployment for its placement, and the repairs of changed ones by name."""
 
     current: Current
     repairs: Mapping[str, Repair]
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The inputs that a deployment's replicas are made from. A repair uses the same ones. `clusters` are by name."""
-
-    workload: Workload
-    backend: str
-    clusters: Mapping[str, Cluster]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +138,8 @@ def _record(child: Resource, cluster: Resource | None) -> Record | None:
     if not isinstance(status, Mapping):
         return None
     metadata = child["metadata"]
-    found = admissions.find(Field(status), names.qualified(str(metadata.get("namespace", "")), str(metadata["name"])))
+    key = names.qualified(str(metadata.get("namespace", "")), str(metadata["name"]))
+    found = recall(cluster, f"admission {key}", partial(admissions.find, Field(status), key))
     return found if found is not None and found.uid == admissions.uid_of(child) else None
 
 
@@ -163,22 +148,24 @@ def _standing(child: Resource, decision: Decision, record: Record | None) -> tup
         known = recall(child, "bound", partial(_bound, child))
     except InvalidInput:
         if record is not None:
-            return _current(child, record.holdings, "", outdated=False), _repair(child, decision, record)
-        repair = _made_anew(child, decision, tuple(_places(child)))
+            return _current(child, _held(record), "", outdated=False), replica_repair.as_admitted(
+                child, cluster_of(child), decision, record
+            )
+        repair = replica_repair.as_proposed(child, cluster_of(child), decision, tuple(_places(child)))
         if repair is None or repair.written is None:
             raise
         return _current(child, demand.held(repair.written), decision.backend, outdated=False), repair
     outdated = not binding.runs_same(known.replica, decision.workload)
     holdings, repair = known.holdings, None
     if record is None and not replica_status.is_bound(child):
-        repair = _made_anew(child, decision, known.holdings)
+        repair = replica_repair.as_proposed(child, cluster_of(child), decision, known.holdings)
         if repair is not None and repair.written is not None:
             is_the_same = replica.fingerprint(repair.written) == known.digest
             holdings, repair = demand.held(repair.written), None if is_the_same else repair
     elif record is not None:
-        holdings = record.holdings
+        holdings = _held(record)
         if known.digest != record.digest:
-            repair = _repair(child, decision, record)
+            repair = replica_repair.as_admitted(child, cluster_of(child), decision, record)
     if repair is not None and repair.written is not None:
         outdated = False
     elif repair is not None and not outdated:
@@ -188,6 +175,11 @@ def _standing(child: Resource, decision: Decision, record: Record | None) -> tup
     return _current(child, holdings, backend, outdated=outdated), repair
 
 
+def _held(record: Record) -> tuple[Holding, ...]:
+    """Return what counts for a replica, in the form of one holding for each role."""
+    return record.held if len(record.held) == len(record.holdings) else record.holdings
+
+
 def _current(child: Resource, holdings: tuple[Holding, ...], backend: str, *, outdated: bool) -> CurrentReplica:
     root = Field(child)
     return CurrentReplica(
@@ -195,7 +187,7 @@ def _current(child: Resource, holdings: tuple[Holding, ...], backend: str, *, ou
         cluster=cluster_of(child),
         backend=backend,
         holdings=holdings,
-        created=root.at("metadata", "creationTimestamp").text(""),
+        created=seen.text(seen.at(child, "metadata", "creationTimestamp")),
         ready=serves(child),
         bound=replica_status.is_bound(child),
         outdated=outdated,
@@ -205,61 +197,11 @@ def _current(child: Resource, holdings: tuple[Holding, ...], backend: str, *, ou
     )
 
 
-def _repair(child: Resource, decision: Decision, record: Record) -> Repair:
-    """Return the repair to the admitted spec, when the deployment and the class still produce that spec."""
-    name = child["metadata"]["name"]
-    pools = _classes(decision, child)
-    for backend in dict.fromkeys((str(Field(child).at("spec", "backend").value), decision.backend)):
-        identity = _identity(child, decision, backend)
-        found = binding.bind_again(identity, decision.workload, record.holdings, pools, exactly=True)
-        if found is not None and replica.fingerprint(found) == record.digest:
-            return Repair(f'ModelReplica "{name}" was changed by another client; its spec is restored', found)
-    said = f'ModelReplica "{name}" differs from what its cluster admitted, and cannot be restored because the'
-    return Repair(f"{said} deployment or the class has changed since; the admitted workload keeps running", None)
-
-
-def _made_anew(child: Resource, decision: Decision, held: tuple[Holding, ...]) -> Repair | None:
-    """Return the repair of a replica that was never admitted: the spec that would be proposed now on its pools.
-
-    None when the replica was admitted, or when no such spec can be made. A replica that runs nevertheless is rendered
-    anew only after an admission.
-    """
-    cluster = decision.clusters.get(cluster_of(child))
-    name = str(child["metadata"]["name"])
-    key = names.qualified(decision.workload.namespace, name)
-    if cluster is None or cluster.unreadable or key in cluster.admitted:
-        return None
-    identity = _identity(child, decision, decision.backend)
-    found = binding.bind_again(identity, decision.workload, held, _classes(decision, child), exactly=False)
-    if found is None:
-        return None
-    return Repair(f'ModelReplica "{name}" was not admitted with its current spec; its spec is replaced', found)
-
-
 def _places(child: Resource) -> Iterator[Holding]:
     """Yield the pools that an unreadable replica names. The amounts are unknown."""
     for role, place in workloads.roles_in(Field(child).at("spec")):
         if place.is_set:
             yield Holding(role, place.at("pool").text(), 0, PodShape())
-
-
-def _classes(decision: Decision, child: Resource) -> Mapping[str, NodeClass | None]:
-    cluster = decision.clusters.get(cluster_of(child))
-    return {} if cluster is None else {pool.name: pool.node_class for pool in cluster.pools}
-
-
-def _identity(child: Resource, decision: Decision, backend: str) -> Replica:
-    """Return the fields of a replica that its deployment never changes."""
-    return Replica(
-        namespace=decision.workload.namespace,
-        name=str(child["metadata"]["name"]),
-        deployment=decision.workload.deployment,
-        cluster=cluster_of(child),
-        backend=backend,
-        model=None,
-        engine=decision.workload.engine,
-        roles=(),
-    )
 
 
 def _bound(child: Resource) -> _Bound:

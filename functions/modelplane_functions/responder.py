@@ -92,7 +92,7 @@ def _settled(request: fnv1.RunFunctionRequest, observed: Observed, outcome: Outc
             "upgrade to Crossplane v2.4 or later",
             reason="CrossplaneTooOld",
         )
-    return Outcome(requirements=outcome.requirements, ttl_seconds=outcome.ttl_seconds)
+    return Outcome(requirements=outcome.requirements, kinds=outcome.kinds, ttl_seconds=outcome.ttl_seconds)
 
 
 def _within_limit(

@@ -39,9 +39,10 @@ SHUTDOWN_GRACE_SECONDS = 5
 STOPPING_SECONDS = 1
 # Calls that are received at once, those that wait included; Crossplane asks again for one that is turned away.
 CALLS_MAX = 2048
-# A thread that computes gives the interpreter to others so often. At the 5 ms of Python a short call, which passes
-# between threads three times, waits 15 ms beside one that computes.
-SWITCH_SECONDS = 0.001
+# The time after which a thread that waits is given the interpreter. A call that arrives while another computes waits
+# several times for it, in the event loop and in its thread, each time as long as this; the default is 5 ms. Only one
+# call computes at a time (see `turns`), so a shorter time does not make threads pass the interpreter to and fro.
+SWITCH_SECONDS = 0.00005
 
 _CERTIFICATE_FILES = ("tls.crt", "tls.key", "ca.crt")
 _MIB = 1024 * 1024

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.api import workload
 from modelplane.api.fields import Field
-from modelplane.devices import selector, selector_budget
+from modelplane.devices import search_budget, selector, selector_budget
 from modelplane.devices.hints import mistakes
+from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, InvalidSelector, OverBudget
+from modelplane.placement.snapshot import Demand
 from modelplane_functions.exchange import Resource
 
 _USUAL_DRIVER = "gpu.nvidia.com"
@@ -37,6 +39,14 @@ def check(spec: Resource, *, classes: Iterable[Resource]) -> None:
         except InvalidSelector as error:
             raise error.under(*field.path) from None
     _refuse(selector_budget.over_cost(texts, _kinds(classes)))
+
+
+def check_search(need: Demand, classes: Iterable[NodeClass]) -> None:
+    """Refuse a deployment whose devices are too dear to search for on all classes of its clusters together.
+
+    Raises: OverBudget with the classes that take most. InvalidSelector. Both are the author's fault.
+    """
+    _refuse(search_budget.over_steps([(role.requests, role.constraints) for role in need.roles], classes))
 
 
 def _refuse(problem: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from modelplane import names, seen
 from modelplane.api import endpoint as endpoints
@@ -21,6 +22,7 @@ from modelplane.routing.egress import Rules
 from modelplane.routing.model import Gateway, Service
 from modelplane.routing.plan import Candidate
 from modelplane_functions.exchange import Observed, Requirement, Resource
+from modelplane_functions.memory.resources import recall
 
 GATEWAYS = "gateways"
 _GROUP = "endpoints-"
@@ -43,7 +45,7 @@ def requirements(service: Service) -> dict[str, Requirement]:
         needed[_group_key(group.selector.text())] = Requirement(
             names.API_VERSION,
             "ModelEndpoint",
-            labels=dict(group.selector.labels),
+            labels=dict(group.selector.match_labels),
             namespace=service.namespace,
         )
     return needed
@@ -70,13 +72,22 @@ def _groups(service: Service, observed: Observed, rules: Rules) -> tuple[tuple[C
     carried = _carried(observed)
     return tuple(
         tuple(
-            _heard(endpoints.candidate(resource, rules, is_carried=resource["metadata"]["name"] in carried), carried)
+            _heard(_candidate(resource, rules, is_carried=resource["metadata"]["name"] in carried), carried)
             for resource in observed.required[_group_key(group.selector.text())]
             if _is_eligible(resource, service.namespace)
             and group.selector.matches(resource["metadata"].get("labels") or {})
         )
         for group in service.groups
     )
+
+
+def _candidate(resource: Resource, rules: Rules, *, is_carried: bool) -> Candidate:
+    """Return the endpoint as a candidate. It is read once for the same rules."""
+
+    def read() -> tuple[Rules, bool, Candidate]:
+        return rules, is_carried, endpoints.candidate(resource, rules, is_carried=is_carried)
+
+    return recall(resource, "candidate", read, lambda known: known[:2] == (rules, is_carried))[2]
 
 
 def _heard(candidate: Candidate, carried: Mapping[str, str]) -> Candidate:
@@ -131,8 +142,8 @@ def _gateway(service: Service, observed: Observed) -> GatewayState:
     if chosen not in found:
         raise _no_gateway(service, sorted(found))
     try:
-        state = gateways.state(found[chosen])
-        declared = gateways.decode(found[chosen])
+        state = recall(found[chosen], "state", partial(gateways.state, found[chosen]))
+        declared = recall(found[chosen], "gateway", partial(gateways.decode, found[chosen]))
     except (InvalidInput, Unsupported) as error:
         raise Unsupported(f'InferenceGateway "{chosen}" is not usable: {error}', reason="GatewayInvalid") from None
     return state.at(declared) if _is_attached(observed, declared) else state

@@ -18,7 +18,7 @@ from crossplane.function import logging
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.errors import Unsupported
 from modelplane_functions import registry, responder, turns, wire
 
@@ -61,6 +61,9 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         except asyncio.CancelledError:
             self._turns.drop(call)
             raise
+        finally:
+            # After the answer is sent, which the same step of the event loop does.
+            asyncio.get_running_loop().call_soon(self._turns.answered, call)
 
     async def prepare(self) -> None:
         """Load every composer in the background, so that no first call has to wait for it."""
@@ -77,6 +80,8 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         started = time.perf_counter()
         try:
             response = responder.answer(request, find=self._find)
+        except turns.Postponed:
+            raise  # it is computed later, and logged then
         except interruption.Interrupted:
             log.info("aborted: the caller no longer waits", durationMs=_milliseconds_since(started))
             raise

@@ -4,12 +4,15 @@
 
 writes dist/provenance.intoto.json: an in-toto Statement v1 with a SLSA Provenance v1 predicate, in a DSSE envelope. Its
 subjects are the packages and images in the folder. What they were made of is the commit, each Python file that pip
-installed with the digest that requirements.txt pins, each Debian package by version, and the unpacked Debian packages
-by digest. No time is in it, so the same build gives the same statement.
+installed with the digest that requirements.txt pins, or build-requirements.txt for what built our wheel, each Debian
+package by version, and the unpacked Debian packages by digest. No time is in it, so the same build gives the same
+statement.
 
     python functions/package/provenance.py dist --verify release.pub
 
-ends with 1 unless the signature, the form of the statement and the digest of every subject are right.
+ends with 1 unless the signature, the form of the statement and the digest of every subject are right. With `--predicate
+FILE` it then writes what the statement says of its subjects, for a tool that attaches it to another name of the same
+thing: to the digest that a package has in a registry (`cosign attest --predicate`).
 """
 
 from __future__ import annotations
@@ -55,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.verify is not None:
             names = verified(options.folder, options.verify.read_bytes())
+            if options.predicate is not None:
+                options.predicate.write_text(predicate(options.folder))
             sys.stdout.write(f"{options.folder / FILE}: holds for {', '.join(names)}\n")
             return 0
         made = statement(options.folder, options.cache, builder=options.builder, source=options.source)
@@ -75,9 +80,12 @@ def statement(folder: Path, cache: Path, *, builder: str, source: str) -> Json:
     subjects = _subjects(folder)
     images = sorted(folder.glob("function-*.xpkg"))
     dependencies = [_source(source)]
+    if images:
+        dependencies += _python(cache, "build", "build-requirements.txt")
     for image in images:
         architecture = image.stem.removeprefix("function-")
-        dependencies += [*_python(cache, architecture), *_debian(image, cache, architecture)]
+        dependencies += _python(cache, architecture, "requirements.txt")
+        dependencies += _debian(image, cache, architecture)
     made = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": subjects,
@@ -131,17 +139,17 @@ def _source(source: str) -> Json:
     return {"uri": f"git+{source}", "digest": {"gitCommit": _git("rev-parse", "HEAD")}, "name": "source"}
 
 
-def _python(cache: Path, architecture: str) -> Iterator[Json]:
-    """Yield the files that pip installed, each held to a digest of requirements.txt by pip itself."""
-    report = cache / f"dependencies-{architecture}.json"
+def _python(cache: Path, what: str, lock: str) -> Iterator[Json]:
+    """Yield the files that pip installed for an architecture or the build, each held to a digest of a lock by pip."""
+    report = cache / f"dependencies-{what}.json"
     if not report.exists():
         raise Wrong(f"{report} is missing; build the packages again")
-    pinned = Path(__file__).with_name("requirements.txt").read_text()
+    pinned = Path(__file__).with_name(lock).read_text()
     for one in json.loads(report.read_text())["install"]:
         file = one["download_info"]
         digest = file["archive_info"]["hashes"]["sha256"]
         if digest not in pinned:
-            raise Wrong(f"{one['metadata']['name']} was installed from a file that requirements.txt does not pin")
+            raise Wrong(f"{one['metadata']['name']} was installed from a file that {lock} does not pin")
         name, version = one["metadata"]["name"].lower().replace("_", "-"), one["metadata"]["version"]
         file_name = unquote(urlsplit(file["url"]).path.rpartition("/")[2])
         yield {"name": file_name, "uri": f"pkg:pypi/{name}@{version}", "digest": {"sha256": digest}}
@@ -209,12 +217,21 @@ def verified(folder: Path, key: bytes) -> list[str]:
     return sorted(told)
 
 
+def predicate(folder: Path) -> str:
+    """Return the predicate of the statement in a folder, which was verified before."""
+    envelope = dsse.Envelope.from_dict(json.loads((folder / FILE).read_text()))
+    return json.dumps(json.loads(envelope.payload)["predicate"], sort_keys=True, indent=2) + "\n"
+
+
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the packages are")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--key", type=Path, help="the private key of the release, in PEM: write the statement")
     what.add_argument("--verify", type=Path, metavar="KEY", help="the public key of the release, in PEM: verify it")
+    parser.add_argument(
+        "--predicate", type=Path, metavar="FILE", help="with --verify: write the predicate, if it holds"
+    )
     parser.add_argument("--builder", default="", help="a URI that names the machine and who runs it")
     parser.add_argument(
         "--source", default="https://github.com/modelplane/modelplane", help="where the commit is published"
@@ -223,6 +240,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.key and not urlsplit(options.builder).scheme:
         parser.error("--builder: a URI is required; consumers decide by it whom they believe")
+    if options.predicate and not options.verify:
+        parser.error("--predicate: only a statement that was verified is written; add --verify")
     return options
 
 

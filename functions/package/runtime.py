@@ -133,8 +133,7 @@ def _application(repository: Path, work: Path, architecture: str) -> Path:
     lock = Path(__file__).with_name("requirements.txt")
     report = work / f"dependencies-{architecture}.json"
     _run(*install, *target, "--require-hashes", f"--requirement={lock}", f"--report={report}")
-    _run(python, "-m", "pip", "wheel", "-q", "--no-deps", f"--wheel-dir={wheels}", str(repository))
-    (wheel,) = wheels.glob("modelplane-*.whl")
+    wheel = _wheel(repository, work, wheels, python)
     _run(*install, *target, str(wheel))
     # Scripts would run the builder's interpreter, and this file names a path of the builder's machine.
     shutil.rmtree(site / "bin", ignore_errors=True)
@@ -148,6 +147,20 @@ def _application(repository: Path, work: Path, architecture: str) -> Path:
     (root / "etc/passwd").write_text(f"root:x:0:0::/:/sbin/nologin\nnonroot:x:{_USER_ID}:{_USER_ID}::/:/sbin/nologin\n")
     (root / "etc/group").write_text(f"root:x:0:\nnonroot:x:{_USER_ID}:\n")
     return root
+
+
+def _wheel(repository: Path, work: Path, wheels: Path, python: str) -> Path:
+    """Return our wheel, built by what build-requirements.txt locks.
+
+    It is installed anew each time, so that the report beside it names every file with its digest (see provenance.py).
+    """
+    lock = Path(__file__).with_name("build-requirements.txt")
+    install = [python, "-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--force-reinstall"]
+    _run(*install, "--require-hashes", f"--requirement={lock}", f"--report={work / 'dependencies-build.json'}")
+    build = [python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--check-build-dependencies"]
+    _run(*build, f"--wheel-dir={wheels}", str(repository))
+    (wheel,) = wheels.glob("modelplane-*.whl")
+    return wheel
 
 
 def _builder(work: Path) -> str:

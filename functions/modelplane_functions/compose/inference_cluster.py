@@ -3,10 +3,11 @@
 Reads: the InferenceClasses of its pools, and every ModelReplica that names this cluster (by label and by spec). By
 name: an admitted ModelReplica that lost its label, the ModelDeployment of a replica to admit, and the Object of a
 workload whose replica is gone.
-Emits: the ClusterProviderConfig for a kubeconfig Secret, and an Object that only observes the cluster's Gateway. While
-the cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the InferenceCluster.
-Reports: gateway address, provider configuration, pools with allocations and free devices, the replicas admitted and
-refused; conditions ClusterReady, StackReady, CapacityKnown.
+Emits: the ClusterProviderConfig for a kubeconfig Secret, an Object that only observes the cluster's Gateway, and one
+for each API version that an offered backend needs; collections that list the pods of deleted replicas. While the
+cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the InferenceCluster.
+Reports: gateway address, provider configuration, installed backends, pools with allocations and free devices, the
+replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown.
 
 This function is the only writer of its cluster's ledger. A replica in `status.admitted` may run with the spec recorded
 in `status.admissions`. It stays admitted whatever happens to the pool later.
@@ -14,26 +15,26 @@ in `status.admissions`. It stays admitted whatever happens to the pool later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from modelplane import names, placement, seen
-from modelplane.api import admissions, inference_class, inference_cluster
+from modelplane.api import admissions, inference_class, inference_cluster, installation
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.decision import Admission, ClusterAccount, PoolAccount
-from modelplane.placement.snapshot import Pool
-from modelplane.render import objects, protection
+from modelplane.placement.snapshot import Accounting, Pool, ReplicaClaim
+from modelplane.render import protection
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access, Cloud
 from modelplane.render.clouds import selection as clouds
-from modelplane.render.manifest import Lifecycle, Manifest
 from modelplane.render.schedulers import selection as schedulers
-from modelplane_functions import claims, hold
-from modelplane_functions.claims import Answer, Standing
+from modelplane.workload.site import Installed
+from modelplane_functions import claims, cluster_gateway, held_pools, hold, installations
+from modelplane_functions.cluster_ledger import Ledger
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -46,87 +47,53 @@ from modelplane_functions.exchange import (
     Truth,
 )
 from modelplane_functions.memory.resources import recall
+from modelplane_functions.standing import Answer, Standing
 
 Json: TypeAlias = Any
-T = TypeVar("T")
 
-GATEWAY = "gateway"
 _CLASS = "class/"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
-
-
-@dataclass(frozen=True, slots=True)
-class _Ledger:
-    """The ledger of the cluster: its pools, their accounts, the sorted replicas, and the faults found on the way."""
-
-    pools: tuple[Pool, ...]
-    account: ClusterAccount
-    faults: tuple[str, ...]
-    standing: Standing
-
-    @property
-    def is_frozen(self) -> bool:
-        """Return whether the holdings of an admitted replica are unknown, so that free capacity is unknown too."""
-        return bool(self.standing.blind)
-
-    @property
-    def admitted(self) -> tuple[str, ...]:
-        """Return the replicas that may run, sorted. A replica that cannot be read stays admitted."""
-        found = {verdict.key for verdict in self.account.verdicts if verdict.admission is Admission.ADMITTED}
-        return tuple(sorted((found | self.standing.blind) - self.standing.leaving - self.standing.uncontrolled))
-
-    @property
-    def records(self) -> Mapping[str, admissions.Record]:
-        """Return the record of each counted replica: its claim when it was admitted, and the nodes it is counted on."""
-        kept, offered = self.standing.kept, self.standing.offered
-        changed = {verdict.key for verdict in self.account.changes if verdict.admission is Admission.ADMITTED}
-        counted = {verdict.key for verdict in self.account.verdicts if verdict.admission is Admission.ADMITTED}
-        found = {
-            key: offered[key] if key in changed or key not in kept else kept[key]
-            for key in sorted(counted - self.standing.uncontrolled)
-        }
-        return {key: replace(record, nodes=self.account.nodes.get(key, ())) for key, record in found.items()}
-
-    def answers(self, admission: Admission) -> tuple[Answer, ...]:
-        """Return the answers for the replicas with this admission, by name."""
-        given = self.standing.refused if admission is Admission.REFUSED else self.standing.pending
-        judged = [
-            Answer(verdict.key, str(verdict.reason or "ClassNotUsable"), verdict.message)
-            for verdict in (*self.account.verdicts, *self.account.changes)
-            if verdict.admission is admission
-        ]
-        return tuple(sorted((*given, *judged), key=lambda answer: answer.key))
 
 
 def compose(observed: Observed) -> Outcome:
     """Return the children that give access to the cluster, and its ledger."""
     requirements = _requirements(observed)
     if not requirements.keys() <= observed.required.keys():
-        return Outcome(requirements=requirements)
+        return Outcome(requirements=requirements, kinds=claims.kinds(observed))
     given = Field(observed.spec, ("spec",)).at("cluster")
     cloud = clouds.cloud(given.at("source").text("Existing"))
     access = cloud.access(observed.name, given)
     provider = _provider(observed, access)
-    gateway = _gateway(observed)
+    gateway = cluster_gateway.read(observed)
     ledger = _ledger(observed)
+    standing = ledger.standing
+    backends = installations.read(observed)
     conditions = (
-        _cluster_ready(observed, gateway),
-        _stack_ready(observed),
-        _capacity_known(ledger),
+        cluster_gateway.ready(observed, gateway),
+        _stack_ready(observed, backends),
+        _capacity_known(observed, ledger),
     )
     settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type != "StackReady")
     return Outcome(
         requirements=requirements,
+        kinds=claims.kinds(observed),
         children={
-            GATEWAY: _gateway_child(observed, provider),
+            cluster_gateway.KEY: cluster_gateway.child(observed, provider),
+            **dict(installations.children(observed, provider.encode())),
+            **dict(standing.endings.children(observed, standing.lingering, ledger.followed, provider.encode())),
             **dict(_access_children(observed, cloud, access)),
-            **_protection(observed, ledger.standing),
+            **_protection(observed, standing),
         },
-        status={**_published(observed, access, provider), **_status(observed, gateway, ledger)},
+        status={
+            **_published(observed, access, provider),
+            **_recalled_status(observed, gateway, ledger),
+            "backends": installation.encode(backends),
+        },
         conditions=conditions,
         events=tuple(_events(observed, ledger)),
         ready=Ready.TRUE if settled else Ready.FALSE,
-        ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
+        # Nobody is told when the last pod of a deleted or changed replica ends, or the last Object of its workload.
+        ttl_seconds=_WAITING_SECONDS if not settled or standing.ending or standing.changed else _SETTLED_SECONDS,
     )
 
 
@@ -162,62 +129,53 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
 # --- decides ----------------------------------------------------------------------------------------------------------
 
 
-def _ledger(observed: Observed) -> _Ledger:
+def _ledger(observed: Observed) -> Ledger:
     root = Field(observed.composite)
     classes, faults = _classes(observed)
-    pools = inference_cluster.decode_pools(root.at("spec"), classes, {})
+    pools = _pools(observed, classes)
     standing = claims.read(observed, pools)
     asked = standing.claims
-    if standing.blind:
+    frozen = standing.frozen
+    if frozen:
         asked = [replace(claim, wants=None) for claim in asked if claim.holds]
-        unknown = ", ".join(sorted(standing.blind))
-        why = f"the devices held by {unknown} are unknown; no other replica is admitted until it can be read"
-        standing.pending += [Answer(claim.key, "LedgerFrozen", why) for claim in standing.claims if claim not in asked]
+        standing.pending += [
+            Answer(claim.key, "LedgerFrozen", frozen) for claim in standing.claims if claim not in asked
+        ]
+    standing_on = held_pools.read(observed, pools, asked)
+    standing.uncontrolled |= standing_on.copies
     before = frozenset(seen.text(entry.get("replica")) for entry in seen.objects(observed.status.get("asked")))
-    account = placement.admit(pools, inference_cluster.decode_accounting(root), asked, before)
-    return _Ledger(pools, account, faults + tuple(sorted(standing.faults)), standing)
+    account = _account(observed, pools, inference_cluster.decode_accounting(root), tuple(standing_on.claims), before)
+    faults += (*sorted(standing.faults), *standing_on.told)
+    return Ledger(pools, account, faults, standing, standing_on.counted_on)
 
 
-def _gateway(observed: Observed) -> GatewayAddress | None:
-    """Return the observed address of the cluster's gateway, or the last known one: an address may be briefly absent."""
-    manifest = objects.observed(observed.children.get(GATEWAY))
-    now = None if manifest is None else _seen_gateway(manifest, _gateway_spec(observed).at("listener").text(""))
-    return now or _published_before(lambda: inference_cluster.decode_gateway(Field(observed.status).at("gateway")))
+def _pools(observed: Observed, classes: dict[str, NodeClass]) -> tuple[Pool, ...]:
+    """Return the declared pools. They are decoded once per version of the cluster while their classes are the same."""
+
+    def read() -> tuple[dict[str, NodeClass], tuple[Pool, ...]]:
+        return classes, inference_cluster.decode_pools(Field(observed.composite).at("spec"), classes, {})
+
+    def still(known: tuple[dict[str, NodeClass], tuple[Pool, ...]]) -> bool:
+        return known[0].keys() == classes.keys() and all(known[0][name] is classes[name] for name in classes)
+
+    return recall(observed.composite, "pools", read, still)[1]
 
 
-def _published_before(read: Callable[[], T]) -> T | None:
-    """Return what the cluster's own status says, None where it cannot be read: this answer writes it anew."""
-    try:
-        return read()
-    except InvalidInput:
-        return None
-
-
-def _seen_gateway(gateway: Mapping[str, Json], listener_name: str) -> GatewayAddress | None:
-    address = next((seen.text(one.get("value")) for one in seen.objects(seen.at(gateway, "status", "addresses"))), "")
-    listeners = seen.objects(seen.at(gateway, "spec", "listeners"))
-    if listener_name:
-        listeners = tuple(listener for listener in listeners if listener.get("name") == listener_name)
-    if not address or not listeners:
-        return None
-    listener = listeners[0]
-    secure, port = listener.get("protocol") in ("HTTPS", "TLS"), listener.get("port")
-    known = (443 if secure else 80) if port is None else seen.count(port)
-    if known is None:
-        return None
-    return GatewayAddress(
-        address=address,
-        port=known,
-        scheme="https" if secure else "http",
-        hostname=seen.text(listener.get("hostname")),
-    )
+def _account(
+    observed: Observed,
+    pools: tuple[Pool, ...],
+    accounting: Accounting,
+    asked: tuple[ReplicaClaim, ...],
+    before: frozenset[str],
+) -> ClusterAccount:
+    """Return the verdicts and the ledger. Equal claims on equal pools are judged once per version of the cluster."""
+    given = (pools, accounting, asked, before)
+    return recall(
+        observed.composite, "account", lambda: (given, placement.admit(*given)), lambda known: known[0] == given
+    )[1]
 
 
 # --- emits ------------------------------------------------------------------------------------------------------------
-
-
-def _gateway_spec(observed: Observed) -> Field:
-    return Field(observed.spec, ("spec",)).at("gateway")
 
 
 def _provider(observed: Observed, access: Access) -> ProviderConfigRef:
@@ -234,24 +192,6 @@ def _access_children(observed: Observed, cloud: Cloud, access: Access) -> Iterat
         yield manifest.key, Child(manifest.resource, Ready.TRUE if is_ready else Ready.FALSE)
 
 
-def _gateway_child(observed: Observed, provider: ProviderConfigRef) -> Child:
-    facts = inference_cluster.decode_facts(observed.composite)
-    gateway = Manifest(
-        key=GATEWAY,
-        resource={
-            "apiVersion": "gateway.networking.k8s.io/v1",
-            "kind": "Gateway",
-            "metadata": {"name": facts.gateway_name, "namespace": facts.gateway_namespace},
-        },
-        lifecycle=Lifecycle.OBSERVE,
-    )
-    wrapped = objects.wrap(
-        gateway, provider_config=provider.encode(), namespace=names.SYSTEM_NAMESPACE, owner=observed.name
-    )
-    is_seen = objects.observed(observed.children.get(GATEWAY)) is not None
-    return Child(wrapped, Ready.TRUE if is_seen else Ready.FALSE)
-
-
 def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
     """Return the child that protects the cluster from deletion. Nothing is returned once the cluster is unused.
 
@@ -259,8 +199,10 @@ def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
     provider config outlives the InferenceCluster, and only admitted workloads are known then.
     """
     users = _users(observed.children.get(PROVIDER_CONFIG_KEY, {}))
-    ours = 1 if GATEWAY in observed.children else 0
-    manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, len(standing.leaving)))
+    ours = (1 if cluster_gateway.KEY in observed.children else 0) + installations.users(observed)
+    # Nothing is deleted of replicas of which only pods may be left, and on a lost cluster nobody sees these end.
+    left = len(standing.leaving - standing.lingering)
+    manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, left))
     if manifest is None:
         return {}
     # Without Crossplane's webhooks nothing reports on it, and a missing protection does not keep models from serving.
@@ -280,12 +222,23 @@ def _users(provider_config: Mapping[str, Json]) -> int:
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
-def _status(observed: Observed, gateway: GatewayAddress | None, ledger: _Ledger) -> Mapping[str, Json]:
+def _recalled_status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
+    """Return the status of the ledger, encoded once while the ledger is equal."""
+    given = (gateway, ledger)
+    return recall(
+        observed.composite, "status", lambda: (given, _status(observed, *given)), lambda known: known[0] == given
+    )[1]
+
+
+def _status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
     admitted = list(ledger.admitted)
     accounts = list(zip(ledger.pools, ledger.account.pools, strict=True))
     status: dict[str, Json] = {
         "summary": inference_cluster.encode_summary(accounts, len(admitted)),
-        "pools": [_pool(observed, pool, account, is_frozen=ledger.is_frozen) for pool, account in accounts],
+        "pools": [
+            *(_pool(observed, pool, account, is_frozen=ledger.is_frozen) for pool, account in accounts),
+            *held_pools.encode(observed, ledger.records.values(), ledger.counted_on),
+        ],
         "admitted": admitted,
         "admissions": admissions.encode(ledger.records),
         "refused": _told(ledger.answers(Admission.REFUSED)),
@@ -303,18 +256,19 @@ def _published(observed: Observed, access: Access, provider: ProviderConfigRef) 
 
     A configuration of another owner under the same name leads to another cluster.
     """
-    before = _published_before(lambda: inference_cluster.decode_provider_config(Field(observed.status)))
+    before = hold.published(lambda: inference_cluster.decode_provider_config(Field(observed.status)))
     is_ours = not access.manifests or PROVIDER_CONFIG_KEY in observed.children or before == provider
     return {"providerConfigRef": provider.encode()} if is_ours else {}
 
 
 def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bool) -> Json:
     """Return the status entry of a pool. The published entry is kept while the pool's devices or users are unknown."""
+    made = inference_cluster.encode_pool(pool, account)
     if pool.node_class is None or is_frozen:
-        for entry in seen.objects(observed.status.get("pools")):
-            if entry.get("name") == pool.name:
-                return entry
-    return inference_cluster.encode_pool(pool, account)
+        known = (one for one in seen.objects(observed.status.get("pools")) if one.get("name") == pool.name)
+        made = {key: value for key, value in next(known, made).items() if key != "nodeSelector"}
+    selector = cluster_gateway.facts(observed).pool_node_selector[pool.name]
+    return made if selector == {names.LABEL_POOL: pool.name} else {**made, "nodeSelector": dict(selector)}
 
 
 def _told(answers: tuple[Answer, ...]) -> list[dict[str, str]]:
@@ -326,37 +280,10 @@ def _told(answers: tuple[Answer, ...]) -> list[dict[str, str]]:
     ]
 
 
-def _cluster_ready(observed: Observed, gateway: GatewayAddress | None) -> Condition:
-    child = observed.children.get(GATEWAY)
-    where = f"Gateway {_described(observed)}"
-    synced = {} if child is None else objects.condition(child, "Synced")
-    if synced.get("status") == "False":
-        message = f"{where} cannot be read from the cluster: {synced.get('message', 'no reason was reported')}"
-        return Condition("ClusterReady", Truth.FALSE, "Unreachable", message)
-    if child is None or objects.observed(child) is None:
-        return Condition(
-            "ClusterReady",
-            Truth.UNKNOWN,
-            "Connecting",
-            f"waiting for provider-kubernetes to read {where} from the cluster",
-        )
-    if gateway is None:
-        return Condition(
-            "ClusterReady",
-            Truth.TRUE,
-            "NoGatewayAddress",
-            f"the cluster is reachable, but {where} has no address yet; replicas are placed here once it has one",
-        )
-    message = f"{where} has address {gateway.address} port {gateway.port}"
-    return Condition("ClusterReady", Truth.TRUE, "Reachable", message)
-
-
-def _described(observed: Observed) -> str:
-    facts = inference_cluster.decode_facts(observed.composite)
-    return names.qualified(facts.gateway_namespace, facts.gateway_name)
-
-
-def _stack_ready(observed: Observed) -> Condition:
+def _stack_ready(observed: Observed, backends: tuple[Installed, ...]) -> Condition:
+    lacking = installations.lacking(backends)
+    if lacking:
+        return Condition("StackReady", Truth.FALSE, "BackendNotInstalled", lacking)
     install = Field(observed.spec, ("spec",)).at("stack", "install").flag(default=True)
     wish = "spec.stack.install is not supported yet; " if install else ""
     scheduler = inference_cluster.decode_scheduler(Field(observed.composite))
@@ -371,7 +298,13 @@ def _stack_ready(observed: Observed) -> Condition:
     )
 
 
-def _capacity_known(ledger: _Ledger) -> Condition:
+def _capacity_known(observed: Observed, ledger: Ledger) -> Condition:
+    known, standing = _counted(ledger), ledger.standing
+    told = standing.endings.told(observed.name, standing.ending, standing.changed, standing.looked_for)
+    return replace(known, message=known.message + told)
+
+
+def _counted(ledger: Ledger) -> Condition:
     problems = ledger.faults + tuple(
         f'pool "{pool.name}": {problem}' for pool in ledger.account.pools for problem in pool.problems
     )
@@ -392,7 +325,7 @@ def _capacity_known(ledger: _Ledger) -> Condition:
     return Condition("CapacityKnown", Truth.TRUE, "Counted", message)
 
 
-def _events(observed: Observed, ledger: _Ledger) -> Iterator[Event]:
+def _events(observed: Observed, ledger: Ledger) -> Iterator[Event]:
     """Yield one event for each replica whose admission differs from the published one."""
     admitted = claims.admitted_before(observed)
     refused = {entry.get("replica") for entry in seen.objects(observed.status.get("refused"))}

@@ -3,7 +3,7 @@
 Reads: its own ModelDeployment and ModelService as observed children.
 Emits: a ModelDeployment and a ModelService of the same name.
 Reports: url, deployment, service, replicas, readyReplicas; conditions Accepted, and ReplicasScheduled, ReplicasReady,
-EndpointsReady and RouteReady as the two children report them.
+EndpointsReady and RouteReady as the two children report them, and Fits where the deployment does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from modelplane import seen
 from modelplane.api import llm_inference
 from modelplane.api.llm_inference import LLMInference
-from modelplane_functions import hold
+from modelplane_functions import hold, model_fit
 from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Resource, Truth
 
 Json: TypeAlias = Any
@@ -48,6 +48,7 @@ def compose(observed: Observed) -> Outcome:
         conditions=(
             Condition("Accepted", Truth.TRUE, "Accepted", f"composed ModelDeployment and ModelService {wanted.name}"),
             *(_lifted(observed.children.get(key), kind, condition) for key, kind, condition in _LIFTED),
+            *model_fit.of_children(observed, [("", observed.children.get(DEPLOYMENT_KEY))]),
         ),
         ready=Ready.TRUE if is_ready else Ready.FALSE,
         ttl_seconds=_SETTLED_SECONDS if is_ready else _WAITING_SECONDS,

@@ -5,7 +5,7 @@ and the BackendRules. Its own ModelReplicas and ModelEndpoints are observed chil
 are read only for their names.
 Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
-ReplicasReady, BackendSelected.
+ReplicasReady, BackendSelected, and Fits as its replicas report it.
 
 A retained replica is composed exactly as observed, so that a briefly missing input restarts nothing. A replica that
 differs from its admitted spec is restored to it, when the deployment and the class still produce that spec.
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from modelplane import names, placement, seen
+from modelplane import names, placement, seen, words
 from modelplane.api import (
     deployment_status,
     inference_cluster,
@@ -27,7 +27,7 @@ from modelplane.api import endpoint as endpoints
 from modelplane.devices.model import NodeClass
 from modelplane.placement import binding
 from modelplane.placement.decision import PlacedReplica, Plan, State
-from modelplane_functions import deployment_facts, hold, replicas, selectors
+from modelplane_functions import deployment_facts, hold, model_fit, replicas, selectors
 from modelplane_functions.deployment_facts import Facts
 from modelplane_functions.exchange import (
     Child,
@@ -71,7 +71,7 @@ def compose(observed: Observed) -> Outcome:
             backend=facts.settled_backend,
             seen=deployment_status.Seen(ready=running, outdated=_outdated(facts)),
         ),
-        conditions=conditions,
+        conditions=(*conditions, *model_fit.of_children(observed, _standing(observed, plan))),
         events=tuple(_events(plan)),
         ready=Ready.TRUE if settled else Ready.FALSE,
         ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
@@ -214,6 +214,13 @@ def _running(observed: Observed, plan: Plan) -> frozenset[str]:
     )
 
 
+def _standing(observed: Observed, plan: Plan) -> Iterator[tuple[str, Resource | None]]:
+    """Yield the observed replicas of the plan, each with its name and cluster in words."""
+    found = replicas.observed_of(observed)
+    for placed in plan.composed:
+        yield f"{placed.name} on {placed.cluster}", found.get(placed.name)
+
+
 def _scheduled(facts: Facts, plan: Plan) -> Condition:
     if not facts.fleet.received:
         return Condition(
@@ -240,13 +247,12 @@ def _ready(plan: Plan, running: frozenset[str]) -> Condition:
     if ready == wanted:
         return Condition("ReplicasReady", Truth.TRUE, "AllReady", f"{ready} of {wanted} replicas serve{moving}")
     waiting = [placed.name for placed in plan.composed if placed.holds_place and placed.name not in running]
-    names_ = ", ".join(waiting[:5]) + (f" and {len(waiting) - 5} more" if len(waiting) > 5 else "")
     message = f"{ready} of {wanted} replicas serve{moving}"
     return Condition(
         "ReplicasReady",
         Truth.FALSE,
         "ReplicasStarting" if waiting else "ReplicasMissing",
-        f"{message}; waiting for {names_}" if waiting else f"{message}; {_missing(plan)}",
+        f"{message}; waiting for {words.first(waiting, 5)}" if waiting else f"{message}; {_missing(plan)}",
     )
 
 

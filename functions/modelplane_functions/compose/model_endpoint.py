@@ -12,6 +12,8 @@ whole value of the header, for example `Bearer sk-...`.
 
 from __future__ import annotations
 
+from functools import partial
+
 from modelplane import names
 from modelplane.api import endpoint as endpoints
 from modelplane.api import gateway as gateways
@@ -33,6 +35,7 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
+from modelplane_functions.memory.resources import recall
 
 GATEWAYS = "gateways"
 _SETTLED_SECONDS = 600
@@ -92,7 +95,7 @@ def _rules(observed: Observed) -> list[Rules]:
     found = []
     for document in sorted(observed.required.get(GATEWAYS, ()), key=lambda each: str(each["metadata"]["name"])):
         try:
-            found.append(gateways.state(document).gateway.egress)
+            found.append(recall(document, "state", partial(gateways.state, document)).gateway.egress)
         except (InvalidInput, Unsupported):
             found.append(Rules(gateway=str(document["metadata"]["name"])))
     return found

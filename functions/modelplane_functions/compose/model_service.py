@@ -248,7 +248,7 @@ def _needs(observed: Observed, children: Mapping[str, Child]) -> Iterable[Verdic
 
 def _events(observed: Observed, condition: Condition) -> tuple[Event, ...]:
     """Return an event when a condition becomes true or stops being true."""
-    before = seen.conditions(observed.status).get(condition.type)
+    before = seen.condition(observed.status, condition.type)
     was_good, is_good = seen.verdict(before) is True, condition.status is Truth.TRUE
     if was_good == is_good:
         return ()

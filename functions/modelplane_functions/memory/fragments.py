@@ -15,6 +15,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any, Final, TypeAlias, TypeVar
 
+from kubecel import interruption
 from kubecel.caches import Answers
 from modelplane_functions import numbers
 
@@ -54,6 +55,7 @@ class Fragments:
             raise UnreadableError("the Struct is truncated") from None
 
     def _struct(self, text: bytes, start: int = 0) -> dict[str, Json]:
+        interruption.checkpoint()
         return dict(self._read(text, start, self._fields, self._field))
 
     def _list(self, text: bytes, start: int) -> list[Json]:

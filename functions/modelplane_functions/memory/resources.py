@@ -16,6 +16,8 @@ from modelplane_functions.exchange import Json, Resource
 
 T = TypeVar("T")
 Memo: TypeAlias = dict[int, Any]
+OWNERS_MAX = 4
+"""The maximum number of objects with equal specs for which a derived value is cached."""
 
 
 class Remembered(dict[str, Json]):
@@ -95,3 +97,21 @@ def recall(
     if known is None or not still(known):
         known = resource.read[what] = read()
     return known
+
+
+def recall_of(resource: Resource | None, what: str, owner: str, read: Callable[[], T]) -> T:
+    """Return the value that `read` returns for an owner, from the cache when it is there.
+
+    Objects with equal specs share one resource, and what is derived from it may differ by object. The values of the
+    last `OWNERS_MAX` objects are cached.
+    Raises: the errors of `read`. Nothing is cached then.
+    """
+    if not isinstance(resource, Remembered):
+        return read()
+    known: dict[str, T] = resource.read.get(what, {})
+    if owner in known:
+        return known[owner]
+    made = read()
+    # Another dictionary, since other threads may look into this one.
+    resource.read[what] = dict([*known.items(), (owner, made)][-OWNERS_MAX:])
+    return made
