@@ -18,6 +18,9 @@ COMMANDS = {
     "plan": "show the placement of every replica, the use and cost of pools, and the changes",
     "explain": "show why a replica is placed where it is, and why it is not placed elsewhere",
     "simulate": "show the effects of a drain, a loss, a scaling or an addition, step by step",
+    "fit": "show the memory of a model, and the topologies and classes that hold it",
+    "free": "show the free devices by class, region, cluster or pool",
+    "top": "show who holds the devices, by deployment or namespace",
     "validate": "report the documents that the API server or a function would refuse",
     "cel": "evaluate a device selector against devices",
     "schema": "print the JSON Schema of a kind, or of the JSON answer of a command",
@@ -38,9 +41,11 @@ examples:
   modelplane plan fleet/ --against ../main/fleet/      show the changes of a pull request
   modelplane explain fleet/ md/llama -n ml-team        explain the placements of a deployment
   modelplane simulate fleet/ --drain eks-eu            show the moves of a drain, in steps
+  modelplane fit Qwen3-8B --context 32k fleet/          show which classes hold a model, the cheapest first
+  modelplane free fleet/ --by region                   show the free devices of each region
   modelplane validate clusters/ models/                check documents without an API server
   modelplane schema --directory .schemas               write schemas for an editor
-  modelplane COMMAND --help                            show the help of a command
+  modelplane help COMMAND                              show the help of a command
 
 exit codes: 0 success, 1 the answer is no, 2 bad input, 3 internal error
 """
@@ -52,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = bool(given) and given[0] == "--debug"
     if debug:
         given.pop(0)
+    if given[:1] == ["help"] and given[1:2] and not given[1].startswith("-"):
+        given = [given[1], "--help"]
     if not given or given[0] in ("-h", "--help", "help"):
         sys.stdout.write(usage())
         return exits.FINE if given else exits.BAD_INPUT

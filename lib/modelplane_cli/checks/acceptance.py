@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane_cli.checks import foreign
+from modelplane_cli.checks import foreign, misplaced
 from modelplane_cli.documents import reading
-from modelplane_cli.documents.reading import ERROR, Document, Problem
+from modelplane_cli.documents.reading import Document, Problem
 from modelplane_cli.simulator.definitions import Definition, Definitions
 from modelplane_cli.simulator.store import CLUSTER_SCOPED, Key, group_of, key_of
 
@@ -62,15 +62,15 @@ def check(given: Sequence[Document], definitions: Definitions, namespace: str) -
 def _identity(document: Document) -> Iterable[Problem]:
     """Yield the reasons why the document is not a Kubernetes object."""
     data = document.data
-    for field, pattern, example in (
-        ("apiVersion", reading.API_VERSION, names.API_VERSION),
-        ("kind", reading.KIND, "ModelDeployment"),
+    for field, noun, pattern, example in (
+        ("apiVersion", "an apiVersion", reading.API_VERSION, names.API_VERSION),
+        ("kind", "a kind", reading.KIND, "ModelDeployment"),
     ):
         value = data.get(field)
         if value is None:
             yield document.problem(f"is required, for example {example}", (field,))
         elif not isinstance(value, str) or not pattern.fullmatch(value):
-            yield document.problem(f"{_shown(value)} is not an {field}, for example {example}", (field,))
+            yield document.problem(f"{_shown(value)} is not {noun}, for example {example}", (field,))
     metadata = data.get("metadata")
     if not isinstance(metadata, dict):
         yield document.problem("is required: a map with a name", ("metadata",))
@@ -135,10 +135,10 @@ def _admitted(document: Document, definitions: Definitions, namespace: str) -> t
     elif not _is_namespaced(key, definition) and definition is None and key.namespace:
         resource["metadata"] = {k: v for k, v in resource["metadata"].items() if k != "namespace"}
     if definition is None:
-        found = [document.problem(entry.message, entry.path) for entry in foreign.problems(resource)]
-        return resource, found
+        return resource, [document.problem(entry.message, entry.path) for entry in foreign.problems(resource)]
     stored, problems = definition.served.judged(resource)
-    return stored, [document.problem(entry.message, entry.path, entry.severity.value) for entry in problems]
+    found = misplaced.placed(definition.kind, problems)
+    return stored, [document.problem(entry.message, entry.path, entry.severity.value) for entry in found]
 
 
 def _is_namespaced(key: Key, definition: Definition | None) -> bool:
@@ -160,8 +160,3 @@ def _in_quotes(value: Json) -> str:
     if isinstance(value, bool):
         return "put it in quotes, because YAML takes an unquoted yes, no, on, off, y or n for true or false"
     return f'write "{value}"' if isinstance(value, int | float) else "write text"
-
-
-def has_errors(problems: Iterable[Problem]) -> bool:
-    """Return whether any problem is more than a warning."""
-    return any(problem.severity == ERROR for problem in problems)

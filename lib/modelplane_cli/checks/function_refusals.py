@@ -1,21 +1,20 @@
 """The problems that need several documents, and the refusals of functions for documents that every schema accepts.
 
-Each composite is passed to its function once, together with all other documents. A reference to an object that is not
-among the documents is a warning, because the control plane may have the object.
+Each composite is passed to its function once, together with all other documents.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from modelplane import names
-from modelplane.api import kinds
-from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
+from modelplane.api import backend_rules
+from modelplane.errors import InvalidInput, InvalidSelector, ModelplaneError, NoCapableBackend, Unsupported
+from modelplane.render.backends import preference
 from modelplane_cli.checks.acceptance import Checked
-from modelplane_cli.documents.reading import WARNING, Problem
+from modelplane_cli.documents.reading import Document, Problem
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.pipeline import Handed
@@ -29,7 +28,7 @@ def check(checked: Checked, definitions: Definitions) -> list[Problem]:
 
     Cost: one call of its function per composite.
     """
-    return list(dict.fromkeys([*_refused(checked, definitions), *_dangling(checked)]))
+    return list(dict.fromkeys([*_refused(checked, definitions), *_rules(checked)]))
 
 
 def _refused(checked: Checked, definitions: Definitions) -> Iterator[Problem]:
@@ -43,13 +42,35 @@ def _refused(checked: Checked, definitions: Definitions) -> Iterator[Problem]:
         fault, ear.fault = ear.fault, None
         if fault is None:
             continue
-        document = checked.sources[key]
-        if isinstance(fault, Unsupported):
-            yield document.problem(fault.message)
-        elif isinstance(fault, InvalidSelector):
-            yield document.problem(fault.said, fault.path)
-        else:
-            yield document.problem(fault.message, fault.path)
+        yield from _said(checked.sources[key], fault)
+
+
+def _said(document: Document, fault: ModelplaneError, backend: str = "") -> Iterator[Problem]:
+    """Yield a refusal at the field that it names; of a workload that no backend can run, one for each `backend`."""
+    prefix = f"{backend}: " if backend else ""
+    if isinstance(fault, NoCapableBackend):
+        for name, refusal in fault.refusals.items():
+            yield from _said(document, refusal, name)
+    elif isinstance(fault, InvalidSelector):
+        yield document.problem(f"{prefix}{fault.said}", fault.path)
+    elif isinstance(fault, InvalidInput):
+        yield document.problem(f"{prefix}{fault.message}", fault.path)
+    else:
+        yield document.problem(f"{prefix}{fault}")
+
+
+def _rules(checked: Checked) -> Iterator[Problem]:
+    """Yield the rules between backends that do not compile. Their function refuses each alone, and not the object."""
+    for key in sorted(checked.objects):
+        if (key.group, key.kind) != (names.GROUP, backend_rules.KIND):
+            continue
+        rules, _ = backend_rules.decode(checked.objects[key])
+        for index, rule in enumerate(rules):
+            try:
+                preference.compiled(rule)
+            except InvalidInput as error:
+                said = f"rule {rule.text}: {error.message}"
+                yield checked.sources[key].problem(said, ("spec", "rules", index, "when"))
 
 
 @dataclass(slots=True)
@@ -83,24 +104,3 @@ class _Heard(registry.Composer):
                 raise
 
         return heard
-
-
-def _dangling(checked: Checked) -> Iterator[Problem]:
-    known: dict[str, list[str]] = {}
-    for key in checked.objects:
-        if key.group == names.GROUP:
-            known.setdefault(key.kind, []).append(key.name)
-    for key in sorted(checked.objects):
-        kind = kinds.KINDS.get(key.kind) if key.group == names.GROUP else None
-        for reference in kind.references if kind else ():
-            # Without any document of that kind nothing is reported, because one file may be checked alone.
-            there = known.get(reference.kind, [])
-            for path, name in kinds.values_at(checked.objects[key], reference.path):
-                if there and isinstance(name, str) and name and name not in there:
-                    said = f"{reference.kind} {name} is not among the documents{_meant(name, there)}"
-                    yield checked.sources[key].problem(said, path, WARNING)
-
-
-def _meant(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else "; is it on the control plane?"

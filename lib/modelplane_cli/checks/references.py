@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane.api import kinds
+from modelplane_cli.documents.yamltext import Path
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key
 
@@ -33,6 +34,20 @@ class Missing:
         return f"{self.secret}{key} {what}; {self.about} needs it on the control plane for {self.purpose}"
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A reference to a Secret at `path`, and to a `key` of it; an empty key is none in particular."""
+
+    path: Path
+    secret: Key
+    key: str
+    purpose: str
+
+    def is_lacking(self, secret: Mapping[str, Json]) -> bool:
+        """Return whether the Secret lacks the key."""
+        return bool(self.key) and self.key not in {**(secret.get("data") or {}), **(secret.get("stringData") or {})}
+
+
 def missing_secrets(world: World) -> list[Missing]:
     """Return the referenced Secrets that are missing, sorted by the referring object."""
     return list(dict.fromkeys(_missing(world)))
@@ -40,25 +55,24 @@ def missing_secrets(world: World) -> list[Missing]:
 
 def _missing(world: World) -> Iterator[Missing]:
     for about in world.composites():
-        resource = world.store.get(about) or {}
-        kind = kinds.KINDS.get(about.kind)
-        for use in kind.secrets if kind else ():
-            for _, reference in kinds.values_at(resource, use.path):
-                if isinstance(reference, Mapping) and reference.get("name"):
-                    yield from _check(world, about, reference, use.purpose)
+        for use in uses(about, world.store.get(about) or {}):
+            found = world.store.get(use.secret)
+            if found is None:
+                yield Missing(about, use.secret, use.key, use.purpose, exists=False)
+            elif use.is_lacking(found):
+                yield Missing(about, use.secret, use.key, use.purpose, exists=True)
 
 
-def _check(world: World, about: Key, reference: Mapping[str, Json], purpose: str) -> Iterator[Missing]:
-    namespace = str(reference.get("namespace") or about.namespace or _gateway_namespace(world, about))
-    secret = Key("", "Secret", namespace, str(reference["name"]))
-    found = world.store.get(secret)
-    key = str(reference.get("key") or "")
-    if found is None:
-        yield Missing(about, secret, key, purpose, exists=False)
-    elif key and key not in {**(found.get("data") or {}), **(found.get("stringData") or {})}:
-        yield Missing(about, secret, key, purpose, exists=True)
+def uses(about: Key, resource: Mapping[str, Json]) -> Iterator[Use]:
+    """Yield the references of an object of this API to Secrets."""
+    kind = kinds.KINDS.get(about.kind)
+    for use in kind.secrets if kind else ():
+        for path, reference in kinds.values_at(resource, use.path):
+            if isinstance(reference, Mapping) and reference.get("name"):
+                namespace = str(reference.get("namespace") or about.namespace or _gateway_namespace(resource))
+                secret = Key("", "Secret", namespace, str(reference["name"]))
+                yield Use(path, secret, str(reference.get("key") or ""), use.purpose)
 
 
-def _gateway_namespace(world: World, about: Key) -> str:
-    spec = (world.store.get(about) or {}).get("spec") or {}
-    return str((spec.get("gateway") or {}).get("namespace") or "")
+def _gateway_namespace(resource: Mapping[str, Json]) -> str:
+    return str(((resource.get("spec") or {}).get("gateway") or {}).get("namespace") or "")

@@ -18,6 +18,7 @@ from modelplane.devices.hints import advice, mistakes
 from modelplane.devices.model import Device
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane_cli import exits
+from modelplane_cli.commands import arguments
 from modelplane_cli.documents import reading, yamltext
 from modelplane_cli.output import manifests
 
@@ -72,12 +73,7 @@ class _Answer:
 
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="modelplane cel",
-        description="Evaluate a device selector against devices.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    made = arguments.parser("cel", "Evaluate a device selector against devices.", _EPILOG)
     made.add_argument("expression", metavar="EXPRESSION", nargs="?", help="the selector")
     made.add_argument(
         "--device", metavar="FILE", help="ResourceSlices, or one device with its driver; - for standard input"
@@ -210,7 +206,8 @@ def _devices(device: str | None, classes: str | None) -> list[tuple[str, Device]
     path = device if device is not None else classes
     given = reading.read([str(path)])
     for problem in given.problems:
-        raise InvalidInput(str(problem))
+        if problem.severity == reading.ERROR:
+            raise InvalidInput(str(problem))
     read = _of_slices if device is not None else _of_classes
     found = [entry for document in given.documents for entry in read(document)]
     if not found:

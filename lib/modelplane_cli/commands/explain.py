@@ -12,10 +12,10 @@ from modelplane import names
 from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits
 from modelplane_cli.checks import advice
-from modelplane_cli.commands import sources
+from modelplane_cli.commands import arguments, sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.output import explanation_text, manifests, notes
-from modelplane_cli.planning import amendments, corrections, decision, engine_arguments, explanation
+from modelplane_cli.output import explanation_text, manifests, notes, problem_lines, screen
+from modelplane_cli.planning import amendments, corrections, decision, explanation, workload_notes
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.rehearsal import Rehearsal
@@ -53,11 +53,10 @@ exit codes: 0 it is placed, 1 it is not (all), 2 bad input, 3 a bug
 
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="modelplane explain",
-        description="Show why a replica is placed where it is, why not elsewhere, and what would make one more fit.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = arguments.parser(
+        "explain",
+        "Show why a replica is placed where it is, why not elsewhere, and what would make one more fit.",
+        _EPILOG,
     )
     sources.add(made)
     made.add_argument("subject", metavar="KIND/NAME", help="md/NAME or mr/NAME")
@@ -91,14 +90,14 @@ def main(arguments: Sequence[str]) -> int:
     try:
         found = _corrected(rehearsal, _answer(act.world.store, key, written), written)
         found = explanation.with_moves(found, act.world.store)
-        answer = engine_arguments.told(found, act.world.store)
+        answer = workload_notes.told(found, act.world.store)
     except ModelplaneError as error:
         print(f"{key}: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     _show(answer, options.output)
     if answer.plan.shortfall is not None and key in checked.sources:
         # A selector over the size in a product's name is the most frequent reason, and no fault of the devices.
-        notes.problems(advice.advise(checked, key))
+        problem_lines.write(advice.advise(checked, key))
     notes.bugs(act.world)
     if act.world.settled.record.bugs:
         return exits.BUG
@@ -159,7 +158,7 @@ def _listed(keys: Sequence[Key]) -> str:
 
 def _show(answer: Answer, output: str) -> None:
     if output == "text":
-        sys.stdout.write(explanation_text.text(answer))
+        sys.stdout.write(explanation_text.text(answer, screen.of(sys.stdout)))
     else:
         sys.stdout.write(manifests.answer(explanation.encode(answer), output))
     sys.stdout.flush()

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from modelplane import names
+from modelplane.api import inference_cluster, replica
 from modelplane_cli import exits
-from modelplane_cli.commands import sources
+from modelplane_cli.checks import sizes, unknown_names
+from modelplane_cli.commands import arguments, sources
 from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.documents import reading
-from modelplane_cli.output import manifests, notes, plan_text
-from modelplane_cli.planning import amendments, capacity, corrections, plan
+from modelplane_cli.output import manifests, notes, plan_markdown, plan_text, problem_lines, screen
+from modelplane_cli.planning import amendments, capacity, corrections, plan, routes
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.plan import Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.simulator import assumption
-from modelplane_cli.simulator.store import Key, controller_of
+from modelplane_cli.simulator.store import Key, Store, controller_of
 
 _EPILOG = """\
 examples:
@@ -29,26 +33,49 @@ examples:
       show the next actions of the functions on a live control plane; objects with a status are taken as observed
   modelplane plan fleet/ --against live.yaml -o json
       print the plan as JSON
+  modelplane plan fleet/ --against ../main/fleet/ -o markdown --exit-code disruption
+      print a comment for a pull request, and fail only when something that serves is interrupted
 
-The command runs the real functions and assumes that composed workloads come up. The column BEFORE in the table of
-pools shows what the documents (or --against) hold already.
+The command runs the real functions and assumes that composed workloads come up. After a change it prints a summary, the
+changed replicas and routes, and the pools whose use changes; --all shows the rest. The column BEFORE in the table of
+pools shows what the documents (or --against) hold already. A model of the catalogue (see `modelplane fit`) that cannot
+fit where it is placed is a warning on standard error.
 
-exit codes: 0 all replicas are placed and none is interrupted, 1 a replica is not placed or would be interrupted,
-2 bad input, 3 internal error
+exit codes: 0 all replicas are placed, none is interrupted, and every service has endpoints, 1 a replica is not placed
+or would be interrupted, or a group of a service has no endpoint, 2 bad input, 3 internal error
+
+--exit-code chooses the reasons for 1:
+  disruption  a replica is interrupted or lost, or a group of a service loses all of its endpoints
+  unplaced    a replica has no placement, must move but cannot, or is refused, or a group of a service that had no
+              endpoint has none
+  any         both (default)
 """
+
+_FAILS: dict[str, Callable[[Plan], bool]] = {
+    "disruption": lambda made: made.disrupts,
+    "unplaced": lambda made: made.lacks,
+    "any": lambda made: not made.fits,
+}
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="modelplane plan",
-        description="Show the placement of every replica, the use and cost of pools, and the changes.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = arguments.parser(
+        "plan", "Show the placement of every replica, the use and cost of pools, and the changes.", _EPILOG
     )
     sources.add(made)
     made.add_argument("--against", metavar="PATH", nargs="+", help="the current state, with which PATH is compared")
-    made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
+    made.add_argument("--all", action="store_true", help="also show the replicas and pools without a change")
+    made.add_argument(
+        "-o",
+        "--output",
+        choices=("table", "yaml", "json", "markdown"),
+        default="table",
+        help="default: table; markdown is a comment for a pull request",
+    )
+    made.add_argument(
+        "--exit-code", choices=tuple(_FAILS), default="any", help="what makes the command fail (default: any)"
+    )
     sources.add_namespace(made)
     return made
 
@@ -58,27 +85,34 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(list(arguments))
     stage = Stage.empty()
     wanted, live = sources.both(options)
-    objects = stage.objects(wanted, options.namespace)
+    checked = stage.checked(wanted, options.namespace)
+    objects = None if checked is None else checked.objects
     against = live if options.against is None else reading.read(options.against)
     is_change = options.against is not None or bool(options.paths and live.documents)
     there = stage.objects(against, options.namespace) if is_change else objects
-    if objects is None or there is None:
+    if checked is None or objects is None or there is None:
         return exits.BAD_INPUT
+    problem_lines.write(unknown_names.check(checked))
     rehearsal = stage.rehearsal(there)
     acts: list[Act] = [stage.settle(rehearsal)] if is_change else []
-    before = capacity.pools(rehearsal.store)
+    before, routes_before = capacity.pools(rehearsal.store), routes.of(rehearsal.store)
+    refused: tuple[str, ...] = ()
     if is_change:
+        gone = {key.name for key in there if key.kind == inference_cluster.KIND and key not in objects}
+        refused = plan.refusals(gone, acts[0].after.values())
         _replace(rehearsal, there, objects)
     acts.append(stage.settle(rehearsal))
     act = rehearsals.joined(acts) if is_change else acts[0]
     written = amendments.written(wanted.documents, options.namespace, objects)
-    made = corrections.corrected(rehearsal, plan.of(act, before, documents=written), written)
-    _show(made, options, with_changes=bool(act.before) or is_change)
+    found = plan.of(act, before, documents=written, routes_before=routes_before)
+    made = replace(corrections.corrected(rehearsal, found, written), refused=refused)
+    problem_lines.write(sizes.warn(checked, _placed(rehearsal.store)))
+    _show(made, options, is_change=bool(act.before) or is_change)
     for one in acts:
         notes.bugs(one.world)
     if any(one.world.settled.record.bugs for one in acts):
         return exits.BUG
-    return exits.FINE if made.fits else exits.NO
+    return exits.NO if _FAILS[options.exit_code](made) else exits.FINE
 
 
 def _replace(rehearsal: Rehearsal, there: Objects, objects: Objects) -> None:
@@ -88,6 +122,10 @@ def _replace(rehearsal: Rehearsal, there: Objects, objects: Objects) -> None:
         rehearsal.remove(key)
     for key in sorted(kept):
         rehearsal.apply(_written(objects, key), key)
+
+
+def _placed(store: Store) -> Objects:
+    return {key: store.get(key) or {} for key in store.of_kind(names.GROUP, replica.KIND)}
 
 
 def _is_wanted(key: Key, objects: Objects) -> bool:
@@ -102,9 +140,12 @@ def _written(objects: Objects, key: Key) -> dict[str, object]:
     return resource
 
 
-def _show(made: Plan, options: argparse.Namespace, *, with_changes: bool) -> None:
-    if options.output == "table":
-        sys.stdout.write(plan_text.text(made, with_changes=with_changes))
+def _show(made: Plan, options: argparse.Namespace, *, is_change: bool) -> None:
+    if options.output == "markdown":
+        sys.stdout.write(plan_markdown.text(made, is_change=is_change))
+    elif options.output == "table":
+        shown = plan_text.text(made, screen.of(sys.stdout), is_change=is_change, all_rows=options.all)
+        sys.stdout.write(shown)
     else:
         sys.stdout.write(manifests.answer(plan.encode(made), options.output))
     sys.stdout.flush()

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from modelplane_cli import exits
 from modelplane_cli.checks import acceptance
-from modelplane_cli.commands import sources
-from modelplane_cli.output import by_cluster, manifests, notes, outline, progress, tree
+from modelplane_cli.commands import arguments, sources
+from modelplane_cli.documents import reading
+from modelplane_cli.output import by_cluster, manifests, notes, outline, problem_lines, progress, tree
 from modelplane_cli.simulator import definitions, offline, verdict
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.pipeline import Function
@@ -40,11 +41,8 @@ exit codes: 0 everything is placed and ready, 1 something is not placed or not r
 
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="modelplane render",
-        description="Run all composition functions over documents, as Crossplane does, and print the objects.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = arguments.parser(
+        "render", "Run all composition functions over documents, as Crossplane does, and print the objects.", _EPILOG
     )
     sources.add(made)
     made.add_argument("-o", "--output", choices=("tree", "yaml", "json"), default="tree", help="default: tree")
@@ -68,8 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     kinds = definitions.builtin()
     checked = acceptance.check(given.documents, kinds, options.namespace)
     problems = (*given.problems, *checked.problems)
-    notes.problems(problems)
-    if acceptance.has_errors(problems):
+    problem_lines.write(problems)
+    if reading.has_errors(problems):
         return exits.BAD_INPUT
     told = progress.Progress()
     try:

@@ -14,6 +14,7 @@ from modelplane.api import catalogue
 from modelplane.errors import InvalidInput
 from modelplane.structural import json_schema
 from modelplane_cli import exits
+from modelplane_cli.commands import arguments
 
 Json: TypeAlias = Any
 
@@ -43,11 +44,8 @@ exit codes: 0 success, 2 unknown kind or command
 
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="modelplane schema",
-        description="Print the JSON Schema of a kind, or of the answer that a command gives with -o json.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = arguments.parser(
+        "schema", "Print the JSON Schema of a kind, or of the answer that a command gives with -o json.", _EPILOG
     )
     made.add_argument("kind", metavar="KIND", nargs="?", help="a kind of modelplane.ai; all kinds by default")
     made.add_argument("--output", metavar="COMMAND", help="print the schema of this command's JSON answer")

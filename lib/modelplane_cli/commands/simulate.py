@@ -9,12 +9,12 @@ from typing import Any
 
 from modelplane.errors import InvalidInput
 from modelplane_cli import exits
-from modelplane_cli.commands import sources
+from modelplane_cli.commands import arguments, sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.documents import reading
-from modelplane_cli.output import manifests, notes, simulation_text
+from modelplane_cli.output import manifests, notes, screen, simulation_text
 from modelplane_cli.planning import headroom, moves, simulation
-from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling
+from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling, Silence
 from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.moves import Defragmentation
 from modelplane_cli.planning.rehearsal import Rehearsal
@@ -26,8 +26,9 @@ examples:
   modelplane simulate fleet/ --drain eks-eu
       a NoExecute taint drain=true: successors first, one at a time, and who has nowhere to go
   modelplane simulate fleet/ --lose eks-eu
-      the cluster is gone for good: its workloads stop and its InferenceCluster is deleted. While a cluster merely does
-      not answer, nothing is moved
+      the cluster is gone for good: its workloads stop and its InferenceCluster is deleted
+  modelplane simulate fleet/ --unreachable eks-eu --scale ml-team/qwen3-8b=6
+      the cluster does not answer for a while: what runs there is held, and nothing new is placed there
   modelplane simulate fleet/ --lose-label modelplane.ai/region=eu-west-1
       a whole region at once
   modelplane simulate fleet/ --scale ml-team/qwen3-8b=6 --add new-model.yaml --drain gke-us
@@ -45,7 +46,7 @@ replicas that ceased to serve before another served in their stead.
 
 exit codes: 0 all fits and nobody's decision interrupts anything (with --headroom: any one cluster may be lost; with
 --defragment: all fits after the moves),
-1 something would have no place or be interrupted, 2 bad input, 3 a bug
+1 something would have no place or be interrupted, or a group of a service would have no endpoint, 2 bad input, 3 a bug
 """
 
 
@@ -65,17 +66,14 @@ class _Happen(argparse.Action):
 
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="modelplane simulate",
-        description="Show the effects of events on a fleet, step by step.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    made = arguments.parser(
+        "simulate", "Show the effects of events on a fleet, step by step.", _EPILOG, allow_abbrev=False
     )
     sources.add(made)
     for option, metavar, what in (
         ("--drain", "CLUSTER", "move all replicas off a cluster"),
         ("--lose", "CLUSTER", "lose a cluster for good"),
+        ("--unreachable", "CLUSTER", "let a cluster not answer for a while"),
         ("--lose-label", "KEY=VALUE", "lose all clusters with a label at once"),
         ("--scale", "NAMESPACE/NAME=N", "scale a ModelDeployment to N replicas"),
         ("--add", "PATH", "apply further documents"),
@@ -85,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--defragment", action="store_true", help="find the smallest moves of replicas by which what is missing fits"
     )
+    made.add_argument("--all", action="store_true", help="also show what does not change, and every stage of a step")
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     sources.add_namespace(made)
     return made
@@ -95,7 +94,9 @@ def main(arguments: Sequence[str]) -> int:
     made = parser()
     options = made.parse_args(list(arguments))
     if not options.happenings and not options.headroom and not options.defragment:
-        made.error("give an event: --drain, --lose, --lose-label, --scale, --add, --headroom or --defragment")
+        made.error(
+            "give an event: --drain, --lose, --unreachable, --lose-label, --scale, --add, --headroom or --defragment"
+        )
     stage = Stage.empty()
     objects = stage.objects(sources.read(options), options.namespace)
     if objects is None:
@@ -146,9 +147,14 @@ def _show(
             encoded["defragment"] = moves.encode(tidied)
         sys.stdout.write(manifests.answer(encoded, options.output))
     else:
-        parts = [simulation_text.text(found)] if found.steps or (room is None and tidied is None) else []
-        parts += [] if room is None else [simulation_text.headroom(room)]
-        parts += [] if tidied is None else [simulation_text.defragmentation(tidied)]
+        reader = screen.of(sys.stdout)
+        parts = (
+            [simulation_text.text(found, reader, all_rows=options.all)]
+            if found.steps or (room is None and tidied is None)
+            else []
+        )
+        parts += [] if room is None else [simulation_text.headroom(room, reader)]
+        parts += [] if tidied is None else [simulation_text.defragmentation(tidied, reader)]
         sys.stdout.write("\n".join(parts))
     sys.stdout.flush()
 
@@ -184,6 +190,7 @@ def _scaling(value: str, namespace: str) -> Happening:
 _SIMPLE: dict[str, Callable[[str, str], Happening]] = {
     "--drain": lambda value, _namespace: Drain(value),
     "--lose": lambda value, _namespace: Loss((value,)),
+    "--unreachable": lambda value, _namespace: Silence(value),
     "--lose-label": _loss_by_label,
     "--scale": _scaling,
 }

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from modelplane_cli.checks import acceptance
 from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.documents import reading
-from modelplane_cli.output import notes, progress
+from modelplane_cli.output import problem_lines, progress
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.simulator import definitions
 from modelplane_cli.simulator.store import Key
@@ -47,8 +47,8 @@ class Stage:
         """Return the same with the document of each object."""
         checked = acceptance.check(given.documents, self.kinds, namespace)
         problems = (*given.problems, *checked.problems)
-        notes.problems(problems)
-        return None if acceptance.has_errors(problems) else checked
+        problem_lines.write(problems)
+        return None if reading.has_errors(problems) else checked
 
     def rehearsal(self, objects: Objects) -> Rehearsal:
         """Return the objects with the real functions around them."""

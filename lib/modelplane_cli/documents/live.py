@@ -18,6 +18,7 @@ SECONDS = 300
 COMPOSED = frozenset(
     {
         "objects.kubernetes.m.crossplane.io",
+        "observedobjectcollections.kubernetes.m.crossplane.io",
         "clusterproviderconfigs.kubernetes.m.crossplane.io",
         "releases.helm.m.crossplane.io",
         "providerconfigs.helm.m.crossplane.io",

@@ -27,6 +27,10 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_DOCUMENTS = 20_000
 """The maximum number of documents in all files, as of ten thousand clusters. Each takes some milliseconds."""
 
+_CHART = "Chart.yaml"
+_KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml"})
+"""Files of programs that write objects. What these programs write is read from standard input."""
+
 NOT_AN_OBJECT = "is not a Kubernetes object: give apiVersion, kind, metadata"
 
 TOO_MANY = f"exceeds the limit of {MAX_DOCUMENTS} documents; give fewer files, or split it"
@@ -96,6 +100,11 @@ class Input:
     problems: tuple[Problem, ...]
 
 
+def has_errors(problems: Iterable[Problem]) -> bool:
+    """Return whether any problem is more than a warning."""
+    return any(problem.severity == ERROR for problem in problems)
+
+
 def parsed(name: str, text: str) -> Input:
     """Return the documents of a text. `name` is its source in messages."""
     documents: list[Document] = []
@@ -114,7 +123,7 @@ def read(paths: Sequence[str]) -> Input:
             _parse(_shown(name), text, documents, problems)
         if len(documents) > MAX_DOCUMENTS:
             return Input((), (Problem(_shown(name), 0, 0, "", TOO_MANY),))
-    if not documents and not problems:
+    if not documents and not has_errors(problems):
         where = ", ".join(paths)
         problems.append(
             Problem(where, 0, 0, "", "holds no documents: give a file or a directory with .yaml, .yml or .json files")
@@ -146,11 +155,25 @@ def _inside(folder: str, problems: list[Problem]) -> list[str]:
         problems.append(Problem(str(error.filename), 0, 0, "", f"cannot be read: {error.strerror}"))
 
     for here, folders, files in os.walk(folder, onerror=refuse, followlinks=True):
+        if _CHART in files:
+            folders.clear()
+            problems.append(
+                _skipped(here, f"is a Helm chart and skipped; give its output: helm template {here} | ... -")
+            )
+            continue
+        for name in sorted(_KUSTOMIZATIONS.intersection(files)):
+            files.remove(name)
+            said = f"is a file of kustomize and skipped; for its output: kustomize build {here} | ... -"
+            problems.append(_skipped(os.path.join(here, name), said))
         folders[:] = [name for name in sorted(folders) if not name.startswith(".") and _is_new(here, name, seen)]
         found += [os.path.join(here, name) for name in files if name.endswith(SUFFIXES) and not name.startswith(".")]
     pipes = [name for name in found if _is_pipe(name)]
     problems += [Problem(_shown(name), 0, 0, "", "is a pipe in a folder; give it by itself") for name in pipes]
     return sorted(set(found).difference(pipes))
+
+
+def _skipped(path: str, message: str) -> Problem:
+    return Problem(_shown(path), 0, 0, "", message, severity=WARNING)
 
 
 def _is_pipe(name: str) -> bool:

@@ -244,7 +244,7 @@ class _Builder:
         if len(self._stack) >= MAX_DEPTH:
             raise TextError(f"nested deeper than {MAX_DEPTH} levels", line)
         if event.tag and event.tag not in ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "!"):
-            raise TextError(f"the tag {event.tag} has no meaning in a Kubernetes document; leave it out", line)
+            raise TextError(f"the tag {event.tag} has no meaning in a Kubernetes document; remove it", line)
         self._size += 1
         self._stack.append(_Frame({} if is_map else [], {}, line, event.anchor, self._size - 1))
 

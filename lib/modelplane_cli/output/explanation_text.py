@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from modelplane.placement import Standing
 from modelplane.placement.decision import Admission, ClusterVerdict
-from modelplane_cli.output import table
+from modelplane_cli.output import folding, table
+from modelplane_cli.output.screen import PIPE, Screen
 from modelplane_cli.planning.explanation import Answer, Backend
 
 _REPLICAS_SHOWN = 20
@@ -15,12 +16,12 @@ _CLUSTERS_SHOWN = 5
 _VERDICTS_SHOWN = 50
 
 
-def text(answer: Answer) -> str:
+def text(answer: Answer, screen: Screen = PIPE) -> str:
     """Return the reasons of placements, the verdict of every cluster, and the change that would make one more fit."""
-    return "".join(f"{line}\n" for line in _lines(answer))
+    return "".join(f"{part}\n" for line in _lines(answer, screen) for part in folding.fitted(line, screen.width))
 
 
-def _lines(answer: Answer) -> Iterator[str]:
+def _lines(answer: Answer, screen: Screen) -> Iterator[str]:
     plan = answer.plan
     if not answer.about:
         yield f"ModelDeployment {answer.namespace}/{answer.name}: {plan.placed} of {plan.wanted} replicas placed"
@@ -30,12 +31,12 @@ def _lines(answer: Answer) -> Iterator[str]:
         if answer.about in ("", blocked.replica):
             yield f"  ! {blocked.replica} must move ({blocked.cause}) but cannot: {blocked.message}"
     yield ""
-    yield "this replica, if it were not there:" if answer.about else "one more replica:"
+    yield "this replica, as if it were not placed:" if answer.about else "one more replica:"
     yield f"  {answer.message}"
     # Those that fit first: of a large fleet they are what somebody looks for.
     shown = sorted(answer.verdicts, key=lambda verdict: not verdict.fits)[:_VERDICTS_SHOWN]
     rows = [row for verdict in sorted(shown, key=lambda verdict: verdict.cluster) for row in _verdict(verdict)]
-    yield from table.lines(("CLUSTER", "POOL", "VERDICT", "DETAIL"), rows, indent="  ")
+    yield from table.lines(("CLUSTER", "POOL", "VERDICT", "DETAIL"), rows, indent="  ", screen=screen)
     if len(answer.verdicts) > len(shown):
         yield f"  and {len(answer.verdicts) - len(shown)} more clusters; -o json has them all"
     closest = answer.closest
@@ -49,7 +50,7 @@ def _lines(answer: Answer) -> Iterator[str]:
         where = f"{other.cluster}/{other.pool}" if other.pool else other.cluster
         yield f"  or without a move, {where}: would fit if {other.would_fit_if}"
     if answer.moves is not None and not answer.moves.decided:
-        yield "  not decided within the search bound whether moving other replicas would do, or fewer of them"
+        yield "  the search reached its limit; other moves of replicas, or fewer of them, may also make room"
     if answer.helpless:
         yield f"  {answer.helpless}"
 
@@ -57,7 +58,8 @@ def _lines(answer: Answer) -> Iterator[str]:
 def _backend(backend: Backend | None) -> Iterator[str]:
     if backend is None:
         return
-    yield f"  backend {backend.choice.backend}: {backend.choice.why}"
+    name = f"backend {backend.choice.backend}"
+    yield f"  {backend.choice.why}" if backend.choice.why.startswith(name) else f"  {name}: {backend.choice.why}"
     said = ", ".join(f"{one.backend} {one.message}" for one in backend.vote.ballots if one.refusal is None)
     if said:
         yield f"    the clusters' vote today: {said}"
@@ -71,11 +73,20 @@ def _standings(answer: Answer) -> Iterator[str]:
     standings = answer.standings
     for standing in standings[:_REPLICAS_SHOWN]:
         yield from _standing(standing)
+        error = answer.errors.get(standing.replica.name)
+        if error:
+            yield f"    it is not ready: {error}"
     if len(standings) > _REPLICAS_SHOWN:
         yield f"  and {len(standings) - _REPLICAS_SHOWN} more; -o json has them all"
     # Nearly always the same for all of them.
+    yield from _notes(answer, standings)
+
+
+def _notes(answer: Answer, standings: Sequence[Standing]) -> Iterator[str]:
     for arguments in dict.fromkeys(filter(None, (answer.arguments.get(one.replica.name) for one in standings))):
         yield f"  engine arguments: {arguments}"
+    for written in dict.fromkeys(filter(None, (answer.overrides.get(one.replica.name) for one in standings))):
+        yield f"  overrides: {written}"
 
 
 def _standing(standing: Standing) -> Iterator[str]:

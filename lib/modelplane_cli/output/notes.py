@@ -1,4 +1,4 @@
-"""The messages on standard error: problems, failures, deletions and missing Secrets, one line each."""
+"""The messages on standard error about a settled world: failures, deletions and missing Secrets, one line each."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ import sys
 from collections.abc import Iterable
 
 from modelplane_cli.checks import references
-from modelplane_cli.documents.reading import Problem
 from modelplane_cli.simulator import verdict
 from modelplane_cli.simulator.offline import World
 
 _SHOWN = 20
-
-
-def problems(found: Iterable[Problem]) -> None:
-    """Write one line per problem, as a reader goes through the files."""
-    for problem in sorted(found, key=lambda item: item.order):
-        print(problem, file=sys.stderr)
 
 
 def world(settled: World, *, failures_shown_elsewhere: bool) -> None:

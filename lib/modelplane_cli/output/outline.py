@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
+
+from modelplane_cli.output import screen
+from modelplane_cli.output.screen import Mood
 
 _WIDEST_LABEL = 72
-
-
-class Mood(Enum):
-    """The state that a line reports. The value is its colour, as a terminal spells it."""
-
-    GOOD = "32"
-    WAITING = "33"
-    BAD = "31"
-    PLAIN = ""
 
 
 @dataclass(slots=True)
@@ -31,11 +23,6 @@ class Node:
     mood: Mood = Mood.PLAIN
     remarks: Sequence[str] = ()
     inside: list[Node] = field(default_factory=list)
-
-
-def wants_colour(stream: TextIO) -> bool:
-    """Return whether `stream` is a terminal whose owner has not asked for no colour."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def text(roots: Sequence[Node], *, colour: bool) -> str:
@@ -91,4 +78,4 @@ def _inside(node: Node, indent: str) -> Iterator[_Line]:
 
 def printed(roots: Sequence[Node]) -> None:
     """Write the trees to standard output."""
-    sys.stdout.write(text(roots, colour=wants_colour(sys.stdout)))
+    sys.stdout.write(text(roots, colour=screen.wants_colour(sys.stdout)))

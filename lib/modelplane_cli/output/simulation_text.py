@@ -1,48 +1,62 @@
-"""A simulation as people read it: step by step, then the plan it leads to."""
+"""A simulation as people read it: a summary, then step by step what changes, then the pools whose use changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from modelplane_cli.output import plan_text, table
+from modelplane import words
+from modelplane_cli.output import folding, plan_text, route_text, table
+from modelplane_cli.output.screen import PIPE, Mood, Screen
 from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.moves import Defragmentation
-from modelplane_cli.planning.simulation import Simulation, Step
+from modelplane_cli.planning.simulation import Simulation, Step, Unplaced
 
-_STAGES_SHOWN = 40
+_STAGES_SHOWN = 12
 _SAID_SHOWN = 8
 _SINGLES_SHOWN = 100
 _NAMED = 8
 
 
-def text(simulation: Simulation) -> str:
-    """Return every step with its stages, then the plan."""
-    steps = "".join(f"{line}\n" for step in simulation.steps for line in (*_step(step), ""))
-    return steps + plan_text.text(simulation.after, with_changes=False)
+def text(simulation: Simulation, screen: Screen = PIPE, *, all_rows: bool = False) -> str:
+    """Return a summary, every step with its changes and stages, then what else changed, or with `all_rows` the plan."""
+    after = simulation.after
+    steps = [list(_step(step, screen, all_rows=all_rows)) for step in simulation.steps]
+    said = {_unplaced(one) for step in simulation.steps for one in step.unplaced}
+    end = plan_text.whole(after, screen, all_rows=True) if all_rows else plan_text.rest(after, screen, said)
+    return plan_text.joined([plan_text.summary(after, screen), *steps, *end])
 
 
-def _step(step: Step) -> Iterator[str]:
+def _step(step: Step, screen: Screen, *, all_rows: bool) -> Iterator[str]:
     counts = f"{len(step.moved)} moved, {len(step.lost)} lost or interrupted"
     missing = sum(one.count for one in step.unplaced)
     yield f"{step.event}: {counts}, {missing} without a place"
-    for number, stage in enumerate(step.stages[:_STAGES_SHOWN], 1):
-        ordered = sorted(stage, key=_by_number)
-        for position, said in enumerate(ordered[:_SAID_SHOWN]):
-            yield f"  {number:>3}. {said}" if position == 0 else f"       {said}"
-        if len(stage) > _SAID_SHOWN:
-            yield f"       and {len(stage) - _SAID_SHOWN} more at once; -o json has them all"
-    if len(step.stages) > _STAGES_SHOWN:
-        yield f"       and {len(step.stages) - _STAGES_SHOWN} more; -o json has them all"
+    yield from plan_text.changes(step.changes, screen, indent="  ")
+    changed = [row for row in step.routes if row.change != "retained" or not row.fits]
+    yield from route_text.lines(changed, screen, indent="  ")
     for one in step.unplaced:
-        yield f"  ! {one.deployment}: {one.message}"
-    yield from (f"  {line}" for line in plan_text.changes(step.changes))
+        trouble = folding.paragraph(_unplaced(one), screen.width, start="  ! ", indent="    ")
+        yield from (screen.painted(line, Mood.BAD) for line in trouble)
+    stages = step.stages if all_rows else step.stages[:_STAGES_SHOWN]
+    for number, stage in enumerate(stages, 1):
+        ordered = sorted(stage, key=_by_number)
+        shown = ordered if all_rows else ordered[:_SAID_SHOWN]
+        for position, said in enumerate(shown):
+            yield from folding.fitted(f"  {number:>3}. {said}" if position == 0 else f"       {said}", screen.width)
+        if len(shown) < len(stage):
+            yield f"       and {len(stage) - len(shown)} more at once; --all shows them"
+    if len(stages) < len(step.stages):
+        yield f"       and {len(step.stages) - len(stages)} more; --all shows them"
+
+
+def _unplaced(one: Unplaced) -> str:
+    return f"{one.deployment}: {one.message}"
 
 
 def _by_number(said: str) -> tuple[str, int]:
     return table.by_number(said.partition(" ")[0])
 
 
-def headroom(found: Headroom) -> str:
+def headroom(found: Headroom, screen: Screen = PIPE) -> str:
     """Return the headroom: each cluster alone, how many at once, and the largest set."""
     shown = found.singles if len(found.singles) <= _SINGLES_SHOWN else [one for one in found.singles if not one.fits]
     rows = [
@@ -54,7 +68,7 @@ def headroom(found: Headroom) -> str:
         )
         for trial in shown[:_SINGLES_SHOWN]
     ]
-    lines = table.lines(("LOST", "DEVICES", "FITS", "WHY NOT"), rows) if rows else []
+    lines = table.lines(("LOST", "DEVICES", "FITS", "WHY NOT"), rows, screen=screen, alarms=("no",)) if rows else []
     if len(rows) < len(found.singles):
         fit = sum(trial.fits for trial in found.singles)
         lines.append(f"{fit} of {len(found.singles)} clusters can be lost, one at a time; -o json has them all")
@@ -76,12 +90,12 @@ def _largest(found: Headroom) -> str:
         return "no cluster can be lost"
     lost, devices = found.largest.clusters, found.largest.devices
     if len(lost) > _NAMED:
-        who = f"{', '.join(lost[:_NAMED])} and {len(lost) - _NAMED} more (-o json has them all)"
+        who = f"{words.first(lost, _NAMED)} (-o json has them all)"
         return f"the largest loss {'that fits' if found.complete else 'found that fits'}: {who} ({devices} devices)"
     return f"the largest loss that fits: {' and '.join(lost)} ({devices} devices)"
 
 
-def defragmentation(found: Defragmentation) -> str:
+def defragmentation(found: Defragmentation, screen: Screen = PIPE) -> str:
     """Return the moves as a table, a line each in the order in which they are made, then what has no place still."""
     rows, step = [], 0
     for one in found.rounds:
@@ -89,17 +103,21 @@ def defragmentation(found: Defragmentation) -> str:
         for position, move in enumerate(one.moves, 1):
             step += 1
             why = f"makes room for {one.deployment}"
-            why = f"{why}; goes before its successor has a place" if move.makes_way else why
+            why = f"{why}; is deleted before its successor has a place" if move.makes_way else why
             then = fits if position == len(one.moves) else ""
             rows.append((str(step), move.key, str(move.source), str(move.target), why, then))
         if not one.moves:
-            rows.append(("", "", "", "", "room was left by the moves before", fits))
+            rows.append(("", "", "", "", "the moves before left room", fits))
     headings = ("STEP", "REPLICA", "FROM", "TO", "WHY", "THEN FITS")
-    lines = table.lines(headings, rows) if rows else []
+    lines = table.lines(headings, rows, screen=screen) if rows else []
     if not rows and not found.left:
-        lines.append("nothing is without a place, so nothing has to move")
+        lines.append("every replica has a place, so no replica has to move")
     for left in found.left:
-        why = "no moves of other replicas make room" if left.decided else "not decided within the search bound"
+        why = (
+            "no moves of other replicas make room"
+            if left.decided
+            else "the search reached its limit before it found moves"
+        )
         lines.append(
             f"! {left.deployment}: {left.count} without a place: {why}; modelplane explain says what would help"
         )

@@ -14,7 +14,8 @@ from modelplane.api import kinds
 from modelplane.render import objects
 from modelplane.render.manifest import Purpose
 from modelplane_cli.output import table
-from modelplane_cli.output.outline import Mood, Node
+from modelplane_cli.output.outline import Node
+from modelplane_cli.output.screen import Mood
 from modelplane_cli.simulator import assumption, conditions, verdict
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key

@@ -1,8 +1,8 @@
 """The edits that make the closest miss fit: JSON Patch operations on the documents that were given.
 
-The changes are those the matcher has checked; each is made again here for the value it leads to, so that document and
-checked snapshot say the same. What is no author's to write (a cluster's status, what another composite composes) is
-said in words instead.
+The matcher has checked the changes. Each is made again here to find its value, so that document and checked snapshot
+agree. A change that no author can write (a cluster's status, an object that another composite composes) is described
+in words instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Documents: TypeAlias = Mapping[Key, Mapping[str, Json]]
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """The operations in the order in which they are made, and what no document that was given can say."""
+    """The operations in order, and descriptions of the changes that no given document can make."""
 
     operations: tuple[Operation, ...]
     beyond: tuple[str, ...]
@@ -41,7 +41,7 @@ class Amendment:
 def of(closest: Closest, facts: Facts, documents: Documents) -> Amendment:
     """Return the edits that make the changes of a closest miss in the documents from which they were found.
 
-    Other hardware is a pool of a class among the documents that has it. Where there is none nothing is to be written.
+    A change of hardware is a pool of a class among the documents. Without such a class there is no operation.
     """
     cluster = next(one for one in facts.fleet.clusters if one.name == closest.cluster)
     if not hardware.is_needed(closest):
@@ -58,7 +58,7 @@ def of(closest: Closest, facts: Facts, documents: Documents) -> Amendment:
 def _amendment(
     changed: Sequence[Change], pools: Sequence[Pool], cluster: Cluster, facts: Facts, documents: Documents
 ) -> Amendment:
-    """Return what makes the changes, in order, and then adds the pools to the cluster."""
+    """Return the operations of the changes, in order, followed by those that add the pools to the cluster."""
     world = World(cluster, facts.demand, facts.intent)
     found = dict(documents)
     operations: list[Operation] = []
@@ -85,7 +85,7 @@ def _amendment(
 
 
 def written(given: Iterable[Document], namespace: str, objects: Documents) -> Documents:
-    """Return the documents as they were given, without defaults, of the objects that nothing composes."""
+    """Return the documents, as given and without defaults, of the objects that nothing composes."""
     found: dict[Key, Mapping[str, Json]] = {}
     for document in given:
         metadata = document.data["metadata"]
@@ -108,12 +108,12 @@ def authored(store: Store) -> Documents:
 
 
 def encode_closest(closest: Closest, facts: Facts, documents: Documents) -> dict[str, Json]:
-    """Return the closest miss and what to write into which document as JSON."""
+    """Return the closest miss and its operations as JSON."""
     return encoded(closest, of(closest, facts, documents))
 
 
 def encoded(closest: Closest, amendment: Amendment) -> dict[str, Json]:
-    """Return the same where it is known what to write."""
+    """Return the same for known operations."""
     return {
         "cluster": closest.cluster,
         "pool": closest.pool,
@@ -125,7 +125,7 @@ def encoded(closest: Closest, amendment: Amendment) -> dict[str, Json]:
 
 
 def encode(amendment: Amendment) -> list[dict[str, Json]]:
-    """Return the operations as JSON, each with its document; taken by document they are a JSON Patch."""
+    """Return the operations as JSON, each with its document. Those of one document are a JSON Patch."""
     return [
         {
             "document": {
@@ -145,6 +145,7 @@ def encode(amendment: Amendment) -> list[dict[str, Json]]:
 
 _NOBODYS: Mapping[type[Change], str] = {
     changes.Ready: "no change of a document makes {cluster} ready; see status.conditions of its InferenceCluster",
+    changes.Installs: "no change of a document installs a backend on {cluster}; install it there",
     changes.HasAddress: "no change of a document gives {cluster} an address; the Gateway on the cluster must get one",
     changes.HasCache: "no change of a document makes a ModelCache ready; its download must finish",
     changes.Pardoned: "no change of a document withdraws a refusal; {cluster} decides again when its replicas change",

@@ -29,6 +29,7 @@ class DeviceUse:
     total: int
     used: int
     free: int
+    per_node: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,13 @@ class PoolUse:
 
 def pools(store: Store) -> tuple[PoolUse, ...]:
     """Return every pool of the store's clusters by cluster, in the order of each spec."""
-    classes = _classes(store)
-    found: list[PoolUse] = []
-    for cluster in clusters(store, classes):
-        found += [_use(cluster, pool) for pool in cluster.pools]
-    return tuple(found)
+    return tuple(use for _, uses in by_cluster(store) for use in uses)
+
+
+def by_cluster(store: Store) -> Iterator[tuple[Cluster, tuple[PoolUse, ...]]]:
+    """Yield every cluster that can be read with its pools, by name. Each cluster and class is decoded once."""
+    for cluster in clusters(store, _classes(store)):
+        yield cluster, tuple(_use(cluster, pool) for pool in cluster.pools)
 
 
 def clusters(store: Store, classes: Mapping[str, NodeClass] | None = None) -> Iterator[Cluster]:
@@ -109,7 +112,11 @@ def _devices(cluster: Cluster, node_class: NodeClass, present: int, state: Ledge
     for device in node_class.devices:
         if device.claim is Claim.SYNTHETIC:
             continue
-        taken = used[device.name]
+        # Several pods may have a part of one device.
+        taken = min(used[device.name], device.count * present) if device.is_shared else used[device.name]
         if cluster.accounting is Accounting.NODE:
             taken = max(taken, device.count * state.opened)
-        yield device.name, DeviceUse(device.count * present, taken, state.free(device.name, state.nodes - present))
+        yield (
+            device.name,
+            DeviceUse(device.count * present, taken, state.free(device.name, state.nodes - present), device.count),
+        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -55,6 +56,34 @@ class Change:
     def disrupts(self) -> bool:
         """Return whether somebody who uses the replica notices."""
         return self.action is not Action.REMOVED and (self.interrupted or self.action is Action.LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The number of changes by kind. A replica that is moved or rewritten and does not serve for a while is also
+    `interrupted`.
+    """
+
+    created: int = 0
+    moved: int = 0
+    rewritten: int = 0
+    removed: int = 0
+    interrupted: int = 0
+    lost: int = 0
+
+
+def tally(found: Iterable[Change]) -> Tally:
+    """Return the number of changes by kind."""
+    every = list(found)
+    counts = Counter(change.action for change in every)
+    return Tally(
+        created=counts[Action.CREATED],
+        moved=counts[Action.MOVED],
+        rewritten=counts[Action.REWRITTEN],
+        removed=counts[Action.REMOVED],
+        interrupted=sum(change.disrupts and change.action is not Action.LOST for change in every),
+        lost=counts[Action.LOST],
+    )
 
 
 def between(lineage: Lineage, world: World, lost: frozenset[str] = frozenset()) -> tuple[Change, ...]:

@@ -1,21 +1,22 @@
-"""Names in documents that nothing has and something else nearly has, corrected and rehearsed.
+"""Corrections of misspelt names and of too large tensor sizes in documents, each rehearsed before it is named.
 
-A pool of a class that does not exist, a cluster that is asked for by a name no cluster has, an attribute that no device
-has: no count and no label mends these, so the matcher knows no change. For a label that no cluster has it knows
-one, and yet another name is more likely meant. Each correction is made in a fork of the world, the functions settle
-it, and only one by which fewer replicas are without a place is told.
+The name of a class, a cluster or an attribute may not exist while a similar one does. No count and no label helps then,
+so the matcher knows no change. For a label that no cluster has it knows one, but a similar label is more likely meant.
+Each correction is made in a fork of the world, which the functions settle. It is named only if fewer replicas then lack
+a place.
 """
 
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import inference_class, inference_cluster, workload
+from modelplane.api import inference_class, inference_cluster, kinds, workload
 from modelplane.placement.decision import Closest
 from modelplane_cli.planning import amendments
 from modelplane_cli.planning.amendments import Amendment, Documents
@@ -29,16 +30,16 @@ Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]
 
 TRIED_MAX = 8
-"""Corrections rehearsed before it is given up."""
+"""Limit of the corrections that are rehearsed."""
 DEPLOYMENTS_MAX = 4
-"""Deployments of a plan for which corrections are rehearsed; one mistake is often the cause of all."""
+"""Limit of the deployments for which corrections are rehearsed; one mistake is often the cause of all."""
 _ALIKE = 0.6
 _MEMBER = re.compile(r'\[\s*"[^"]*"\s*\]\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)')
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """`value` at `path` of an object where now a name stands that nothing has."""
+    """The `value` that replaces an unknown name at `path` of an object."""
 
     key: Key
     path: Path
@@ -50,7 +51,7 @@ class Correction:
 
 
 def of(rehearsal: Rehearsal, deployment: Deployment, documents: Documents) -> tuple[Closest, Amendment] | None:
-    """Return the first correction that gives a replica of the deployment a place, None where none does.
+    """Return the first correction that gives a replica of the deployment a place, None if none does.
 
     Cost: a fork of the world settled for each that is tried.
     """
@@ -96,12 +97,15 @@ def corrected(rehearsal: Rehearsal, plan: Plan, documents: Documents | None = No
 def _is_wanting(store: Store, row: DeploymentRow) -> bool:
     """Return whether nothing is known that helps, or only a label which no cluster has, and something reads alike."""
     is_helpless = row.unschedulable is not None and row.unschedulable.closest is None
-    return next(_corrections(store, row.id) if is_helpless else _label_keys(store, row.id), None) is not None
+    return is_strange(store, row.id) or (is_helpless and next(_corrections(store, row.id), None) is not None)
 
 
 def is_strange(store: Store, deployment: Deployment) -> bool:
-    """Return whether a deployment asks for a label that no cluster has, where one is called alike."""
-    return next(_label_keys(store, deployment), None) is not None
+    """Return whether a deployment selects a label that no cluster has, and a similar label exists, or whether its
+    tensor size is more devices than any node has.
+    """
+    found = itertools.chain(_label_keys(store, deployment), _topologies(store, deployment))
+    return next(found, None) is not None
 
 
 def _amendment(operation: Operation, documents: Documents) -> Amendment:
@@ -119,6 +123,7 @@ def _missing(store: Store, deployment: Deployment) -> int:
 
 
 def _corrections(store: Store, deployment: Deployment) -> Iterator[Correction]:
+    yield from _topologies(store, deployment)
     yield from _cluster_names(store, deployment)
     yield from _label_keys(store, deployment)
     yield from _class_names(store)
@@ -126,7 +131,7 @@ def _corrections(store: Store, deployment: Deployment) -> Iterator[Correction]:
 
 
 def _near(word: str, known: Iterable[str]) -> str | None:
-    """Return the name that is most like a word which is none of them."""
+    """Return the name that is most similar to an unknown word."""
     every = sorted(known)
     return None if word in every else next(iter(difflib.get_close_matches(word, every, n=1, cutoff=_ALIKE)), None)
 
@@ -148,6 +153,41 @@ def _class_names(store: Store) -> Iterator[Correction]:
                     cluster=key.name,
                     pool=called,
                 )
+
+
+def _topologies(store: Store, deployment: Deployment) -> Iterator[Correction]:
+    """Yield topologies over several nodes for a tensor size that is more devices than any node has, widest first."""
+    counts = sorted(_counts(store), reverse=True)
+    spec = (store.get(deployment.key) or {}).get("spec") or {}
+    for role in ((), ("prefill",)):
+        path: kinds.Steps = (*role, "workers", "topology")
+        written = next((found for _, found in kinds.values_at(spec, path) if isinstance(found, Mapping)), None)
+        tensor, local = (int((written or {}).get(size) or 1) for size in ("tensor", "dataLocal"))
+        if written is None or not counts or tensor * local <= counts[0]:
+            continue
+        sizes = dict.fromkeys(
+            max((size for size in range(2, one // local + 1) if tensor % size == 0), default=0) for one in counts
+        )
+        for size in filter(None, sizes):
+            pipeline = int(written.get("pipeline") or 1) * (tensor // size)
+            yield Correction(
+                deployment.key,
+                ("spec", *path),
+                {**written, "tensor": size, "pipeline": pipeline},
+                miss=f"tensor {tensor} takes {tensor * local} devices of one node, and a node has at most {counts[0]}",
+                words=f"the topology were tensor: {size}, pipeline: {pipeline}, which takes several nodes",
+            )
+
+
+def _counts(store: Store) -> set[int]:
+    """Return the numbers of devices of one kind on the nodes of all pools."""
+    used = {
+        str(pool.get("className"))
+        for key in store.of_kind(names.GROUP, inference_cluster.KIND)
+        for pool in ((store.get(key) or {}).get("spec") or {}).get("nodePools") or ()
+    }
+    classes = (store.get(key) or {} for key in store.of_kind(names.GROUP, inference_class.KIND) if key.name in used)
+    return {int(device.get("count") or 1) for one in classes for device in one["spec"].get("devices") or ()}
 
 
 def _cluster_selector(store: Store, deployment: Deployment) -> Json:

@@ -46,6 +46,8 @@ class Answer:
     closest: Closest | None
     amendment: Amendment
     arguments: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
     moves: Moves | None = None
     otherwise: tuple[Closest, Amendment] | None = None
     backend: Backend | None = None
@@ -152,7 +154,7 @@ def encode(answer: Answer) -> dict[str, Json]:
         "otherwise": None if answer.otherwise is None else amendments.encoded(*answer.otherwise),
         "moves": None if answer.moves is None else moves.encode_moves(answer.moves),
         "noChange": answer.helpless or None,
-        "replicas": [_encode_standing(one, answer.arguments.get(one.replica.name, "")) for one in answer.standings],
+        "replicas": [_encode_standing(one, answer) for one in answer.standings],
         "blocked": [
             {"replica": one.replica, "cause": one.cause, "message": one.message} for one in answer.plan.blocked
         ],
@@ -197,7 +199,7 @@ def _encode_verdict(verdict: ClusterVerdict) -> dict[str, Json]:
     }
 
 
-def _encode_standing(one: Standing, arguments: str) -> dict[str, Json]:
+def _encode_standing(one: Standing, answer: Answer) -> dict[str, Json]:
     placed = one.replica
     return {
         "name": placed.name,
@@ -205,7 +207,9 @@ def _encode_standing(one: Standing, arguments: str) -> dict[str, Json]:
         "pools": {str(role.role): role.pool for role in placed.roles},
         "admission": str(placed.admission),
         "note": placed.note,
-        "engineArguments": arguments,
+        "engineArguments": answer.arguments.get(one.replica.name, ""),
+        "overrides": answer.overrides.get(one.replica.name, ""),
+        "notReady": answer.errors.get(one.replica.name, ""),
         "fits": None if one.fits is None else one.fits.fits,
         "wouldAlsoFit": [
             {"cluster": rival.cluster, "preferred": rival.preferred, "why": rival.why} for rival in one.rivals

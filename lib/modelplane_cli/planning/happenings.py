@@ -28,7 +28,7 @@ class Happening(Protocol):
 
     @property
     def is_loss(self) -> bool:
-        """Return whether the event itself removes replicas, without a decision of anybody."""
+        """Return whether the event itself removes replicas, without any decision."""
 
     def strike(self, rehearsal: Rehearsal) -> None:
         """Apply the event. Raises: InvalidInput when its subject does not exist."""
@@ -87,6 +87,24 @@ class Loss:
         if not found:
             raise InvalidInput(f"no InferenceCluster has the label {key}={value}; {_labels(rehearsal, key)}")
         return [cluster.name for cluster in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A cluster does not answer for a while. What runs on it is held, and nothing new is placed on it."""
+
+    cluster: str
+    is_loss = False
+
+    @property
+    def words(self) -> str:
+        """Return the event in words."""
+        return f"{self.cluster} does not answer"
+
+    def strike(self, rehearsal: Rehearsal) -> None:
+        """Cut the cluster off."""
+        cluster_key(rehearsal, self.cluster)
+        rehearsal.silence((self.cluster,))
 
 
 @dataclass(frozen=True, slots=True)

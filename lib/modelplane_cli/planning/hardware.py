@@ -1,7 +1,7 @@
-"""Other hardware, as far as documents can say it: a pool of an InferenceClass that is known.
+"""Other hardware as documents can express it: a pool of a known InferenceClass.
 
-Nobody edits devices into being. What may never happen here: a class that is made to describe devices which its nodes
-do not have, or a pool that is told of and does not make the replica fit.
+Two things may never happen here: a class that describes devices which its nodes do not have, and a pool that is named
+and does not make the replica fit.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from modelplane_cli.planning.decision import Decision
 from modelplane_functions.deployment_facts import Facts
 
 TRIED_MAX = 64
-"""Ways to choose classes that are judged before it is given up."""
+"""Limit of the choices of classes that are tried."""
 _NAME_MAX = 63
 
 
 def is_needed(closest: Closest) -> bool:
-    """Return whether a closest miss asks for devices that the nodes of its pools do not have."""
+    """Return whether a closest miss needs devices that the nodes of its pools do not have."""
     return any(isinstance(change, OtherHardware) for change in closest.changes)
 
 
 def others(closest: Closest) -> tuple[Change, ...]:
-    """Return the changes that are still to be made once the cluster has pools of other hardware."""
+    """Return the changes that remain once the cluster has pools of other hardware."""
     swapped = {change.pool for change in closest.changes if isinstance(change, OtherHardware)}
     return tuple(
         change
@@ -40,8 +40,8 @@ def others(closest: Closest) -> tuple[Change, ...]:
 def pools(closest: Closest, facts: Facts, known: Iterable[str]) -> tuple[Pool, ...]:
     """Return pools of `known` classes with which, and with the other changes, the cluster takes the replica.
 
-    They are as small as they may be. Nothing where no class helps; classes that some cluster has come first.
-    Cost: a judgement of one cluster for each choice, and some to find how few nodes do.
+    They have the fewest nodes. The result is empty if no class helps. Classes that some cluster has come first.
+    Cost: a trial of one cluster for each choice, and a few to find the fewest nodes.
     """
     trial = ClusterTrial.of(Decision(facts).snapshot, closest.cluster, others(closest))
     used = {pool.class_name for cluster in facts.fleet.clusters for pool in cluster.pools}

@@ -1,6 +1,6 @@
-"""Moves of replicas that would make room, found over all the documents: whoever may read them may know whose they are.
+"""Moves of replicas that would make room, found over all documents. They name only replicas that the reader may read.
 
-A deployment's own function sees no other namespace's replicas, so what it says of itself never names one.
+The function of a deployment sees no replica of another namespace, so its conditions never name one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_IN_DOCUMENTS = "no change of a document moves one replica; drain it, or sele
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Moves made for one deployment (none where room was left by earlier ones), and where its replicas then went."""
+    """Moves for one deployment (none if earlier moves left room), and the places of its replicas after them."""
 
     deployment: str
     moves: tuple[Move, ...]
@@ -38,7 +38,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """Replicas of a deployment for which no moves are known; `decided` False: the search ended at its bound."""
+    """Replicas of a deployment for which no moves are known. Without `decided` the search reached its limit."""
 
     deployment: str
     count: int
@@ -47,19 +47,19 @@ class Remainder:
 
 @dataclass(frozen=True, slots=True)
 class Defragmentation:
-    """All moves that give something missing a place, in the order in which they are made."""
+    """The moves that give missing replicas a place, in order."""
 
     rounds: tuple[Round, ...]
     left: tuple[Remainder, ...]
 
     @property
     def fits(self) -> bool:
-        """Return whether everything then has a place, and no move interrupts a replica."""
+        """Return whether every replica then has a place, and no move interrupts a replica."""
         return not self.left and not any(move.makes_way for one in self.rounds for move in one.moves)
 
 
 def scene(store: Store) -> Scene:
-    """Return the fleet and the deployments of a store; one that cannot be read takes no part."""
+    """Return the fleet and the deployments of a store. Deployments that cannot be read are left out."""
     decided = dict(_decisions(store))
     classes = next((facts.classes for facts in decided.values()), {})
     clusters = []
@@ -83,7 +83,7 @@ def _decisions(store: Store) -> Iterator[tuple[str, Facts]]:
 
 
 def closest(found: Moves, verdicts: tuple[ClusterVerdict, ...]) -> Closest | None:
-    """Return the moves as the closest miss: the cluster where the replica would go, and what it says now."""
+    """Return the moves as the closest miss: the cluster that the replica would go to, and its verdict now."""
     if found.place is None:
         return None
     place = found.place
@@ -93,7 +93,7 @@ def closest(found: Moves, verdicts: tuple[ClusterVerdict, ...]) -> Closest | Non
 
 
 def defragmented(before: Scene) -> Defragmentation:
-    """Return the moves that give what is missing a place, the most urgent deployment first.
+    """Return the moves that give missing replicas a place, the most urgent deployment first.
 
     Cost: a search per replica that is missing, and a placement of its deployment.
     """

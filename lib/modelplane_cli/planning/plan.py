@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.errors import ModelplaneError
 from modelplane.placement import decision as placement
-from modelplane_cli.planning import amendments, capacity, changes, decision
+from modelplane_cli.planning import amendments, capacity, changes, decision, price, routes
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.changes import Change
@@ -18,6 +18,7 @@ from modelplane_cli.planning.decision import Decision
 from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.rehearsal import Act
 from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment, ObservedReplica
+from modelplane_cli.planning.routes import Route, RouteRow
 from modelplane_cli.simulator import conditions, verdict
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Store
@@ -62,18 +63,47 @@ class DeploymentRow:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The content of a plan. `pools_before` are the pools as published at the beginning."""
+    """The content of a plan. `pools_before` are the pools as published at the beginning.
+
+    `refused` are deletions that the webhook of the control plane refuses while replicas stand on a cluster.
+    """
 
     deployments: tuple[DeploymentRow, ...]
     pools: tuple[PoolUse, ...]
     pools_before: tuple[PoolUse, ...]
     changes: tuple[Change, ...]
+    routes: tuple[RouteRow, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """Return the number of replicas that have no place, or that must move but cannot."""
+        return sum(
+            (row.unschedulable.count if row.unschedulable is not None else 0) + len(row.blocked)
+            for row in self.deployments
+        )
 
     @property
     def fits(self) -> bool:
-        """Return whether all desired replicas hold a valid placement and none was interrupted."""
+        """Return whether all replicas hold a valid placement, all services have endpoints, and none was interrupted."""
+        return not self.disrupts and not self.lacks
+
+    @property
+    def disrupts(self) -> bool:
+        """Return whether a replica is interrupted or lost, or a service loses endpoints that it still wants."""
+        return any(change.disrupts for change in self.changes) or any(row.disrupts for row in self.routes)
+
+    @property
+    def lacks(self) -> bool:
+        """Return whether a replica has no valid placement, or a group of a service has no endpoint and had none."""
+        placed = all(row.unschedulable is None and not row.blocked for row in self.deployments)
+        return not placed or any(not row.fits and not row.disrupts for row in self.routes)
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether all desired replicas hold a valid placement, and requests reach all services."""
         settled = all(row.unschedulable is None and not row.blocked for row in self.deployments)
-        return settled and not any(change.disrupts for change in self.changes)
+        return settled and all(row.fits for row in self.routes)
 
 
 def of(
@@ -81,10 +111,12 @@ def of(
     pools_before: Sequence[PoolUse],
     lost: frozenset[str] = frozenset(),
     documents: Documents | None = None,
+    routes_before: Sequence[Route] = (),
 ) -> Plan:
     """Return the plan that an act leads to.
 
-    `documents` are what people wrote, in which a change would make replicas fit; without them it is what now stands.
+    `pools_before` and `routes_before` are those of the beginning. `documents` are what people wrote, in which a change
+    would make replicas fit; without them it is what now stands.
     """
     lineage = Lineage(act.moments)
     store = act.world.store
@@ -94,7 +126,23 @@ def of(
         pools=capacity.pools(store),
         pools_before=tuple(pools_before),
         changes=changes.between(lineage, act.world, lost),
+        routes=routes.between(routes_before, routes.of(store)),
     )
+
+
+def refusals(deleted: Iterable[str], standing: Iterable[ObservedReplica]) -> tuple[str, ...]:
+    """Return a message for each deleted cluster on which replicas stand: its ClusterUsage protects it."""
+    counts = Counter(replica.cluster for replica in standing)
+    return tuple(
+        f"InferenceCluster {name}: the webhook will refuse its deletion while {_count(counts[name])} on it; first move "
+        "them away with a taint of effect NoExecute in spec.taints, and delete the cluster when they are gone"
+        for name in sorted(deleted)
+        if counts[name]
+    )
+
+
+def _count(number: int) -> str:
+    return "1 replica is" if number == 1 else f"{number} replicas are"
 
 
 def deployments(store: Store) -> list[Deployment]:
@@ -232,18 +280,6 @@ def _reason(entry: Mapping[str, Json]) -> dict[str, Json]:
 # --- as JSON ----------------------------------------------------------------------------------------------------------
 
 
-def cost(uses: Iterator[PoolUse] | tuple[PoolUse, ...]) -> dict[str, tuple[Decimal, Decimal]]:
-    """Return the price per hour of the nodes in use and of all existing nodes, by currency."""
-    found: dict[str, tuple[Decimal, Decimal]] = {}
-    for use in uses:
-        if use.cost_per_node_hour is None:
-            continue
-        used, present = found.get(use.currency, (Decimal(0), Decimal(0)))
-        price = use.cost_per_node_hour
-        found[use.currency] = (used + price * use.nodes_used, present + price * use.nodes)
-    return dict(sorted(found.items()))
-
-
 def encode(plan: Plan) -> dict[str, Json]:
     """Return the plan as JSON. Its keys are a promise: some may be added, none changed."""
     before = {use.key: use for use in plan.pools_before}
@@ -251,7 +287,10 @@ def encode(plan: Plan) -> dict[str, Json]:
         "deployments": [_encode_deployment(row) for row in plan.deployments],
         "pools": [_encode_pool(use, before.get(use.key)) for use in plan.pools],
         "changes": [encode_change(change) for change in plan.changes],
-        "cost": dict(_encode_cost(plan)),
+        "cost": price.encode(plan.pools, plan.pools_before),
+        "refused": list(plan.refused),
+        "routes": [routes.encode(row) for row in plan.routes],
+        "summary": {**asdict(changes.tally(plan.changes)), "notPlaced": plan.missing},
     }
 
 
@@ -341,18 +380,3 @@ def _encode_pool(use: PoolUse, before: PoolUse | None) -> dict[str, Json]:
         "nodesGrowable": use.growable,
         "devices": devices,
     }
-
-
-def _encode_cost(plan: Plan) -> Iterator[tuple[str, Json]]:
-    now, before = cost(plan.pools), cost(plan.pools_before)
-    nothing = (Decimal(0), Decimal(0))
-    for currency in sorted(now.keys() | before.keys()):
-        used, present = now.get(currency, nothing)
-        yield (
-            currency,
-            {
-                "perHour": str(used),
-                "perHourBefore": str(before.get(currency, nothing)[0]),
-                "perHourAllNodes": str(present),
-            },
-        )

@@ -26,7 +26,7 @@ _UNREACHABLE = {
     "type": "Synced",
     "status": "False",
     "reason": "ReconcileError",
-    "message": "observe failed: the cluster is lost",
+    "message": "observe failed: the cluster does not answer",
 }
 
 
@@ -70,6 +70,7 @@ class Rehearsal:
         self._observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
         self._assumed: dict[Key, assumption.Footing] = {}
         self._lost: frozenset[str] = frozenset()
+        self._silent: frozenset[str] = frozenset()
         self._observer = Observer(self.store)
 
     @property
@@ -119,6 +120,10 @@ class Rehearsal:
         for name in sorted(lost):
             self.remove(Key("modelplane.ai", "InferenceCluster", "", name))
 
+    def silence(self, clusters: Iterable[str]) -> None:
+        """Let clusters not answer any more: what is on them is not observed, and their InferenceCluster stays."""
+        self._silent |= frozenset(clusters)
+
     # --- settling -------------------------------------------------------------------------------------------------
 
     def settle(self, enough: Callable[[ObservedReplicas], bool] = lambda _replicas: False) -> Act:
@@ -149,13 +154,14 @@ class Rehearsal:
         return Act(tuple(moments), world)
 
     def _severed(self, store: Store) -> frozenset[Key]:
-        """Return the Objects that stand on a lost cluster; nothing is known of them any more."""
-        if not self._lost:
+        """Return the Objects on clusters that do not answer; nothing new is known of them."""
+        cut = self._lost | self._silent
+        if not cut:
             return frozenset()
         return frozenset(
             key
             for key in store.of_kind(assumption.KUBERNETES, "Object")
-            if assumption.cluster_of(store.get(key) or _NOTHING, store) in self._lost
+            if assumption.cluster_of(store.get(key) or _NOTHING, store) in cut
         )
 
     def _sever(self, store: Store) -> list[Key]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,7 +13,7 @@ from modelplane.api import inference_cluster, replica
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput
-from modelplane.workload.model import BoundRole
+from modelplane.workload.model import BoundRole, Replica
 from modelplane_cli.simulator.store import Key, Object, Store
 
 Json: TypeAlias = Any
@@ -115,10 +115,28 @@ class Observer:
         version = (self._store.version(key), self._store.version(home))
         known = self._known.get(key)
         if known is None or known[0] != version:
-            admitted = ((self._store.get(home) or {}).get("status") or {}).get("admitted") or ()
-            is_admitted = names.qualified(key.namespace, key.name) in admitted
+            is_admitted = names.qualified(key.namespace, key.name) in _admitted_by(self._store, home)
             known = self._known[key] = (version, _decoded(key, resource, is_admitted=is_admitted))
         return known[1]
+
+
+def admitted(store: Store) -> Iterator[Replica]:
+    """Yield the replicas that their clusters have admitted, as far as they can be read, by namespace and name."""
+    by_home: dict[str, frozenset[str]] = {}
+    for key in store.of_kind(names.GROUP, replica.KIND):
+        try:
+            one = replica.decode(store.get(key) or {})
+        except InvalidInput:
+            continue
+        if one.cluster not in by_home:
+            home = Key(names.GROUP, inference_cluster.KIND, "", one.cluster)
+            by_home[one.cluster] = frozenset(_admitted_by(store, home))
+        if names.qualified(key.namespace, key.name) in by_home[one.cluster]:
+            yield one
+
+
+def _admitted_by(store: Store, home: Key) -> Collection[str]:
+    return ((store.get(home) or {}).get("status") or {}).get("admitted") or ()
 
 
 def _decoded(key: Key, resource: Object, *, is_admitted: bool) -> ObservedReplica:

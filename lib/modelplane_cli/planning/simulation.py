@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane_cli.planning import capacity, changes, corrections, plan
+from modelplane_cli.planning import capacity, changes, corrections, plan, routes
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.changes import Action, Change
 from modelplane_cli.planning.happenings import Happening
@@ -16,6 +16,7 @@ from modelplane_cli.planning.lineage import Lineage
 from modelplane_cli.planning.plan import DeploymentRow, Plan
 from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.planning.replicas import Deployment, ObservedReplica, ObservedReplicas
+from modelplane_cli.planning.routes import RouteRow
 from modelplane_cli.simulator.offline import World
 
 Json: TypeAlias = Any
@@ -46,6 +47,7 @@ class Step:
     changes: tuple[Change, ...]
     unplaced: tuple[Unplaced, ...]
     stages: tuple[tuple[str, ...], ...]
+    routes: tuple[RouteRow, ...] = ()
 
     @property
     def moved(self) -> tuple[Change, ...]:
@@ -59,8 +61,8 @@ class Step:
 
     @property
     def fits(self) -> bool:
-        """Return whether all desired replicas have a placement and no decision interrupted one."""
-        return not self.unplaced and (self.is_loss or not self.lost)
+        """Return whether replicas have placements and services endpoints, and no decision interrupted a replica."""
+        return not self.unplaced and all(row.fits for row in self.routes) and (self.is_loss or not self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +76,7 @@ class Simulation:
     @property
     def fits(self) -> bool:
         """Return whether every step and the resulting plan fit."""
-        return all(step.fits for step in self.steps) and all(
-            row.unschedulable is None and not row.blocked for row in self.after.deployments
-        )
+        return all(step.fits for step in self.steps) and self.after.is_settled
 
 
 def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -> Simulation:
@@ -85,13 +85,16 @@ def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -
     Raises: InvalidInput for a happening to something that is not there.
     """
     acts = [settle(rehearsal)]
-    pools = capacity.pools(rehearsal.store)
+    pools, standing = capacity.pools(rehearsal.store), [routes.of(rehearsal.store)]
     steps = []
     for happening in happenings:
         happening.strike(rehearsal)
         acts.append(settle(rehearsal))
-        steps.append(_step(happening, acts[-2], acts[-1], rehearsal.lost))
-    after = corrections.corrected(rehearsal, plan.of(rehearsals.joined(acts), pools, rehearsal.lost))
+        standing.append(routes.of(rehearsal.store))
+        changed = routes.between(standing[-2], standing[-1])
+        steps.append(replace(_step(happening, acts[-2], acts[-1], rehearsal.lost), routes=changed))
+    made = plan.of(rehearsals.joined(acts), pools, rehearsal.lost, routes_before=standing[0])
+    after = corrections.corrected(rehearsal, made)
     return Simulation(tuple(steps), after, tuple(act.world for act in acts))
 
 
@@ -181,6 +184,7 @@ def encode_step(step: Step) -> dict[str, Json]:
         "unplaced": [encode_unplaced(one) for one in step.unplaced],
         "changes": [plan.encode_change(change) for change in step.changes],
         "stages": [list(stage) for stage in step.stages],
+        "routes": [routes.encode(row) for row in step.routes if row.change != "retained" or not row.fits],
     }
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from modelplane import words
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.record import Bug, Record
 from modelplane_cli.simulator.store import Key, Object, Store
@@ -119,8 +120,7 @@ def settle(
 
 
 def _restless(crossplane: Crossplane, rounds: int, flipping: tuple[Key, ...], why: str) -> Settled:
-    named = ", ".join(str(key) for key in flipping[:_NAMED])
-    more = f" and {len(flipping) - _NAMED} more" if len(flipping) > _NAMED else ""
+    named = words.first(flipping, _NAMED)
     about = flipping[0] if flipping else Key("", "", "", "")
-    crossplane.record.bugs[Bug(about, f"does not settle ({why}); objects that keep changing: {named}{more}")] = None
+    crossplane.record.bugs[Bug(about, f"does not settle ({why}); objects that keep changing: {named}")] = None
     return Settled(rounds, crossplane.record)

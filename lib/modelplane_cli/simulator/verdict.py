@@ -16,6 +16,10 @@ Json: TypeAlias = Any
 _LIVENESS = frozenset(
     {"Ready", "ReplicasReady", "WorkloadReady", "Serving", "EndpointsReady", "RouteReady", "Reachable", "ClusterReady"}
 )
+# Conditions that are as desired when they are False.
+_COMPLAINTS = frozenset({"StatusStale", "FieldConflict"})
+# Conditions that only inform: what they say fails nothing.
+_ADVICE = frozenset({"Fits"})
 # Said by Crossplane about what the others explain better.
 _SUMMARY = frozenset({"Ready"})
 
@@ -67,7 +71,12 @@ def _unwanted(world: World, key: Key) -> Iterator[Failure]:
     said: list[Mapping[str, Json]] = (resource.get("status") or {}).get("conditions") or []
     for entry in said:
         kind, status = str(entry.get("type")), str(entry.get("status"))
-        if status == "True" or (world.assume is Assume.NOTHING and (kind in _LIVENESS or status == "Unknown")):
+        wanted = "False" if kind in _COMPLAINTS else "True"
+        if (
+            kind in _ADVICE
+            or status == wanted
+            or (world.assume is Assume.NOTHING and (kind in _LIVENESS or status == "Unknown"))
+        ):
             continue
         yield Failure(key, kind, status, str(entry.get("reason") or ""), str(entry.get("message") or ""))
     if conditions.find(resource, "Synced") is None:

@@ -17,6 +17,9 @@ ANSWERS: Final = {
     "plan": "Plan",
     "explain": "Explanation",
     "simulate": "Simulation",
+    "fit": "Fit",
+    "free": "Free",
+    "top": "Holdings",
     "validate": "Validation",
     "cel": "Evaluations",
 }

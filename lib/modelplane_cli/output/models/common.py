@@ -42,6 +42,74 @@ class Change(Part):
     """The reason for the change."""
 
 
+class Counts(Part):
+    """Endpoints of a service."""
+
+    matched: int
+    """Endpoints that a selector matches."""
+    ready: int
+    """Those that are ready."""
+
+
+class ClusterShare(Part):
+    """The part of a cluster in a group of endpoints."""
+
+    cluster: str | None
+    """The InferenceCluster. Null for endpoints outside the fleet."""
+    share: float
+    """Share of the requests of the service, from 0 to 1."""
+    share_before: float
+    """`share` at the beginning."""
+    ready: int
+    """Ready endpoints."""
+    ready_before: int
+    """`ready` at the beginning."""
+
+
+class RouteShare(Part):
+    """A group of endpoints with one selector."""
+
+    selector: str
+    """The selector, as `kubectl -l` takes it."""
+    weight: int | None
+    """Weight of the group. Null for a group that is removed."""
+    priority: int
+    """Priority of the group. 0 comes first."""
+    share: float
+    """Share of the requests of the service, from 0 to 1."""
+    share_before: float
+    """`share` at the beginning."""
+    ready: int
+    """Ready endpoints."""
+    ready_before: int
+    """`ready` at the beginning."""
+    clusters: list[ClusterShare]
+    """The clusters of its endpoints."""
+
+
+class Route(Part):
+    """The route of one ModelService."""
+
+    namespace: str
+    """Namespace of the ModelService."""
+    name: str
+    """Name of the ModelService."""
+    change: Literal["created", "changed", "removed", "retained"]
+    """The difference between the beginning and the end."""
+    url: str | None
+    """The URL. Null without one."""
+    url_before: str | None
+    """`url` at the beginning."""
+    endpoints: Counts
+    """Its endpoints."""
+    endpoints_before: Counts
+    """`endpoints` at the beginning."""
+    groups: list[RouteShare]
+    """The groups in their order, then those that are removed."""
+    message: str
+    """The reason that requests do not reach every group that wants them. Empty if they do."""
+
+
 class Target(Part):
     """The document that an operation changes."""
 
@@ -99,4 +167,4 @@ class Move(Part):
     to: Place
     """The place of its successor, which has room there while the replica still runs."""
     makes_way: bool
-    """It goes before its successor has a place, so that it is interrupted."""
+    """It is deleted before its successor has a place, so that it is interrupted."""

@@ -75,6 +75,10 @@ class Standing(Part):
     """A note of the scheduler, often empty."""
     engine_arguments: str
     """Engine arguments that were added to the author's. Empty when there are none."""
+    overrides: str
+    """Fields of the workload that spec.overrides has written, with what was rendered. Empty when there are none."""
+    not_ready: str
+    """Reason and message of WorkloadReady while workers are known not to be ready. Empty otherwise."""
     fits: bool | None
     """True when the replica would fit there today. Null when its cluster is no longer a candidate."""
     would_also_fit: list[AlsoFits]

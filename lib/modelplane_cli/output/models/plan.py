@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from modelplane_cli.output.models.base import Part, RoleName
-from modelplane_cli.output.models.common import Change, Closest
+from modelplane_cli.output.models.common import Change, Closest, Route
 
 
 class Role(Part):
@@ -134,6 +134,25 @@ class Cost(Part):
     """Cost of all existing nodes."""
 
 
+class Summary(Part):
+    """The number of replicas by what happens to them."""
+
+    created: int
+    """New replicas."""
+    moved: int
+    """Replicas with a successor on another cluster or pool."""
+    rewritten: int
+    """Replicas that are written anew in place, which restarts them."""
+    removed: int
+    """Replicas that are no longer desired."""
+    interrupted: int
+    """Moved or rewritten replicas that stop serving before a successor serves."""
+    lost: int
+    """Replicas that are desired and gone, without a successor."""
+    not_placed: int
+    """Replicas at the end that have no placement, or that must move but cannot."""
+
+
 class Plan(Part):
     """The placement of every replica, the use and cost of pools, and the changes."""
 
@@ -145,3 +164,9 @@ class Plan(Part):
     """Replicas that differ between the beginning and the end."""
     cost: dict[str, Cost]
     """Cost by currency. Empty when no class names a price."""
+    refused: list[str]
+    """Deletions of clusters that the webhook of the control plane refuses, because replicas stand on them."""
+    routes: list[Route]
+    """The routes of the ModelServices by namespace and name."""
+    summary: Summary
+    """The number of changes by kind."""

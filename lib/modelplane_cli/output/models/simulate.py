@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic.json_schema import SkipJsonSchema
 
 from modelplane_cli.output.models.base import Part, absent
-from modelplane_cli.output.models.common import Change, Move, Place
+from modelplane_cli.output.models.common import Change, Move, Place, Route
 from modelplane_cli.output.models.plan import Plan
 
 
@@ -30,7 +30,7 @@ class Step(Part):
     event: str
     """Description of the event."""
     fits: bool
-    """True when all desired replicas have a placement and no decision interrupted one."""
+    """True when all replicas have a placement, all services have endpoints, and no decision interrupted a replica."""
     moved: list[Change]
     """The changes that are moves."""
     lost: list[Change]
@@ -41,6 +41,8 @@ class Step(Part):
     """All changes of the step."""
     stages: list[list[str]]
     """The stages of the step, in order. The sentences of one stage describe concurrent changes."""
+    routes: list[Route]
+    """The routes that change, and those without endpoints."""
 
 
 class Loss(Part):
