@@ -23,6 +23,8 @@ type problem struct {
 	Classes   []*resourceapi.DeviceClass   `json:"classes"`
 	Claims    []*resourceapi.ResourceClaim `json:"claims"`
 	Allocated held                         `json:"allocated"`
+	// ListAttributes turns on the gate for attributes that are lists, in the versions that have it.
+	ListAttributes bool `json:"listAttributes"`
 }
 
 // held names devices by driver, pool and device.
@@ -42,7 +44,10 @@ func allocation(raw []byte) map[string]any {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	enabled := features()
-	selectors := dracel.NewCache(1000, gatesOfSelectors(enabled.ConsumableCapacity, false))
+	if asked.ListAttributes {
+		enabled = withLists(enabled)
+	}
+	selectors := dracel.NewCache(1000, gatesOfSelectors(enabled.ConsumableCapacity, asked.ListAttributes))
 	allocator, err := structured.NewAllocator(ctx, enabled, stateOf(asked.Allocated), listed(asked.Classes), asked.Slices, selectors)
 	if err != nil {
 		return map[string]any{"result": "abort", "error": err.Error()}

@@ -20,3 +20,9 @@ func features() structured.Features {
 func endsOnNode(err error) bool {
 	return errors.Is(err, structured.ErrFailedAllocationOnNode)
 }
+
+// withLists returns the features with attributes that are lists.
+func withLists(enabled structured.Features) structured.Features {
+	enabled.ListTypeAttributes = true
+	return enabled
+}

@@ -4,7 +4,8 @@ Every version of Kubernetes that we know is asked everything; of expressions the
 a quarter. Cost: a quarter of an hour with the numbers that are the default. Needs Go.
 
 Not answered are a few allocations of 1.34 and 1.35, whose search may not end where an alternative asks for all
-devices.
+devices. Go visits the keys of a map in random order, so what an expression costs that stops at some key is another
+number each time Kubernetes is asked. It is asked again where the cost alone differs; ours must be one of its answers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ BATCH = 5000
 SHARE_OF_OTHERS = 4
 SHARE_OF_LISTS = 5
 SHARE_OF_RARE = 2
+ASKED_AGAIN = 100
 
 
 def expressions(seed: int, count: int, minor: int = program.LATEST) -> Iterator[Json]:
@@ -58,9 +60,14 @@ def difference(question: Json, reply: Json, minor: int) -> Iterator[str]:
     else:
         got, want = record.facts(answers.answer(question, minor)), record.facts(reply)
         subject = question.get("expression") or f"{question['left']!r}, {question['right']!r}"
-    if got != want:
-        wrong = {key: (got.get(key), want.get(key)) for key in sorted({*got, *want}) if got.get(key) != want.get(key)}
+    wrong = {key: (got.get(key), want.get(key)) for key in sorted({*got, *want}) if got.get(key) != want.get(key)}
+    if wrong and not (wrong.keys() == {"actualCost"} and got in _asked_again(question, minor)):
         yield f"1.{minor} {question['kind']} {subject}: (ours, theirs) {wrong}"
+
+
+def _asked_again(question: Json, minor: int) -> list[Json]:
+    """Return the facts that Kubernetes answers to one question asked many times."""
+    return [record.facts(reply) for reply in program.ask([question] * ASKED_AGAIN, minor) if "panic" not in reply]
 
 
 def _batched(asked: Iterable[Json]) -> Iterator[tuple[Json, ...]]:

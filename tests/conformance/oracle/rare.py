@@ -39,7 +39,7 @@ OPERATORS = {
 # what is written otherwise than as a call, or ends Kubernetes' process with a number of any size
 LEFT_OUT = frozenset({"_&&_", "_||_", "_?_:_", "@not_strictly_false", "_[_]", "_[?_]", "_?._", "cel.@mapInsert",
                       "@sortByAssociatedKeys", "lists.range"})  # fmt: skip
-AROUND = (  # V is the value, W another; nothing here may depend on the order of a map's keys
+AROUND = (  # V is the value, W another; only a cost, never a result, may depend on the order of a map's keys
     "{V: 1}[V] == 1", "V in {V: 1}", "{V: 1, V: 2}.size() == 1", "{dyn(V): 1} == {dyn(V): 1}", "dyn(V) in {dyn(W): 1}",
     "cel.bind(m, V, m in {m: 1})", "dyn(V) in device.attributes", f"dyn(V) in {A}", "dyn(V) in [W]", "dyn(V) in [1, 2u, 1.5]",
     "cel.bind(o, optional.of(V), o.hasValue())", "cel.bind(o, optional.of(V), o.value() == V)", "optional.of(V).optMap(x, x) == optional.of(V)",

@@ -71,3 +71,31 @@ def test_fresh_questions_are_answered_alike(minor: int) -> None:
     for compared, unanswered, differences in fuzz.differing(asked, minor):
         assert unanswered < 0.01 * compared
         assert differences == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("go")
+def test_a_cost_that_changes_with_the_order_of_a_map_is_no_difference() -> None:
+    """Go visits keys in random order: Kubernetes itself counts 12 or 13 here, as the key that ends the loop has it."""
+    (asked,) = questions.of_expressions(("dyn(device.attributes).all(k, v, k == v)",))
+    replies = program.ask([asked] * fuzz.ASKED_AGAIN)
+    assert len({reply["actualCost"] for reply in replies}) > 1
+    assert [lines for _, _, lines in fuzz.differing([asked] * 20)] == [[]]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("go")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param({"actualCost": 1000}, id="a cost that no order gives"),
+        pytest.param({"result": "true"}, id="a result, which no order changes"),
+    ],
+)
+def test_an_answer_that_kubernetes_never_gives_is_a_difference(
+    wrong: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (asked,) = questions.of_expressions(("dyn(device.attributes).all(k, v, k == v)",))
+    right = answers.answer(asked, program.LATEST)
+    monkeypatch.setattr(answers, "answer", lambda question, minor: {**right, **wrong})
+    assert [len(lines) for _, _, lines in fuzz.differing([asked])] == [1]

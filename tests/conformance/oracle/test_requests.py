@@ -15,23 +15,25 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from modelplane.devices import matching
+from modelplane.devices import matching, sharing
 from modelplane.devices.matching import Option
-from modelplane.devices.model import Attribute, Constraint, Device, NodeClass, Request
+from modelplane.devices.model import Constraint, NodeClass, Request
 from modelplane.render import claims
 from tests.conformance.oracle import program
-from tests.property import test_request_laws as asked
-from tests.support import live
+from tests.support import device_questions as asked
+from tests.support import live, published
 
 Json = dict[str, Any]
 Question = tuple[NodeClass, tuple[Request, ...], tuple[Constraint, ...]]
 
 REQUESTS = int(os.environ.get("MODELPLANE_REQUESTS", "1000"))
+NEWER = 36
+"""The minor version of Kubernetes that has lists and shared devices."""
 SEED = int(os.environ.get("MODELPLANE_ORACLE_SEED", "7"))
 
 
-def drawn() -> list[Question]:
-    """Return random questions, the same for the same seed."""
+def drawn(minor: int) -> list[Question]:
+    """Return random questions about what the version has, the same for the same seed."""
     found: list[Question] = []
 
     @seed(SEED)
@@ -42,7 +44,7 @@ def drawn() -> list[Question]:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(asked.questions())
+    @given(asked.questions(newer=minor >= NEWER))
     def collect(one: Question) -> None:
         found.append(one)
 
@@ -58,7 +60,11 @@ def rendered(question: Question, number: str) -> Iterator[tuple[Option, list[str
         template = claims.of(replica, replica.roles[0], {}).template
         assert template is not None
         plain = matching.chosen(requests, constraints, asked.choice_of(requests, option))
-        yield option, asked.minors(*plain), problem(node_class, template.resource["spec"]["spec"], number)
+        yield (
+            option,
+            list(asked.minors(node_class, *plain)),
+            problem(node_class, template.resource["spec"]["spec"], number),
+        )
 
 
 def problem(node_class: NodeClass, spec: Json, number: str) -> Json:
@@ -69,7 +75,7 @@ def problem(node_class: NodeClass, spec: Json, number: str) -> Json:
             "driver": asked.DRIVER,
             "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
             "nodeName": "node-1",
-            "devices": [entry for device in node_class.devices for entry in published(device)],
+            "devices": [entry for device in node_class.devices for entry in published.devices(device)],
         },
     }
     classes = [
@@ -79,6 +85,7 @@ def problem(node_class: NodeClass, spec: Json, number: str) -> Json:
     return {
         "id": number,
         "kind": "allocation",
+        "listAttributes": node_class.lists_are_on,
         "node": {"metadata": {"name": "node-1"}},
         "slices": [slice_],
         "classes": classes,
@@ -87,21 +94,12 @@ def problem(node_class: NodeClass, spec: Json, number: str) -> Json:
     }
 
 
-def published(device: Device) -> Iterator[Json]:
-    for number in range(device.count):
-        yield {
-            "name": f"{device.name}-{number}",
-            "attributes": {name: attribute(value) for name, value in device.attributes},
-            "capacity": {name: {"value": text} for name, text in device.capacity},
-            "taints": [
-                {"key": one.key, "effect": str(one.effect), **({"value": one.value} if one.value else {})}
-                for one in device.taints
-            ],
-        }
-
-
-def attribute(value: Attribute) -> Json:
-    return {str(value.kind): value.value}
+def consumed(results: list[Json]) -> tuple[tuple[str, int], ...]:
+    return sharing.consumed(
+        sharing.Part(one["device"].rpartition("-")[0], 1, sharing.read(one["consumedCapacity"].items()))
+        for one in results
+        if one.get("consumedCapacity")
+    )
 
 
 @pytest.mark.slow
@@ -110,7 +108,7 @@ def test_every_version_takes_what_is_counted(minor: int) -> None:
     live.needs("oracle", "go")
     rows = [
         (option, one)
-        for number, question in enumerate(drawn())
+        for number, question in enumerate(drawn(minor))
         for option, versions, one in rendered(question, str(number))
         if f"1.{minor}" in versions
     ]
@@ -120,7 +118,7 @@ def test_every_version_takes_what_is_counted(minor: int) -> None:
     for (option, one), reply in zip(rows, replies, strict=True):
         results = reply["claims"][0]["devices"]["results"] if reply["result"] == "allocated" else []
         taken = Counter(entry["device"].rpartition("-")[0] for entry in results)
-        if tuple(sorted(taken.items())) != option.counted:
+        if tuple(sorted(taken.items())) != option.counted or consumed(results) != option.consumed:
             wrong.append(
                 f"{one['id']}: counted {option.counted}, {reply['result']} {dict(taken)} {reply.get('error', '')}"
             )
