@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.conformance.crd import cases_deployment, cases_hardware, cases_pod, cases_replica, cases_routing
+from tests.conformance.crd import cases_class, cases_cluster, cases_deployment, cases_pod, cases_replica, cases_routing
 from tests.conformance.crd.case import Case, Change
 from tests.conformance.crd.documents import GONE, VALID
 
@@ -21,8 +21,8 @@ REFUSED: tuple[Case, ...] = (
     *cases_deployment.DEPLOYMENT,
     *cases_pod.POD,
     *cases_replica.REPLICA,
-    *cases_hardware.CLASS,
-    *cases_hardware.CLUSTER,
+    *cases_class.CLASS,
+    *cases_cluster.CLUSTER,
     *cases_routing.ROUTING,
 )
 
@@ -40,9 +40,53 @@ class Fine:
 ACCEPTED: tuple[Fine, ...] = (
     *(Fine(f"valid-{kind}", kind) for kind in VALID),
     Fine(
-        "pipeline-and-data-elsewhere",
+        "pipeline-and-data-of-a-named-backend",
         "ModelDeployment",
         ((("spec", "backend"), "LLMD"), (_TOPOLOGY, {"pipeline": 2, "data": 2})),
+    ),
+    # Whether a backend can do both is the backend's to say, and a deployment may leave the choice to the clusters.
+    Fine("pipeline-and-data", "ModelDeployment", ((_TOPOLOGY, {"pipeline": 2, "data": 2}),)),
+    Fine(
+        "pipeline-and-data-of-prefill",
+        "ModelDeployment",
+        (
+            (("spec", "prefill", "nodeSelector"), {"cel": "true"}),
+            (("spec", "prefill", "workers"), VALID["ModelDeployment"]["spec"]["workers"]),
+            (("spec", "prefill", "workers", "topology"), {"pipeline": 2, "data": 2}),
+        ),
+    ),
+    Fine("replica-pipeline-and-data", "ModelReplica", ((_TOPOLOGY, {"pipeline": 2, "data": 2}),)),
+    Fine(
+        "overrides",
+        "ModelDeployment",
+        (
+            (
+                ("spec", "overrides"),
+                [
+                    {"backend": "Native", "patch": {"spec": {"progressDeadlineSeconds": 3600, "anything": [{"a": 1}]}}},
+                    {"backend": "KServe", "patch": {"spec": {"template": {"terminationGracePeriodSeconds": 120}}}},
+                ],
+            ),
+        ),
+    ),
+    Fine(
+        "installed-backends",
+        "InferenceCluster",
+        (
+            (
+                ("status", "backends"),
+                [
+                    {"name": "KServe"},
+                    {
+                        "name": "Native",
+                        "installed": True,
+                        "served": True,
+                        "versions": [],
+                        "missing": ["leaderworkerset.x-k8s.io/v1"],
+                    },
+                ],
+            ),
+        ),
     ),
     Fine("unknown-fields-are-dropped", "ModelDeployment", ((("spec", "replica"), 2), ((*_ENGINE, "privileged"), True))),
     Fine(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modelplane.structural import Cause
 from tests.conformance.crd.case import Case, dotted, one
-from tests.conformance.crd.documents import GONE, VALID
+from tests.conformance.crd.documents import GONE
 
 _HW = ("spec", "nodeSelector")
 _WORKERS = ("spec", "workers")
@@ -257,23 +257,28 @@ DEPLOYMENT: tuple[Case, ...] = (
     ),
     one("data-below-local", "ModelDeployment", _TOPOLOGY, {"dataLocal": 8}, "set dataLocal to a divisor of it"),
     one(
-        "pipeline-and-data",
+        "override-of-nothing",
         "ModelDeployment",
-        _TOPOLOGY,
-        {"pipeline": 2, "data": 2},
-        "workers.topology.pipeline and workers.topology.data cannot both be above 1",
-        at="spec",
+        ("spec", "overrides"),
+        [{"backend": "KServe", "patch": {}}],
+        Cause.INVALID,
+        at="spec.overrides.0.patch",
     ),
-    Case(
-        "pipeline-and-data-of-prefill",
+    one(
+        "override-twice",
         "ModelDeployment",
-        (
-            (("spec", "prefill", "nodeSelector"), {"cel": "true"}),
-            (("spec", "prefill", "workers"), VALID["ModelDeployment"]["spec"]["workers"]),
-            (("spec", "prefill", "workers", "topology"), {"pipeline": 2, "data": 2}),
-        ),
-        "spec",
-        "prefill.workers.topology.pipeline and prefill.workers.topology.data cannot both",
+        ("spec", "overrides"),
+        [{"backend": "KServe", "patch": {"spec": {}}}, {"backend": "KServe", "patch": {"metadata": {}}}],
+        Cause.DUPLICATE,
+        at="spec.overrides.1",
+    ),
+    one(
+        "override-of-no-backend",
+        "ModelDeployment",
+        ("spec", "overrides"),
+        [{"backend": "Knative", "patch": {"spec": {}}}],
+        Cause.NOT_SUPPORTED,
+        at="spec.overrides.0.backend",
     ),
     one("prefill-empty", "ModelDeployment", ("spec", "prefill"), {}, Cause.REQUIRED, at="spec.prefill.workers"),
 )

@@ -41,32 +41,11 @@ REPLICA: tuple[Case, ...] = (
         at=dotted(_DEVICE),
     ),
     one(
-        "replica-pipeline-and-data",
-        "ModelReplica",
-        _TOPOLOGY,
-        {"pipeline": 2, "data": 2},
-        "cannot both be above 1 with the KServe backend",
-        at="spec",
-    ),
-    one(
         "replica-prefill-without-pool",
         "ModelReplica",
         ("spec", "prefill"),
         {"nodeSelector": {"cel": "true"}, "devices": [], "workers": VALID["ModelReplica"]["spec"]["workers"]},
         Cause.REQUIRED,
         at="spec.prefill.pool",
-    ),
-    one(
-        "replica-prefill-pipeline-and-data",
-        "ModelReplica",
-        ("spec", "prefill"),
-        {
-            "pool": "p",
-            "nodeSelector": {"cel": "true"},
-            "devices": [],
-            "workers": {**VALID["ModelReplica"]["spec"]["workers"], "topology": {"pipeline": 2, "data": 2}},
-        },
-        "prefill.workers.topology.pipeline and prefill.workers.topology.data",
-        at="spec",
     ),
 )

@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from modelplane.api import catalogue
+from tests.conformance import recorded
 from tests.conformance.crd import cases, documents
 
 Json = Any
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded" / "answers.json"
-LIVE = os.environ.get("MODELPLANE_CONFORMANCE") == "live"
 
 
 def questions() -> dict[str, dict[str, Json]]:
@@ -39,9 +37,9 @@ def questions() -> dict[str, dict[str, Json]]:
 
 def digests() -> dict[str, str]:
     """Return what each question and each definition is, in short."""
-    found = {kind: _digest(without_descriptions(catalogue.definition(kind))) for kind in catalogue.kinds()}
+    found = {kind: recorded.digest(without_descriptions(catalogue.definition(kind))) for kind in catalogue.kinds()}
     for name, question in questions().items():
-        found[name] = _digest([question, found[question["document"]["kind"]]])
+        found[name] = recorded.digest([question, found[question["document"]["kind"]]])
     return found
 
 
@@ -56,16 +54,9 @@ def without_descriptions(schema: Json) -> Json:
     return [without_descriptions(item) for item in schema] if isinstance(schema, list) else schema
 
 
-def _digest(value: Json) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
-
-
 def answers() -> dict[str, Json]:
     """Return {"digests", "derived": {kind: {crd, errors}}, "answers": {id: ...}}."""
-    if LIVE:
-        return ask()
-    recorded: dict[str, Json] = json.loads(RECORDED.read_text())
-    return recorded
+    return recorded.answers(RECORDED, ask)
 
 
 def ask() -> dict[str, Json]:

@@ -73,6 +73,12 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+def crossplane_builds(cli: Path, root: Path, package: Path, *more: str) -> None:
+    """Let Crossplane's own command build a package from the files below `root`."""
+    given = (f"--package-root={root}", f"--package-file={package}", f"--examples-root={root / 'none'}")
+    run(str(cli), "xpkg", "build", *given, *more)
+
+
 def content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     """Return what a file of an archive holds."""
     file = tar.extractfile(member)
@@ -160,14 +166,7 @@ def test_crossplanes_command_reads_and_builds_the_same_configuration(
     shutil.copytree(source / "apis", root / "apis")
     (root / "crossplane.yaml").write_text(yaml.safe_dump(package_of(ours)[0]))
     theirs = tmp_path / "theirs.xpkg"
-    run(
-        str(cli),
-        "xpkg",
-        "build",
-        f"--package-root={root}",
-        f"--package-file={theirs}",
-        f"--examples-root={tmp_path}/none",
-    )
+    crossplane_builds(cli, root, theirs)
     assert normal(package_of(theirs)) == normal(package_of(ours))
 
 
@@ -177,15 +176,7 @@ def test_crossplanes_command_builds_the_same_function(built: Path, cli: Path, tm
     shutil.copy(gobinaries.REPOSITORY / "functions" / "package" / "crossplane.yaml", root)
     theirs, ours = tmp_path / "theirs.xpkg", built / "function-amd64.xpkg"
     image = f"--embed-runtime-image-tarball={built / 'runtime-amd64.tar'}"
-    run(
-        str(cli),
-        "xpkg",
-        "build",
-        f"--package-root={root}",
-        f"--package-file={theirs}",
-        image,
-        f"--examples-root={tmp_path}/none",
-    )
+    crossplane_builds(cli, root, theirs, image)
     assert normal(package_of(theirs)) == normal(package_of(ours)) == normal(extracted(cli, ours, tmp_path))
     (their_config, their_layers), (our_config, our_layers) = image_of(theirs), image_of(ours)
     assert [hashlib.sha256(one).hexdigest() for one in their_layers[:-1]] == [

@@ -81,6 +81,10 @@ def run(cli: Path, target: str, name: str, api: Path) -> list[Document]:
                 ("ClusterProviderConfig", "modelplane-gke-us"),
                 ("ClusterUsage", "modelplane-gke-us"),
                 ("Object", "gke-us-gateway"),
+                # the API versions that its backends need, which are only looked at
+                ("Object", "gke-us-serves-v1alpha1.serving.kserve.io"),
+                ("Object", "gke-us-serves-v1alpha2.serving.kserve.io"),
+                ("Object", "gke-us-serves-v1.leaderworkerset.x-k8s.io"),
             },
             {"CapacityKnown": "True"},
             id="cluster: the replica is admitted",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from modelplane.render.backends import kserve
 from modelplane.topology.shape import Topology
-from modelplane.workload.model import EngineType, Model, Replica, Role
+from modelplane.workload.model import EndpointPicker, EngineType, Model, Replica, Role
 from modelplane.workload.site import ClusterFacts
 from tests.support import kserve_examples as examples
 from tests.support import replicas as build
@@ -15,6 +16,7 @@ from tests.support import replicas as build
 FACTS = ClusterFacts("gke-us", "modelplane", "modelplane-system")
 _GANG = Topology(tensor=8, pipeline=2)
 _DATA = Topology(tensor=2, data=8, data_local=4, expert=True)
+_SGLANG = "lmsysorg/sglang:v0.5.9"
 _LONG = "a" * 33 + "-12"
 
 # Text that Go's templating, a shell or a careless merge would not leave alone.
@@ -41,6 +43,21 @@ UNMERGEABLE_TEMPLATE = build.template(
     volumes=[{"name": "home", "persistentVolumeClaim": {"claimName": "c"}}],
 )
 
+
+def _apart(decode: Topology) -> Replica:
+    template = build.template(_SGLANG)
+    return build.replica(
+        build.role(topology=decode, pod_template=template),
+        build.role(Role.PREFILL, workers=2, pod_template=template),
+        engine=EngineType.SGLANG,
+    )
+
+
+def _picked(replica: Replica) -> Replica:
+    """Return the replica with KServe's scheduler, which workers of one role have only where it is asked for."""
+    return replace(replica, endpoint_picker=EndpointPicker())
+
+
 REPLICAS: Mapping[str, Replica] = {
     "example, single node": examples.single_node()[0],
     "example, pipeline": examples.pipeline()[0],
@@ -58,6 +75,24 @@ REPLICAS: Mapping[str, Replica] = {
         build.role(topology=Topology(tensor=2), pod_template=build.template("lmsysorg/sglang:v0.5")),
         engine=EngineType.SGLANG,
     ),
+    "several workers": _picked(build.replica(build.role(workers=3))),
+    "several workers of another engine": _picked(
+        build.replica(
+            build.role(workers=2, topology=_GANG, pod_template=build.template(_SGLANG)), engine=EngineType.SGLANG
+        )
+    ),
+    "several workers without a picker": build.replica(build.role(workers=3)),
+    "SGLang apart": _apart(Topology(tensor=2)),
+    "SGLang apart, decode pipeline": _apart(_GANG),
+    "SGLang apart, decode data parallel": _apart(_DATA),
+    "weights in an object store": build.replica(model=Model("n", "gs://bucket/path")),
+    "weights in an object store, apart": build.replica(
+        build.role(), build.role(Role.PREFILL, topology=_DATA), model=Model("n", "gs://bucket/path")
+    ),
+    "weights in an object store, pipeline": build.replica(
+        build.role(topology=_GANG), model=Model("n", "gs://bucket/path")
+    ),
+    "weights in S3": build.replica(model=Model("n", "s3://bucket/path")),
     "weights on a volume": build.replica(model=Model("n", "pvc://c/p")),
     "custom engine": build.replica(
         build.role(pod_template=build.template("acme/x:1", engine={"command": ["run", "--x"]})),

@@ -6,40 +6,31 @@ asked, so that a stale one is noticed.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.conformance import recorded
 from tests.conformance.kserve import cases
 
 Json = Any
 
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded" / "answers.json"
-LIVE = os.environ.get("MODELPLANE_CONFORMANCE") == "live"
 _MODULE = "github.com/kserve/kserve"
 _PODS = ("template", "worker")
 
 
 def digests() -> dict[str, str]:
     """Return what each question is, in short."""
-    return {name: _digest(objects) for name, objects in cases.objects().items()}
-
-
-def _digest(value: Json) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+    return {name: recorded.digest(objects) for name, objects in cases.objects().items()}
 
 
 def answers() -> dict[str, Json]:
-    """Return {"digests", "answers": {id: {"error"} or {"pods": {role/member: PodSpec}, "annotations"}}}."""
-    if LIVE:
-        return ask()
-    recorded: dict[str, Json] = json.loads(RECORDED.read_text())
-    return recorded
+    """Return {"digests", "answers": {id: {"error"} or {"pods": {role/member: PodSpec}, "annotations", ...}}}."""
+    return recorded.answers(RECORDED, ask)
 
 
 def ask() -> dict[str, Json]:
@@ -75,13 +66,15 @@ def _go(folder: Path, *words: str) -> str:
 
 
 def _reduced(answer: Json) -> Json:
-    """Return the pods of an answer; routes and schedulers are KServe's own business."""
+    """Return the pods of an answer, and what the scheduler is told; routes are KServe's own business."""
     if "error" in answer:
         return {"error": answer["error"]}
     merged = answer["merged"]
     pods = {f"decode/{key}": merged[key] for key in _PODS if key in merged}
     pods.update({f"prefill/{key}": merged["prefill"][key] for key in _PODS if key in merged.get("prefill", {})})
-    return {"pods": pods, "annotations": merged.get("annotations", {})}
+    scheduler = merged["router"].get("scheduler", {})
+    told = {key: scheduler[key] for key in ("config", "pool") if key in scheduler}
+    return {"pods": pods, "annotations": merged.get("annotations", {}), "scheduler": told}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from modelplane.render import engines, pods
 from modelplane.render.backends import kserve
 from modelplane.render.backends.kserve import launching
 from modelplane.workload import shared_memory
-from modelplane.workload.model import Replica, Role, Workload
+from modelplane.workload.model import EngineType, Replica, Role, Workload
 from tests.conformance.kserve import cases, merging
 from tests.support import replicas as build
 
@@ -158,3 +158,35 @@ def test_a_disaggregated_decode_pod_has_its_routing_sidecar(name: str, answers: 
     found = answers["answers"][name]["pods"]
     sidecars = [c["name"] for c in found["decode/template"].get("initContainers", ())]
     assert ("llm-d-routing-sidecar" in sidecars) == replica.is_disaggregated
+    if replica.is_disaggregated:
+        words = _words(found["decode/template"])
+        assert [word for word in words if word.startswith("--kv-connector")] == [_connector(replica)]
+        assert f"--inference-pool={replica.namespace}/{_service(name)['metadata']['name']}-inference-pool" in words
+
+
+def _connector(replica: Replica) -> str:
+    return "--kv-connector=sglang" if replica.engine is EngineType.SGLANG else "--kv-connector=nixlv2"
+
+
+def _words(pod: Json) -> list[str]:
+    (sidecar,) = [one for one in pod["initContainers"] if one["name"] == "llm-d-routing-sidecar"]
+    return [*sidecar["command"], *sidecar.get("args", ())]
+
+
+def _service(name: str) -> Json:
+    return next(one for one in cases.objects()[name] if one["kind"] == "LLMInferenceService")
+
+
+@every_replica
+def test_the_scheduler_is_told_what_we_wrote(name: str, answers: dict[str, Json]) -> None:
+    ours = _service(name)["spec"]["router"].get("scheduler", {})
+    assert answers["answers"][name]["scheduler"].get("config") == ours.get("config")
+
+
+def test_a_closed_pool_is_otherwise_that_of_kserves_preset(answers: dict[str, Json]) -> None:
+    preset, closed = (
+        answers["answers"][name]["scheduler"]["pool"]["spec"] for name in ("several workers", "SGLang apart")
+    )
+    assert preset["endpointPickerRef"].pop("failureMode") == "FailOpen"
+    assert closed["endpointPickerRef"].pop("failureMode") == "FailClose"
+    assert closed == preset

@@ -12,7 +12,8 @@ from tests.support import controlplane, installation, kubeapi
 OURS = "modelplane.ai/v1alpha1"
 
 COLUMNS = {
-    "ModelDeployment": ["DESIRED", "SCHEDULED", "READY", "BACKEND", "AGE"],
+    "ModelDeployment": ["DESIRED", "SCHEDULED", "SERVING", "PLACEMENT", "BACKEND", "READY", "AGE"],
+    "ModelReplica": ["CLUSTER", "POOL", "BACKEND", "PHASE", "ADMISSION", "WORKLOAD", "READY", "AGE"],
     "InferenceCluster": ["SOURCE", "POOLS", "DEVICES", "FREE", "REPLICAS", "GATEWAY", "READY"],
 }
 WIDE = {"ModelDeployment": ["CLUSTERS"]}
@@ -44,7 +45,8 @@ def stored(plane: controlplane.Plane) -> controlplane.Plane:
 @pytest.mark.parametrize("kind", sorted(COLUMNS))
 def test_promised_columns(stored: controlplane.Plane, kind: str) -> None:
     columns, _ = stored.api.table(OURS, kind)
-    # Crossplane appends its own (SYNCED, READY, COMPOSITION, AGE), so READY stands twice where it is also one of ours.
+    # Crossplane appends its own: SYNCED, READY, COMPOSITION, AGE
+    assert len(columns) == len(set(columns))
     rest: Iterator[str] = iter(columns)
     assert all(one in rest for one in COLUMNS[kind]), columns
     assert set(WIDE.get(kind, [])) <= set(columns)

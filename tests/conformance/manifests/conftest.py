@@ -8,7 +8,7 @@ import pytest
 
 from modelplane.api import catalogue
 from tests.conformance.tools import pins
-from tests.support import controlplane, installation, live
+from tests.support import controlplane, dynamo_definition, installation, live
 
 
 @pytest.fixture(scope="session")
@@ -17,5 +17,6 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.Pla
     with controlplane.running(tmp_path_factory.mktemp("manifests")) as plane:
         installation.crossplane_definitions(plane)
         installation.definitions(plane, *pins.DEFINITIONS)
+        installation.apply_definitions(plane, [dynamo_definition.document()])
         installation.apply_definitions(plane, [dict(catalogue.derived(kind)) for kind in catalogue.kinds()])
         yield plane

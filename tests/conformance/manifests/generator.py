@@ -25,6 +25,7 @@ _IMAGES = {
 # Which parallelism an engine is known to have is the product's to refuse; these are sure to be taken by all.
 _GANGS = ("vllm", "custom")
 _SPLIT = {"KServe": ("vllm", "custom"), "LLMD": ("vllm", "custom", "sglang")}
+_RUNTIMES = {"vllm": "vllm-runtime", "sglang": "sglang-runtime", "trtllm": "tensorrtllm-runtime"}
 _TEXTS = ("{{ .Name }}", "$(HOSTNAME)", 'say "hello"; rm -rf /', "a: b # c", "*anchor &x", "")
 
 
@@ -57,7 +58,7 @@ def _class(dice: random.Random) -> Document:
         "attributes": {"architecture": {"string": "Hopper"}, "cudaComputeCapability": {"version": "9.0.0"}},
         "capacity": {"memory": {"value": "143771Mi"}},
     }
-    if dice.random() < 0.7:
+    if dice.random() < 0.6:
         gpu |= {"claim": "DRA", "deviceClassName": "gpu.nvidia.com"}
     else:
         gpu |= {"claim": "DevicePlugin", "resourceName": "nvidia.com/gpu"}
@@ -81,7 +82,7 @@ def _cluster(dice: random.Random) -> Document:
         pool["taints"] = [{"key": "example.com/gpu", "value": "yes", "effect": "NoSchedule"}]
     secret = {"namespace": "modelplane-system", "name": "east", "key": "kubeconfig"}
     spec = {"cluster": {"source": "Existing", "existing": {"secretRef": secret}}, "nodePools": [pool]}
-    spec["backends"] = ["KServe", "Native", "KubeRay", "LLMD"]
+    spec["backends"] = ["KServe", "Native", "KubeRay", "LLMD", "KAITO", "VLLMStack", "Dynamo"]
     if dice.random() < 0.5:
         spec["gateway"] = {"implementation": dice.choice(("Istio", "Other"))}
     if dice.random() < 0.5:
@@ -119,12 +120,57 @@ def _deployment(dice: random.Random, name: str) -> Document:
         spec["endpointPicker"] = _picker(dice)
     if backend != "Native" and engine in _SPLIT[backend or "KServe"] and dice.random() < 0.4:
         spec["prefill"] = _role(dice, engine)
+    _for_an_image(dice, spec, engine)
+    if engine == "vllm" and dice.random() < 0.4:
+        return _of("ModelDeployment", name, _for_stack(dice, spec))
+    if "backend" not in spec and "prefill" not in spec and dice.random() < 0.5:
+        spec["backend"] = "KAITO"
+        spec["workers"]["topology"] = {"tensor": spec["workers"]["topology"]["tensor"]}
+    return _of("ModelDeployment", name, spec)
+
+
+def _for_an_image(dice: random.Random, spec: Document, engine: str) -> None:
+    """Make a deployment that names no backend one for KubeRay or Dynamo, which need images of their own."""
     if engine == "vllm" and "backend" not in spec and dice.random() < 0.5:
         spec["backend"] = "KubeRay"
         for part in (spec, spec.get("prefill")):
             if part is not None:
                 _for_ray(part["workers"]["template"])
-    return _of("ModelDeployment", name, spec)
+    elif engine in _RUNTIMES and "backend" not in spec and dice.random() < 0.6:
+        _for_dynamo(spec, engine)
+
+
+def _for_stack(dice: random.Random, spec: Document) -> Document:
+    """Return a spec for the operator of the production stack: what a VLLMRuntime has no field for is left out."""
+    tensor = dice.choice((1, 2, 4))
+    engine: Document = {"name": "engine", "image": "lmcache/vllm-openai:v0.3.13", "args": dice.choice(_STACK_ARGS)}
+    pod: Document = {"containers": [engine]}
+    if dice.random() < 0.5:
+        reference = {"secretKeyRef": {"name": "hf", "key": "token"}}
+        engine["env"] = [{"name": "TEXT", "value": dice.choice(_TEXTS)}, {"name": "HF_TOKEN", "valueFrom": reference}]
+    if dice.random() < 0.5:
+        engine["resources"] = {"requests": {"cpu": dice.choice((4, "1500m", "0.5")), "memory": "65536Mi"}}
+    if dice.random() < 0.5:
+        engine |= {"imagePullPolicy": "Always", "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}]}
+        pod |= {"imagePullSecrets": [{"name": "registry"}], "volumes": [_VOLUMES[0]]}
+    template: Document = {"spec": pod}
+    if dice.random() < 0.5:
+        template["metadata"] = {"labels": {"team": "a"}, "annotations": {"example.com/note": dice.choice(_TEXTS)}}
+    selector = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("140Gi")) >= 0'
+    workers = {"count": dice.randint(1, 3), "topology": {"tensor": tensor}, "template": template}
+    return {
+        **{key: spec[key] for key in ("replicas", "engine", "model")},
+        "backend": "VLLMStack",
+        "nodeSelector": {"cel": selector},
+        "workers": workers,
+    }
+
+
+_STACK_ARGS: tuple[list[str], ...] = (
+    [],
+    ["--max-model-len", "16384", "--no-enable-prefix-caching"],
+    ["--enable-chunked-prefill", '--override-generation-config={"a": "{{ b }}"}'],
+)
 
 
 def _picker(dice: random.Random) -> Document:
@@ -148,6 +194,17 @@ def _for_ray(template: Document) -> None:
     engine["image"] = "rayproject/ray-llm:2.60.0-py312-cu129"
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         engine.pop(probe, None)
+
+
+def _for_dynamo(spec: Document, engine: str) -> None:
+    """Make a deployment one for Dynamo: in its runtimes, and without the probes, which are the operator's."""
+    spec["backend"] = "Dynamo"
+    for part in (spec, spec.get("prefill")):
+        if part is not None:
+            container = part["workers"]["template"]["spec"]["containers"][0]
+            container["image"] = f"nvcr.io/nvidia/ai-dynamo/{_RUNTIMES[engine]}:1.6.1"
+            for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                container.pop(probe, None)
 
 
 def _topology(dice: random.Random, engine: str) -> tuple[Document, int]:

@@ -42,7 +42,8 @@ def test_the_worlds_tell_something() -> None:
     kinds = {one["kind"] for one in found}
     assert {"HTTPRoute", "Backend", "HTTPRouteFilter", "BackendTrafficPolicy", "SecurityPolicy", "Usage"} <= kinds
     assert {"ResourceClaimTemplate", "LLMInferenceService", "LLMInferenceServiceConfig", "Namespace"} <= kinds
-    assert {"Deployment", "LeaderWorkerSet", "Service", "RayService"} <= kinds
+    assert {"Deployment", "LeaderWorkerSet", "Service", "RayService", "InferenceSet"} <= kinds
+    assert {"VLLMRuntime", "DynamoGraphDeployment"} <= kinds
     assert {"InferencePool", "ConfigMap", "Role", "RoleBinding", "PodMonitor", "DestinationRule"} <= kinds
     services = [one["spec"] for one in found if one["kind"] == "LLMInferenceService"]
     assert any("worker" in spec for spec in services)
@@ -60,6 +61,9 @@ def _accounts(plane: controlplane.Plane) -> None:
     for name in ("default", "runner"):
         metadata = {"name": name, "namespace": generator.NAMESPACE}
         plane.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    # The production stack's operator names it in every pod; the driver's installation makes it.
+    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}}
+    plane.api.apply({**runtime, "handler": "nvidia"})
 
 
 def _pods(document: dict[str, Any]) -> list[dict[str, Any]]:

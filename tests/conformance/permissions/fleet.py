@@ -44,6 +44,25 @@ def wrapped(name: str, config: str, kind: str = "ClusterProviderConfig", *, numb
     )
 
 
+def collection(name: str, config: str) -> Document:
+    """Return a collection of pods on a cluster."""
+    selector = {"matchLabels": {"modelplane.ai/replica": "llama-0"}}
+    criteria = {"apiVersion": "v1", "kind": "Pod", "namespace": TEAM, "selector": selector}
+    reference = {"kind": "ClusterProviderConfig", "name": config}
+    return _document(
+        KUBERNETES, "ObservedObjectCollection", name, {"observeObjects": criteria, "providerConfigRef": reference}
+    )
+
+
+def member(name: str, config: str, *policies: str) -> Document:
+    """Return an Object with these policies (only reading without any) that belongs to a collection."""
+    found = wrapped(name, config)
+    found["spec"]["managementPolicies"] = list(policies or ("Observe",))
+    owner = {"apiVersion": KUBERNETES, "kind": "ObservedObjectCollection", "name": "llama-0-pods", "uid": "0-0"}
+    found["metadata"]["ownerReferences"] = [owner]
+    return found
+
+
 def credentials(name: str, namespace: str = SYSTEM, secret: str = "kubeconfig-us") -> Document:  # noqa: S107 - a name
     """Return a ClusterProviderConfig of provider-kubernetes with a kubeconfig out of a Secret."""
     reference = {"namespace": namespace, "name": secret, "key": "kubeconfig"}
@@ -52,9 +71,29 @@ def credentials(name: str, namespace: str = SYSTEM, secret: str = "kubeconfig-us
     )
 
 
-def helm(kind: str, name: str, namespace: str | None, source: str = "InjectedIdentity") -> Document:
-    """Return a configuration of provider-helm."""
-    return _document(HELM, kind, name, {"credentials": {"source": source}}, namespace)
+def configuration(
+    api_version: str, kind: str, namespace: str | None, source: str, identity: str | None = None, *, name: str = "mine"
+) -> Document:
+    """Return a provider configuration with credentials, and an identity, out of these sources."""
+    reference = {"namespace": namespace or SYSTEM, "name": "mine", "key": "kubeconfig"}
+    found = {"credentials": {"source": source} | ({"secretRef": reference} if source == "Secret" else {})}
+    if identity:
+        found["identity"] = {"type": "GoogleApplicationCredentials", "source": identity}
+    return _document(api_version, kind, name, found, namespace)
+
+
+def referring(name: str, *references: tuple[str, str, str, str | None]) -> Document:
+    """Return an Object with own credentials that refers by field, apiVersion, kind and namespace to objects `a`."""
+    found = wrapped(name, "own", "ProviderConfig")
+    found["spec"]["references"] = [
+        {
+            field: {"apiVersion": version, "kind": kind, "name": "a"}
+            | ({"namespace": namespace} if namespace else {})
+            | ({"fieldPath": "data"} if field == "patchesFrom" else {})
+        }
+        for field, version, kind, namespace in references
+    ]
+    return found
 
 
 def release(name: str, namespace: str) -> Document:
@@ -107,6 +146,7 @@ def install(plane: controlplane.Plane) -> None:
     for document, owner in (
         (credentials(CREDENTIALS), cluster),
         (wrapped("llama-0-service", CREDENTIALS), made),
+        (collection("llama-0-pods", CREDENTIALS), made),
         (backend("llama-0"), endpoint),
         (route("llama", gateway=GATEWAY), service),
         (ours("ModelDeployment", "qwen"), front),
@@ -114,6 +154,8 @@ def install(plane: controlplane.Plane) -> None:
     ):
         apply(owned(document, owner))
     apply(wrapped("of-the-team", "team", "ProviderConfig"))
+    apply(referring("of-an-administrator", ("patchesFrom", "v1", "Secret", SYSTEM), ("dependsOn", "v1", "Node", None)))
+    apply(member("llama-0-pods-0123456", CREDENTIALS))
 
 
 def _document(api_version: str, kind: str, name: str, spec: Document, namespace: str | None = TEAM) -> Document:

@@ -1,7 +1,8 @@
 """The persons of docs/security.md as users of an API server, each with the roles that it would have.
 
-Source: the roles of Crossplane are what its RBAC manager renders (v2.4.0, internal/controller/rbac/definition/roles.go
-and provider/roles/roles.go) and what its chart ships (rbac-manager-managed-clusterroles.yaml), with the same verbs.
+What Crossplane and its providers may do with our kinds and theirs is rendered by the RBAC manager of the pinned
+Crossplane, which runs beside the API server. What its chart ships is restated here, with the same verbs (v2.4.0,
+cluster/charts/crossplane/templates: clusterrole.yaml, rbac-manager-managed-clusterroles.yaml).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ PROVIDERS = {
     "helm.m.crossplane.io": ("releases", "clusterproviderconfigs", "providerconfigs"),
     "helm.crossplane.io": ("releases", "providerconfigs"),
 }
+# The revisions of the two providers, and the groups that each serves.
+REVISIONS = {"provider-kubernetes-1": "kubernetes", "provider-helm-1": "helm"}
 EVERYTHING = ["*"]
 
 
@@ -67,7 +70,7 @@ PLATFORM = Person("platform", "modelplane-platform", everywhere=True)
 CROSSPLANE_EDITOR = Person("crossplane-editor", "crossplane-edit", everywhere=True)
 CONFIGURER = Person("configurer", "writes-provider-configurations", everywhere=True)
 CROSSPLANE = ServiceAccount("crossplane", "crossplane", everywhere=True)
-PROVIDER = ServiceAccount("provider-kubernetes", "crossplane:provider:system", everywhere=True)
+PROVIDER = ServiceAccount("provider-kubernetes", "crossplane:provider:provider-kubernetes-1:system", everywhere=True)
 # Bound by Kubernetes itself.
 GARBAGE_COLLECTOR = ServiceAccount("generic-garbage-collector", "", everywhere=True, namespace="kube-system")
 NAMESPACE_CONTROLLER = ServiceAccount("namespace-controller", "", everywhere=True, namespace="kube-system")
@@ -94,12 +97,45 @@ def install(plane: controlplane.Plane) -> None:
         plane.api.apply(_binding(person))
 
 
+def rendered(plane: controlplane.Plane) -> None:
+    """Start Crossplane's RBAC manager on our definitions and the two providers, and wait for what it renders."""
+    for kind in catalogue.kinds():
+        plane.api.apply(dict(catalogue.definition(kind)))
+    for name, word in REVISIONS.items():
+        revision = _revision(name)
+        references = [
+            {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{group}"}
+            for group, plurals in PROVIDERS.items()
+            if group.startswith(word)
+            for plural in plurals
+        ]
+        plane.api.apply(revision)
+        plane.api.merge(revision, {"status": {"objectRefs": references}}, subresource="status")
+    plane.program("crossplane-rbac", "rbac", "start")
+    names = [f"crossplane:provider:{name}:{kind}" for name in REVISIONS for kind in ("aggregate-to-edit", "system")]
+    for kind in catalogue.kinds():
+        name = catalogue.definition(kind)["metadata"]["name"]
+        names += [f"crossplane:composite:{name}:{one}" for one in ("aggregate-to-crossplane", "aggregate-to-edit")]
+    kubeapi.until(
+        lambda: all(plane.api.get(f"{RBAC}/v1", "ClusterRole", one) for one in names),
+        seconds=120,
+        what="the RBAC manager",
+    )
+
+
+def _revision(name: str) -> Document:
+    """Return a revision of a provider, paused: its package is not pulled."""
+    package = f"xpkg.crossplane.io/crossplane-contrib/{name.removesuffix('-1')}:v0.0.0"
+    return {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "ProviderRevision",
+        "metadata": {"name": name, "labels": {"pkg.crossplane.io/package": name.removesuffix("-1")}},
+        "spec": {"desiredState": "Active", "image": package, "revision": 1},
+    }
+
+
 def _roles() -> list[Document]:
-    ours = [{"apiGroups": ["modelplane.ai"], "resources": [*_plurals(), *_plurals("/status")], "verbs": EVERYTHING}]
-    providers = [
-        {"apiGroups": [group], "resources": [*found, *(f"{one}/status" for one in found)], "verbs": EVERYTHING}
-        for group, found in PROVIDERS.items()
-    ]
+    """Return what Crossplane's chart ships, and two roles that nobody ships."""
     built_in = [
         {"apiGroups": [""], "resources": ["secrets"], "verbs": EVERYTHING},
         {
@@ -115,9 +151,6 @@ def _roles() -> list[Document]:
             "verbs": EVERYTHING,
         }
     ]
-    finalizers = [{"apiGroups": ["modelplane.ai"], "resources": _plurals("/finalizers"), "verbs": ["update"]}]
-    aggregated = {"clusterRoleSelectors": [{"matchLabels": {"rbac.crossplane.io/aggregate-to-crossplane": "true"}}]}
-    system = [{**rule, "verbs": ["get", "list", "watch", "update", "patch", "create"]} for rule in providers]
     configurations = [
         {
             "apiGroups": list(PROVIDERS),
@@ -126,20 +159,17 @@ def _roles() -> list[Document]:
         }
     ]
     return [
-        _role("crossplane-edit", [*ours, *providers, *built_in, *routing]),
-        _role(
-            "crossplane:rest:aggregate-to-crossplane",
-            [*ours, *providers, *built_in, *finalizers],
-            labels={"rbac.crossplane.io/aggregate-to-crossplane": "true"},
-        ),
-        {**_role("crossplane", []), "aggregationRule": aggregated},
-        _role("crossplane:provider:system", [*system, {**built_in[0], "resources": ["secrets", "events"]}]),
+        *_summed("crossplane-edit", "aggregate-to-edit", [*built_in, *routing]),
+        *_summed("crossplane", "aggregate-to-crossplane", built_in),
         _role("writes-provider-configurations", configurations),
     ]
 
 
-def _plurals(suffix: str = "") -> list[str]:
-    return [f"{catalogue.definition(kind)['spec']['names']['plural']}{suffix}" for kind in catalogue.kinds()]
+def _summed(name: str, word: str, rules: list[Any]) -> list[Document]:
+    """Return a role that is the sum of those with a label, and its own part."""
+    labels = {f"rbac.crossplane.io/{word}": "true"}
+    summed = {**_role(name, []), "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": labels}]}}
+    return [summed, _role(f"{name}:own:{word}", rules, labels=labels)]
 
 
 def _role(name: str, rules: list[Any], labels: Mapping[str, str] | None = None) -> Document:

@@ -7,45 +7,22 @@ refuse.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.conformance.permissions import fleet, people
+from tests.conformance.permissions import fleet, people, providers
+from tests.conformance.permissions.acts import DRY, Act, change, create, delete
 from tests.conformance.permissions.fleet import ENVOY, KUBERNETES, ROUTING
 from tests.conformance.permissions.people import Person
 from tests.support import controlplane, kubeapi, permissions
 
 OURS = "modelplane.ai/v1alpha1"
-Act = Callable[[kubeapi.Api], Any]
-DRY = {"dryRun": "All"}
 POLICY = "ValidatingAdmissionPolicy"
 SHIPPED = permissions.documents(permissions.CONTROL_PLANE, permissions.ENVOY_GATEWAY)
 POLICIES = sorted(permissions.of_kind(SHIPPED, POLICY))
-# Each has a test of its own below, with its message; they depend on what another object says, or on who asks.
-BY_THEMSELVES = {"modelplane-adopted-credentials", "modelplane-gateway-routes", "modelplane-provider-secrets"}
-
-
-def create(document: Any) -> Act:
-    return lambda api: api.create(document, dry_run=True)
-
-
-def change(api_version: str, kind: str, name: str, patch: Any, *, namespace: str | None = people.TEAM) -> Act:
-    """Return a merge patch of an object's spec or metadata, or (`status`) of its status."""
-
-    def act(api: kubeapi.Api) -> Any:
-        path = api.path(api_version, kind, namespace, name) + ("/status" if "status" in patch else "")
-        return api.request("PATCH", path, patch, content=kubeapi.MERGE, query=DRY)
-
-    return act
-
-
-def delete(api_version: str, kind: str, name: str, namespace: str | None = people.TEAM) -> Act:
-    return lambda api: api.request("DELETE", api.path(api_version, kind, namespace, name), DRY_BODY)
-
-
-DRY_BODY = {"apiVersion": "meta.k8s.io/v1", "kind": "DeleteOptions", "dryRun": ["All"]}
+# Each has a test of its own, with its message; they depend on what another object says, or on who asks.
+BY_THEMSELVES = {"modelplane-adopted-credentials", "modelplane-gateway-routes", "modelplane-release-values"}
 
 
 def forged(document: Any) -> Any:
@@ -57,6 +34,8 @@ GROWN = [{**fleet.replica("llama-0")["spec"]["devices"][0], "count": 9}]
 REPLICA = (OURS, "ModelReplica", "llama-0")
 ENDPOINT = (OURS, "ModelEndpoint", "llama-0")
 OBJECT = (KUBERNETES, "Object", "llama-0-service")
+COLLECTION = (KUBERNETES, "ObservedObjectCollection", "llama-0-pods")
+MEMBER = (KUBERNETES, "Object", "llama-0-pods-0123456")
 REFERENCES = {"resourceRefs": [{"apiVersion": "v1", "kind": "Secret", "name": "a"}]}
 PAUSED = {"metadata": {"annotations": {"crossplane.io/paused": "true"}}}
 OWN_CONFIG = {"spec": {"providerConfigRef": {"kind": "ProviderConfig", "name": "own"}}}
@@ -107,10 +86,14 @@ ATTACKS: dict[str, Act] = {
         {"spec": {"providerConfigRef": {"kind": "ClusterProviderConfig", "name": fleet.CREDENTIALS}}},
     ),
     "credentials-of-a-cluster-to-come": create(fleet.credentials("modelplane-next")),
+    "collection-on-a-cluster": create(fleet.collection("mine", fleet.CREDENTIALS)),
+    "collection-of-other-pods": change(*COLLECTION, {"spec": {"observeObjects": {"namespace": people.OTHER}}}),
+    "member-of-a-collection-by-hand": create(fleet.member("mine", fleet.CREDENTIALS)),
+    "member-that-writes": change(*MEMBER, {"spec": {"managementPolicies": ["*"]}}),
+    "pods-by-hand": change(*MEMBER, {"status": {"atProvider": {"manifest": {"status": {}}}}}),
+    "collection-status": change(*COLLECTION, {"status": {"conditions": []}}),
     "release-as-an-administrator": create(fleet.release("mine", SYSTEM)),
-    "administrator-in-a-namespace": create(fleet.helm("ProviderConfig", "mine", people.TEAM)),
-    "administrator-everywhere": create(fleet.helm("ClusterProviderConfig", "mine", None)),
-    "administrator-from-a-file": create(fleet.helm("ClusterProviderConfig", "mine", None, "Filesystem")),
+    **providers.ATTACKS,
 }
 
 
@@ -138,7 +121,7 @@ def test_refused_to_the_persons_we_have_roles_for(plane: controlplane.Plane, per
     assert refused.value.status in {403, 422}
 
 
-@pytest.mark.parametrize("attack", sorted(ATTACKS.keys() - {"remote-status"}))
+@pytest.mark.parametrize("attack", sorted(ATTACKS.keys() - {"remote-status", "pods-by-hand", "collection-status"}))
 def test_crossplane_may(plane: controlplane.Plane, attack: str) -> None:
     """What is refused to people is what composing takes; a schema may still refuse it."""
     try:
@@ -176,10 +159,7 @@ FINE: dict[str, tuple[Person, Act]] = {
     ),
     "route-on-another-gateway": (people.CROSSPLANE_EDITOR, create(fleet.route("b", gateway="another"))),
     "release-with-own-configuration": (people.CROSSPLANE_EDITOR, create(fleet.release("b", people.TEAM))),
-    "helm-with-a-kubeconfig": (
-        people.CROSSPLANE_EDITOR,
-        create(fleet.helm("ProviderConfig", "b", people.TEAM, "None")),
-    ),
+    **providers.FINE,
     "provider-notes-what-it-created": (
         people.PROVIDER,
         change(
@@ -193,6 +173,10 @@ FINE: dict[str, tuple[Person, Act]] = {
         ),
     ),
     "provider-says-what-it-saw": (people.PROVIDER, change(*OBJECT, {"status": {"conditions": []}})),
+    "provider-makes-a-member": (people.PROVIDER, create(fleet.member("b", fleet.CREDENTIALS))),
+    "provider-says-what-pods-it-saw": (people.PROVIDER, change(*MEMBER, {"status": {"conditions": []}})),
+    "provider-says-that-it-listed-pods": (people.PROVIDER, change(*COLLECTION, {"status": {"conditions": []}})),
+    "provider-deletes-a-member": (people.PROVIDER, delete(*MEMBER)),
     "garbage-collector-deletes": (people.GARBAGE_COLLECTOR, delete(*REPLICA)),
     "garbage-collector-deletes-in-the-foreground": (
         people.GARBAGE_COLLECTOR,
@@ -206,6 +190,14 @@ FINE: dict[str, tuple[Person, Act]] = {
 def test_allowed(plane: controlplane.Plane, name: str) -> None:
     person, act = FINE[name]
     act(person.on(plane))
+
+
+@pytest.mark.parametrize("policies", [("*",), ("Observe", "Create"), ("Observe", "Delete")], ids=" ".join)
+def test_a_provider_makes_no_member_that_writes(plane: controlplane.Plane, policies: tuple[str, ...]) -> None:
+    with pytest.raises(kubeapi.Refused, match="are for what Modelplane composes"):
+        people.PROVIDER.on(plane).create(fleet.member("b", fleet.CREDENTIALS, *policies), dry_run=True)
+    with pytest.raises(kubeapi.Refused, match="are for what Modelplane composes"):
+        people.PROVIDER.on(plane).create(fleet.wrapped("b", fleet.CREDENTIALS), dry_run=True)
 
 
 def test_a_tenant_scales_what_an_inference_composed(plane: controlplane.Plane) -> None:
@@ -282,26 +274,6 @@ def test_a_route_on_the_fleets_gateway_is_composed(
         return
     assert "write a ModelService" in refused(narrow, fleet.route("b", gateway=fleet.GATEWAY))
     assert people.CROSSPLANE_EDITOR.on(plane).create(fleet.route("b", gateway=fleet.GATEWAY), dry_run=True)
-
-
-def test_a_configuration_names_only_a_secret_that_its_author_may_read(plane: controlplane.Plane) -> None:
-    configurer = people.CONFIGURER.on(plane)
-    with pytest.raises(kubeapi.Refused, match="may not read the Secret"):
-        configurer.create(fleet.credentials("mine"), dry_run=True)
-    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role"}
-    metadata = {"name": "reads-one", "namespace": people.TEAM}
-    rules = [{"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["mine"], "verbs": ["get"]}]
-    plane.api.apply({**role, "metadata": metadata, "rules": rules})
-    binding = {
-        **role,
-        "kind": "RoleBinding",
-        "metadata": metadata,
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reads-one"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": people.CONFIGURER.user}],
-    }
-    plane.api.apply(binding)
-    mine = fleet.credentials("mine", people.TEAM, "mine")
-    assert kubeapi.until(lambda: configurer.create(mine, dry_run=True), seconds=30, what="the role")
 
 
 def test_routes_are_taken_while_our_kinds_are_not_installed(routes_before: str | None) -> None:

@@ -16,7 +16,10 @@ HARDWARE = {f"{one}.{OURS}" for one in ("backendrules", "inferenceclasses", "inf
 STATUSES = {one.replace(".", "/status.", 1) for one in MODELS | HARDWARE | {REPLICAS}}
 SCALE = f"modeldeployments/scale.{OURS}"
 COMPOSED = {
-    *(f"{one}.kubernetes.m.crossplane.io" for one in ("objects", "clusterproviderconfigs")),
+    *(
+        f"{one}.kubernetes.m.crossplane.io"
+        for one in ("objects", "observedobjectcollections", "clusterproviderconfigs")
+    ),
     *(f"{one}.helm.m.crossplane.io" for one in ("releases", "providerconfigs")),
     *(f"{one}.protection.crossplane.io" for one in ("clusterusages", "usages")),
     *(f"{one}.gateway.networking.k8s.io" for one in ("gatewayclasses", "gateways", "httproutes")),
@@ -102,7 +105,7 @@ def test_who_may_write_what_is_composed(plane: controlplane.Plane) -> None:
 
 
 def test_crossplane_may_do_what_composing_takes(plane: controlplane.Plane) -> None:
-    """Reading and writing of everything composed, and blocking the deletion of an owner."""
+    """Reading and writing of everything composed, and blocking the deletion of an owner, as Crossplane grants it."""
     owners = {one.replace(".", "/finalizers.", 1) for one in MODELS | HARDWARE | {REPLICAS}}
     missing = [
         (verb, resource)
@@ -112,3 +115,28 @@ def test_crossplane_may_do_what_composing_takes(plane: controlplane.Plane) -> No
     ]
     missing += [("update", one) for one in owners if not people.may(plane, people.CROSSPLANE, "update", one, None)]
     assert missing == []
+
+
+def test_the_provider_deletes_what_it_made_for_a_collection_and_may_write_nothing_composed(
+    plane: controlplane.Plane,
+) -> None:
+    assert people.may(plane, people.PROVIDER, "delete", "objects.kubernetes.m.crossplane.io", people.TEAM)
+    for resource in ("observedobjectcollections.kubernetes.m.crossplane.io", REPLICAS):
+        assert not people.may(plane, people.PROVIDER, "delete", resource, people.TEAM)
+    assert not people.may(plane, people.PROVIDER, "create", PERMISSION, None)
+
+
+def test_what_crossplane_lets_a_provider_do(plane: controlplane.Plane) -> None:
+    """More than its work for Modelplane takes; the policies on its kinds keep that from their authors."""
+    for namespace in (people.TEAM, people.SYSTEM, "kube-system"):
+        for resource in (SECRETS, "configmaps."):
+            for verb in (*READ, *WRITE):
+                assert people.may(plane, people.PROVIDER, verb, resource, namespace), (verb, resource, namespace)
+        assert people.may(plane, people.PROVIDER, "patch", "objects.kubernetes.m.crossplane.io", namespace)
+    for resource in (
+        "pods.",
+        "serviceaccounts.",
+        "clusterroles.rbac.authorization.k8s.io",
+        f"inferenceclusters.{OURS}",
+    ):
+        assert not people.may(plane, people.PROVIDER, "get", resource, people.TEAM), resource

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from modelplane.render.backends import selection
 from tests.conformance.permissions.people import ServiceAccount, may
-from tests.support import controlplane, installation, kubeapi, live, permissions, rendered, rendering
+from tests.support import controlplane, dynamo_definition, installation, kubeapi, live, permissions, rendered, rendering
 
 MODELPLANE = ServiceAccount("modelplane", "", everywhere=True, namespace="modelplane")
 READ = ("get", "list", "watch")
@@ -48,8 +49,18 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.P
     live.needs("permissions", "go")
     with controlplane.running(tmp_path_factory.mktemp("workload"), "workload") as plane:
         installation.definitions(
-            plane, "kserve", "gateway-api", "inference-extension", "lws", "kuberay", "prometheus-operator", "istio"
+            plane,
+            "kserve",
+            "gateway-api",
+            "inference-extension",
+            "lws",
+            "kuberay",
+            "kaito",
+            "production-stack",
+            "prometheus-operator",
+            "istio",
         )
+        installation.apply_definitions(plane, [dynamo_definition.document()])
         for one in permissions.documents(*permissions.WORKLOAD):
             plane.api.apply(one)
         kubeapi.until(lambda: is_in_force(plane), seconds=ACTIVE_SECONDS, what="the policies to be in force")
@@ -90,7 +101,8 @@ def test_what_an_example_renders_is_kept_and_removed(cluster: controlplane.Plane
     found = manifests(example)
     kinds = {one["kind"] for one in found}
     assert {"Namespace", "ResourceClaimTemplate", "HTTPRoute"} <= kinds
-    assert kinds & {"LLMInferenceService", "Deployment", "RayService"}
+    workloads = {kind for backend in selection.BACKENDS.values() for _, kind in backend.KINDS}
+    assert kinds & workloads - {"Namespace", "ResourceClaimTemplate", "HTTPRoute"}
     for one in found:
         path = api.path_of(one)
         if api.get(one["apiVersion"], one["kind"], one["metadata"]["name"], one["metadata"].get("namespace")) is None:
@@ -109,6 +121,11 @@ def test_the_gateway_is_only_looked_at(cluster: controlplane.Plane) -> None:
         if may(cluster, MODELPLANE, verb, "gateways.gateway.networking.k8s.io", None)
     ]
     assert tuple(allowed) == READ
+
+
+def test_pods_are_only_looked_at(cluster: controlplane.Plane) -> None:
+    verbs = (*READ, "create", "update", "patch", "delete")
+    assert tuple(verb for verb in verbs if may(cluster, MODELPLANE, verb, "pods.", None)) == READ
 
 
 def bare(one: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modelplane import names
-from tests.support import kubeapi
+from tests.support import kubeapi, production_stack
 
 Document = dict[str, Any]
 
@@ -48,7 +48,7 @@ def nodes(cluster: Document, classes: Mapping[str, Document], where: str) -> Ite
         labels = pool.get("nodeSelector") or {names.LABEL_POOL: pool["name"]}
         for number in range(pool["nodeCount"]):
             name = f"{where}-{pool['name']}-{number}"
-            yield _node(name, {**labels, CLUSTER_LABEL: where, "kubernetes.io/hostname": name}, spec)
+            yield node(name, {**labels, CLUSTER_LABEL: where, "kubernetes.io/hostname": name}, spec)
             yield from _slices(name, [one for one in spec["devices"] if "consumesCounters" not in one])
             yield from _parts(name, spec)
 
@@ -64,7 +64,8 @@ def stand(api: kubeapi.Api, document: Document) -> None:
         api.merge(created, {"spec": {"taints": None}})
 
 
-def _node(name: str, labels: dict[str, str], spec: Document) -> Document:
+def node(name: str, labels: dict[str, str], spec: Document) -> Document:
+    """Return a Node that is ready, with what its class allows to be requested."""
     given = spec.get("node") or {}
     amounts = {"cpu": given.get("cpu", "256"), "memory": given.get("memory", "2048Gi"), "pods": "200"}
     for device in spec["devices"]:
@@ -137,7 +138,17 @@ def _published_parts(device: Document, sets: Mapping[str, Document]) -> Iterator
             yield {"name": f"gpu-{unit}-{device['name']}-{place}", **published, "consumesCounters": [consumed]}
 
 
-WORKLOADS = frozenset({"LLMInferenceService", "Deployment", "LeaderWorkerSet", "RayService"})
+WORKLOADS = frozenset(
+    {
+        "LLMInferenceService",
+        "Deployment",
+        "LeaderWorkerSet",
+        "RayService",
+        "InferenceSet",
+        "VLLMRuntime",
+        "DynamoGraphDeployment",
+    }
+)
 """Kinds that controllers make pods of."""
 
 
@@ -148,6 +159,15 @@ def pods(workload: Document, where: str) -> Iterator[Document]:
         return
     if workload["kind"] == "RayService":
         yield from _of_ray(workload, where)
+        return
+    if workload["kind"] == "InferenceSet":
+        yield from _of_members(workload, where)
+        return
+    if workload["kind"] == "VLLMRuntime":
+        yield from pods(production_stack.deployment(workload), where)
+        return
+    if workload["kind"] == "DynamoGraphDeployment":
+        yield from _of_graph(workload, where)
         return
     spec = workload["spec"]
     gang = spec.get("leaderWorkerTemplate")
@@ -192,6 +212,40 @@ def _of_ray(service: Document, where: str) -> Iterator[Document]:
             labels = {**template["metadata"]["labels"], "ray.io/worker-group-replica-name": f"{name}-{replica}"}
             for rank in range(group.get("numOfHosts", 1)):
                 yield _pod(service, (name, replica, rank), {"spec": template["spec"], "labels": labels}, where)
+
+
+def _of_members(set_: Document, where: str) -> Iterator[Document]:
+    """Yield the pod of each member of an InferenceSet, as KAITO's StatefulSet for the member has it.
+
+    Source: KAITO v0.11.0, pkg/workspace/manifests (GenerateManifestWithPodTemplate).
+    """
+    template = set_["spec"]["template"]["inference"]["template"]
+    terms = [
+        {"key": key, "operator": "In", "values": [value]}
+        for key, value in set_["spec"]["labelSelector"]["matchLabels"].items()
+    ]
+    required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    labels = {**template["metadata"]["labels"], "inferenceset.kaito.sh/created-by": set_["metadata"]["name"]}
+    for member in range(set_["spec"]["replicas"]):
+        made = {"spec": {**template["spec"], "affinity": affinity}, "labels": labels}
+        yield _pod(set_, ("decode", member, 0), made, where)
+
+
+def _of_graph(graph: Document, where: str) -> Iterator[Document]:
+    """Yield the pods of a DynamoGraphDeployment as they are before Dynamo's operator adds its variables and probes.
+
+    Source: the operator of Dynamo 1.6, which without Grove makes a Deployment of a component, and a LeaderWorkerSet of
+    one over nodes.
+    """
+    for component in graph["spec"]["components"]:
+        template = component["podTemplate"]
+        made = {"spec": template["spec"], "labels": template["metadata"]["labels"]}
+        for replica in range(component["replicas"]):
+            for rank in range(component.get("multinode", {}).get("nodeCount", 1)):
+                group = {"leaderworkerset.sigs.k8s.io/group-key": f"{component['name']}-{replica}"}
+                labels = {**made["labels"], **group} if "multinode" in component else made["labels"]
+                yield _pod(graph, (component["name"], replica, rank), {**made, "labels": labels}, where)
 
 
 def _pod(workload: Document, place: tuple[str, int, int], template: Document, where: str) -> Document:

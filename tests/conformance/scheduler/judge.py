@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -35,10 +36,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class Round:
-    """What goes from the clusters of a case, and then what comes."""
+    """What goes from the clusters of a case, and then what comes. `bound` says of each pod whether it has a node."""
 
     gone: list[Document]
     come: list[Document]
+    bound: dict[str, bool] = field(default_factory=dict)
 
 
 @dataclass
@@ -47,6 +49,7 @@ class Case:
 
     `running` is what deployments that came earlier were given; its pods stand before anything of the others is there.
     A case may be in `rounds` instead; `promised` is the number of pods then, and `waited` names those without a node.
+    `machines` are its Nodes and what stands with them, where its classes do not say so.
     """
 
     seed: int
@@ -59,6 +62,7 @@ class Case:
     rounds: list[Round] = field(default_factory=list)
     promised: int = 0
     waited: set[str] = field(default_factory=set)
+    machines: list[Document] | None = None
 
     @property
     def namespace(self) -> str:
@@ -68,6 +72,15 @@ class Case:
     def of(self, kind: str) -> dict[str, Document]:
         """Return the case's documents of one kind by name."""
         return {one["metadata"]["name"]: one for one in self.documents if one["kind"] == kind}
+
+    def hardware(self) -> Iterator[Document]:
+        """Yield the Nodes of the case's clusters, and what their drivers publish."""
+        if self.machines is not None:
+            yield from self.machines
+            return
+        classes = self.of("InferenceClass")
+        for name, cluster in self.of("InferenceCluster").items():
+            yield from hardware.nodes(cluster, classes, where(self.seed, name))
 
     def pods_of(self, replica: str) -> list[Document]:
         """Return what became of a replica's pods."""
@@ -182,7 +195,9 @@ def judge_rounds(plane: controlplane.Plane, cases: Sequence[Case]) -> None:
             list(pool.map(lambda pair: _create(plane, pair[1].come), pairs))
             _await(plane, cases, "a round to be bound")
             for one, now in pairs:
-                one.promised += sum(len(one.pods_of(name)) for name in _services(now.come))
+                come = [pod for name in _services(now.come) for pod in one.pods_of(name)]
+                now.bound.update({pod["metadata"]["name"]: bool(pod["spec"].get("nodeName")) for pod in come})
+                one.promised += len(come)
                 one.waited |= {name for name, pod in one.pods.items() if not pod["spec"].get("nodeName")}
         list(pool.map(lambda one: _clean(plane, one), cases))
 
@@ -231,10 +246,8 @@ def _take_away(plane: controlplane.Plane, replicas: set[str], cases: Sequence[Ca
 
 
 def _prepare(plane: controlplane.Plane, one: Case) -> None:
-    classes = one.of("InferenceClass")
-    for name, cluster in one.of("InferenceCluster").items():
-        for document in hardware.nodes(cluster, classes, where(one.seed, name)):
-            hardware.stand(plane.api, document)
+    for document in one.hardware():
+        plane.api.create(document)
     installation.namespace(plane, one.namespace)
     # Pods name it, and its controller is as busy as everybody else.
     at = {"name": "default", "namespace": one.namespace}
@@ -242,13 +255,17 @@ def _prepare(plane: controlplane.Plane, one: Case) -> None:
 
 
 def _create(plane: controlplane.Plane, manifests: Sequence[Document]) -> None:
+    """Create what is rendered; the pods of all workloads come in an order drawn by chance."""
+    pods: list[Document] = []
     for manifest in manifests:
         document = {key: value for key, value in manifest.items() if key != "where"}
         if document["kind"] == "ResourceClaimTemplate":
             plane.api.create(document)
         elif document["kind"] == "LLMInferenceService":
-            for pod in hardware.pods(document, manifest["where"]):
-                plane.api.create(pod)
+            pods += hardware.pods(document, manifest["where"])
+    random.Random(len(pods)).shuffle(pods)  # noqa: S311  chance, not secrecy
+    for pod in pods:
+        plane.api.create(pod)
 
 
 def _await(plane: controlplane.Plane, cases: Sequence[Case], what: str) -> None:
@@ -273,9 +290,7 @@ def _is_decided(pod: Document) -> bool:
 
 def _clean(plane: controlplane.Plane, one: Case) -> None:
     """Delete the nodes of a case, so that the next batch is not scheduled among them."""
-    classes = one.of("InferenceClass")
     for pod in plane.api.all_of("v1", "Pod", one.namespace):
         plane.api.delete(pod, seconds=0)
-    for name, cluster in one.of("InferenceCluster").items():
-        for document in hardware.nodes(cluster, classes, where(one.seed, name)):
-            plane.api.delete(document)
+    for document in one.hardware():
+        plane.api.delete(document)

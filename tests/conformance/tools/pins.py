@@ -37,7 +37,10 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """CustomResourceDefinitions as files of a pinned module: `pin` is the folder that pins it."""
+    """CustomResourceDefinitions as files of a pinned module: `pin` is the folder that pins it.
+
+    Without a pin `path` is a folder beside this file: definitions written here after a source that no proxy serves.
+    """
 
     pin: str
     path: str
@@ -78,6 +81,15 @@ MODULES = (
     ),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
     Module("kuberay", (Program("kuberay", "github.com/ray-project/kuberay/ray-operator"),)),
+    Module("kaito", (Program("kaito", "github.com/kaito-project/kaito/cmd/workspace"),)),
+    # The version that Crossplane's own check of signatures is built from.
+    Module(
+        "cosign",
+        (
+            Program("cosign", "github.com/sigstore/cosign/v3/cmd/cosign"),
+            Program("crane", "github.com/google/go-containerregistry/cmd/crane"),
+        ),
+    ),
     Module("endpoint-picker", (Program("epp", "sigs.k8s.io/gateway-api-inference-extension/cmd/epp"),)),
 )
 
@@ -89,6 +101,14 @@ DEFINITIONS = {
         ("config/crd/full/llmisvc/serving.kserve.io_*.yaml",),
     ),
     "kuberay": Definitions("kuberay", "github.com/ray-project/kuberay/ray-operator", ("config/crd/bases/*.yaml",)),
+    # Without its third kind, RAGEngine, which nobody composes.
+    "kaito": Definitions(
+        "kaito",
+        "github.com/kaito-project/kaito",
+        ("config/crd/bases/kaito.sh_inferencesets.yaml", "config/crd/bases/kaito.sh_workspaces.yaml"),
+    ),
+    # Written after the Go types: github.com/vllm-project/production-stack/operator is not served by the module proxy.
+    "production-stack": Definitions("", "restated", ("production-stack.vllm.ai_*.yaml",)),
     "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),
     "provider-kubernetes": Definitions(
         "provider-kubernetes",

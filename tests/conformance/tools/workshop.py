@@ -27,7 +27,11 @@ BUILD_SECONDS = 7200
 # Two compilers at a time: linking an API server takes 3 GiB, and the tests of others run beside it.
 PARALLEL = 2
 # Pinned beside the suite that compares with them, which needs nothing else of what is built here.
-CROSSPLANE = {"crossplane": crossplane.binary, "crossplane-cli": crossplane.cli}
+CROSSPLANE = {
+    "crossplane": crossplane.binary,
+    "crossplane-cli": crossplane.cli,
+    "crossplane-rbac": crossplane.rbac_manager,
+}
 _DIGITS = 12
 
 
@@ -96,7 +100,7 @@ def module_files(folder: Path, path: str) -> Path:
 def definitions(name: str) -> list[Path]:
     """Return the files with a project's CustomResourceDefinitions, sorted by name."""
     wanted = DEFINITIONS[name]
-    root = source(wanted.pin, wanted.path)
+    root = source(wanted.pin, wanted.path) if wanted.pin else _HERE / wanted.path
     found = sorted(path for pattern in wanted.files for path in root.glob(pattern))
     if not found:
         raise Missing(f"{wanted.path} holds no file that matches {', '.join(wanted.files)}")

@@ -1,4 +1,4 @@
-"""Refused InferenceClasses and InferenceClusters."""
+"""Refused InferenceClasses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tests.conformance.crd.documents import GONE, VALID, Path
 Json = Any
 
 _DEVICE = ("spec", "devices", 0)
-_POOL = ("spec", "nodePools", 0)
 _SETS = ("spec", "sharedCounters")
 _TAKES = (*_DEVICE, "consumesCounters")
 _SET: Json = {"name": "gpu", "count": 8, "counters": {"memory": {"value": "80Gi"}, "memory-slice-0": {"value": 1}}}
@@ -122,6 +121,79 @@ CLASS: tuple[Case, ...] = (
         "an attribute has exactly one value",
     ),
     one(
+        "class-attribute-value-and-list",
+        "InferenceClass",
+        (*_DEVICE, "attributes", "a"),
+        {"string": "x", "strings": ["x"]},
+        "an attribute has exactly one value",
+    ),
+    one(
+        "class-attribute-empty-list",
+        "InferenceClass",
+        (*_DEVICE, "attributes", "a"),
+        {"ints": []},
+        Cause.INVALID,
+        at=dotted((*_DEVICE, "attributes", "a", "ints")),
+    ),
+    one(
+        "class-attribute-list-of-no-version",
+        "InferenceClass",
+        (*_DEVICE, "attributes", "a"),
+        {"versions": ["9.0.0", "9.0"]},
+        Cause.INVALID,
+        at=dotted((*_DEVICE, "attributes", "a", "versions", 1)),
+    ),
+    one(
+        "class-policy-of-a-device-of-one-pod",
+        "InferenceClass",
+        (*_DEVICE, "capacity"),
+        {"memory": {"value": "80Gi", "requestPolicy": {"default": "10Gi"}}},
+        'requestPolicy goes with "allowMultipleAllocations: true" only',
+        at=dotted(_DEVICE),
+    ),
+    Case(
+        "class-shared-synthetic",
+        "InferenceClass",
+        (((*_DEVICE, "allowMultipleAllocations"), True), ((*_DEVICE, "claim"), "Synthetic")),
+        dotted(_DEVICE),
+        'allowMultipleAllocations goes with "claim: DRA" and without consumesCounters',
+    ),
+    Case(
+        "class-policy-of-values-and-range",
+        "InferenceClass",
+        (
+            ((*_DEVICE, "allowMultipleAllocations"), True),
+            (
+                (*_DEVICE, "capacity"),
+                {
+                    "memory": {
+                        "value": "80Gi",
+                        "requestPolicy": {
+                            "default": "10Gi",
+                            "validValues": ["10Gi"],
+                            "validRange": {"min": "10Gi"},
+                        },
+                    }
+                },
+            ),
+        ),
+        dotted((*_DEVICE, "capacity", "memory", "requestPolicy")),
+        "a policy has validValues or validRange; remove one",
+    ),
+    Case(
+        "class-policy-without-default",
+        "InferenceClass",
+        (
+            ((*_DEVICE, "allowMultipleAllocations"), True),
+            (
+                (*_DEVICE, "capacity"),
+                {"memory": {"value": "80Gi", "requestPolicy": {"validRange": {"min": "10Gi"}}}},
+            ),
+        ),
+        dotted((*_DEVICE, "capacity", "memory", "requestPolicy")),
+        "validValues and validRange need a default",
+    ),
+    one(
         "class-attribute-int-text",
         "InferenceClass",
         (*_DEVICE, "attributes", "a"),
@@ -211,172 +283,4 @@ CLASS: tuple[Case, ...] = (
         '"provider: AKS" goes with a block aks',
         at="spec.provisioning",
     ),
-)
-
-CLUSTER: tuple[Case, ...] = (
-    one("cluster-no-pools", "InferenceCluster", ("spec", "nodePools"), GONE, Cause.REQUIRED),
-    one(
-        "cluster-existing-without-block",
-        "InferenceCluster",
-        ("spec", "cluster", "existing"),
-        GONE,
-        '"source: Existing" goes with a block existing',
-        at="spec.cluster",
-    ),
-    one(
-        "cluster-gke-block",
-        "InferenceCluster",
-        ("spec", "cluster", "gke"),
-        {"project": "project-1", "region": "us"},
-        '"source: GKE" goes with a block gke',
-        at="spec.cluster",
-    ),
-    one(
-        "cluster-eks-block",
-        "InferenceCluster",
-        ("spec", "cluster", "eks"),
-        {"region": "us-east-2"},
-        '"source: EKS" goes with a block eks',
-        at="spec.cluster",
-    ),
-    one(
-        "cluster-aks-block",
-        "InferenceCluster",
-        ("spec", "cluster", "aks"),
-        {"resourceGroup": "a", "location": "b"},
-        '"source: AKS" goes with a block aks',
-        at="spec.cluster",
-    ),
-    Case(
-        "cluster-source-changes",
-        "InferenceCluster",
-        ((("spec", "cluster"), {"source": "EKS", "eks": {"region": "us-east-2"}}),),
-        "spec.cluster.source",
-        "source is immutable",
-        (),
-    ),
-    one(
-        "cluster-access-none",
-        "InferenceCluster",
-        ("spec", "cluster", "existing"),
-        {},
-        "write exactly one of secretRef (a kubeconfig) and providerConfigRef",
-    ),
-    one(
-        "cluster-access-both",
-        "InferenceCluster",
-        ("spec", "cluster", "existing", "providerConfigRef"),
-        {"name": "x"},
-        "write exactly one of secretRef",
-        at="spec.cluster.existing",
-    ),
-    one(
-        "cluster-namespaced-config",
-        "InferenceCluster",
-        ("spec", "cluster", "existing"),
-        {"providerConfigRef": {"kind": "ProviderConfig", "name": "x"}},
-        Cause.NOT_SUPPORTED,
-        at="spec.cluster.existing.providerConfigRef.kind",
-    ),
-    one(
-        "pool-twice",
-        "InferenceCluster",
-        ("spec", "nodePools", 1),
-        VALID["InferenceCluster"]["spec"]["nodePools"][0],
-        Cause.DUPLICATE,
-    ),
-    one("pool-without-class", "InferenceCluster", (*_POOL, "className"), GONE, Cause.REQUIRED),
-    one("pool-name", "InferenceCluster", (*_POOL, "name"), "Frontier", Cause.INVALID),
-    one(
-        "pool-min-above-max",
-        "InferenceCluster",
-        _POOL,
-        {"name": "a", "className": "b", "minNodeCount": 9, "maxNodeCount": 8},
-        "minNodeCount must not be above maxNodeCount",
-    ),
-    one(
-        "pool-count-above-max",
-        "InferenceCluster",
-        (*_POOL, "nodeCount"),
-        9,
-        "nodeCount must not be above maxNodeCount",
-        at=dotted(_POOL),
-    ),
-    one(
-        "pool-count-below-min",
-        "InferenceCluster",
-        (*_POOL, "minNodeCount"),
-        5,
-        "nodeCount must not be below minNodeCount",
-        at=dotted(_POOL),
-    ),
-    one(
-        "pool-without-count",
-        "InferenceCluster",
-        _POOL,
-        {"name": "a", "className": "b"},
-        "write nodeCount (a fixed pool) or maxNodeCount",
-    ),
-    one(
-        "taint-effect",
-        "InferenceCluster",
-        ("spec", "taints"),
-        [{"key": "a", "effect": "Evict"}],
-        Cause.NOT_SUPPORTED,
-        at="spec.taints.0.effect",
-    ),
-    one(
-        "taint-twice",
-        "InferenceCluster",
-        ("spec", "taints"),
-        [{"key": "a", "effect": "NoExecute"}] * 2,
-        Cause.DUPLICATE,
-        at="spec.taints.1",
-    ),
-    one("backends-empty", "InferenceCluster", ("spec", "backends"), [], Cause.INVALID),
-    one(
-        "backends-twice",
-        "InferenceCluster",
-        ("spec", "backends"),
-        ["KServe", "KServe"],
-        Cause.DUPLICATE,
-        at="spec.backends.1",
-    ),
-    one(
-        "backends-any-and-one",
-        "InferenceCluster",
-        ("spec", "backends"),
-        ["*", "KServe"],
-        "stands alone; remove the other entries",
-        at="spec.backends",
-    ),
-    one("rules-empty", "BackendRules", ("spec", "rules"), [], Cause.INVALID),
-    one("rules-of-no-backend", "BackendRules", ("spec", "rules", 0, "backend"), "vLLM", Cause.NOT_SUPPORTED),
-    one("rules-without-an-expression", "BackendRules", ("spec", "rules", 0, "when"), "", Cause.INVALID),
-    one("rules-of-too-high-a-priority", "BackendRules", ("spec", "rules", 0, "priority"), 1001, Cause.INVALID),
-    one("rules-name", "BackendRules", ("spec", "rules", 0, "name"), "Not a Label", Cause.INVALID),
-    one(
-        "rules-twice",
-        "BackendRules",
-        ("spec", "rules"),
-        [{"name": "a", "backend": "KServe", "priority": 1, "when": "true"}] * 2,
-        Cause.DUPLICATE,
-        at="spec.rules.1",
-    ),
-    one(
-        "scheduler-without-queue",
-        "InferenceCluster",
-        ("spec", "scheduler"),
-        {"type": "Kueue"},
-        "write its name in queueName",
-    ),
-    one(
-        "scheduler-needless-queue",
-        "InferenceCluster",
-        ("spec", "scheduler"),
-        {"queueName": "a"},
-        'queueName has no meaning with "type None"',
-    ),
-    one("accounting", "InferenceCluster", ("spec", "accounting"), "GPU", Cause.NOT_SUPPORTED),
-    one("cluster-name-too-long", "InferenceCluster", ("metadata", "name"), "a" * 64, Cause.TOO_LONG),
 )

@@ -1,0 +1,1 @@
+"""The flag tables of the engines, held to the engines' own parsers."""
