@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from modelplane import names
 from modelplane.api import catalogue
+from modelplane.render import pod_collection
 from tests.conformance.tools import workshop
 from tests.e2e import machine
 from tests.e2e.machine import Machine, Say
-from tests.e2e.view import KSERVE, OURS, View
+from tests.e2e.view import KSERVE, NAMESPACE, OURS, View
 from tests.support import kubeapi
 
 Document = dict[str, Any]
@@ -87,6 +89,29 @@ class Stage:
         )
         assert done.returncode == 0, f"modelplane {' '.join(arguments)}: {done.returncode}: {done.stderr}{done.stdout}"
         return json.loads(done.stdout)
+
+    def _counted(self, cluster: str) -> set[str]:
+        """Return the replicas (namespace/name) whose holdings a cluster counts, as it says."""
+        admissions = self.view.one("InferenceCluster", cluster)["status"]["admissions"]
+        return {replica for one in admissions for replica in one["replicas"]}
+
+    def _looks(self) -> list[Document]:
+        """Return the collections by which clusters look for the pods of deleted replicas."""
+        return self.api.all_of(pod_collection.API_VERSION, pod_collection.KIND, names.SYSTEM_NAMESPACE)
+
+    def _ownerless(self, replica: str) -> Document:
+        """Return a pod of a replica that no controller deletes and no node runs."""
+        labels = {names.LABEL_REPLICA: replica}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"{replica}-ownerless", "namespace": NAMESPACE, "labels": labels},
+            "spec": {
+                "containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}],
+                "nodeSelector": {"no-such": "node"},
+                "automountServiceAccountToken": False,
+            },
+        }
 
     def _present(self) -> list[str]:
         """Return the names of all replicas and of what they run, also of those on their way out."""

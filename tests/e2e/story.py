@@ -156,6 +156,45 @@ class Story(Race):
         assert set(self.view.replicas(DEPLOYMENT)) == before, "scaling down did not return to the same set"
         self._until(lambda: len(self.view.routed(SERVICE)) == 2, "two backends in the route")
 
+    def slow(self) -> None:
+        """A replica whose pods end slowly is counted and told of until the last has ended; another comes meanwhile.
+
+        One pod has no owner, so the Objects of the workload are gone before it.
+        """
+        before = set(self.view.replicas(DEPLOYMENT))
+        self._scale(3)
+        self._serve(3)
+        ((last, replica),) = ((n, one) for n, one in self.view.replicas(DEPLOYMENT).items() if n not in before)
+        cluster = replica["spec"]["clusterName"]
+        kwok, api = self.machine.planes[cluster].others["kwok"], self.machine.planes[cluster].api
+        orphan = api.create(self._ownerless(last))
+        kwok.stop()  # nothing says any more that a pod has ended
+        self._scale(2)
+        told = partial(self.view.says, "InferenceCluster", cluster, "CapacityKnown")
+        self._until(lambda: f"{NAMESPACE}/{last} is deleted and stays counted" in told(), "to be told", show=told)
+        time.sleep(HOLD_SECONDS)
+        assert self.view.pods(cluster, last), "its pods have ended: nothing is proved"
+        assert f"{NAMESPACE}/{last}" in self._counted(cluster), "its devices are given away while its pods hold them"
+        self.say(f"  {told()}")
+        self._scale(3)
+        self._until(lambda: len(self.view.replicas(DEPLOYMENT)) == 3, "another replica", show=self._why)
+        assert last not in self.view.replicas(DEPLOYMENT)
+        kwok.start()
+        self._until(lambda: len(self.view.pods(cluster, last)) == 1, "all its pods but one to end", show=told)
+        self._until(self._looks, "its pods to be looked for", show=told)
+        time.sleep(HOLD_SECONDS)
+        assert f"{NAMESPACE}/{last}" in self._counted(cluster), "its devices are given away while a pod may hold them"
+        api.delete(orphan)
+        # Crossplane shows the message of before for a moment when a message changes.
+        self._until(
+            lambda: not self.view.pods(cluster, last) and "is deleted" not in told(), "its pods to end", show=told
+        )
+        self._until(lambda: not self._looks(), "nobody looking for pods any more")
+        self._serve(3)
+        self._scale(2)
+        self._until(lambda: set(self.view.replicas(DEPLOYMENT)) == before, "the first two again")
+        self._until(lambda: len(self.view.routed(SERVICE)) == 2, "two backends in the route")
+
     def calm(self) -> None:
         """No watch of Crossplane took what happened so far for a loop: its circuit breaker is closed everywhere."""
         open_ = [
@@ -339,6 +378,7 @@ STEPS: tuple[Step, ...] = (
     Story.command,
     Story.steady,
     Story.scale,
+    Story.slow,
     Story.calm,
     Story.drain,
     Story.typo,

@@ -7,75 +7,34 @@ Source: KubeRay v1.6.2, built from its module and run as a process.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from modelplane.render import progress
 from modelplane.render.backends import kuberay
-from modelplane.render.manifest import Purpose
 from modelplane.render.progress import Phase
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import Model, Replica, Role
 from modelplane.workload.site import ClusterFacts
-from tests.e2e import ray_dashboard, workload
-from tests.support import controlplane, examples, installation, kubeapi, live
+from tests.e2e import handed, ray_dashboard
+from tests.e2e.handed import NAMESPACE, SECONDS
+from tests.support import controlplane, kubeapi
 from tests.support import kuberay as shapes
 
 Document = dict[str, Any]
 
 pytestmark = pytest.mark.slow
 
-NAMESPACE = "ml-team"
-SECONDS = 120
 FACTS = ClusterFacts("ray", "modelplane", "modelplane-system", pool_node_selector={"h100": {}})
 REPLICA = shapes.replica(shapes.role(workers=2, topology=Topology(pipeline=2)))
+OPERATOR = handed.To(kuberay, FACTS, shapes.key)
 
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.Plane]:
-    live.needs("workloads", "go")
-    documents = list(installation.documents(examples.EXAMPLES / "backends" / "kuberay" / "fleet.yaml"))
-    (cluster,) = (one for one in documents if one["kind"] == "InferenceCluster")
-    with controlplane.running(tmp_path_factory.mktemp("ray"), "ray") as plane:
-        workload.install(plane, cluster, [one for one in documents if one["kind"] == "InferenceClass"])
-        installation.namespace(plane, NAMESPACE)
-        yield plane
-
-
-def _apply(plane: controlplane.Plane, replica: Replica) -> Document:
-    """Apply what the replica is rendered to, and return its RayService."""
-    manifests = kuberay.render(replica, FACTS)
-    for manifest in manifests:
-        plane.api.apply(_plain(manifest.resource))
-    (service,) = (one.resource for one in manifests if one.purpose is Purpose.WORKLOAD)
-    return _plain(service)
-
-
-def _plain(resource: Mapping[str, Any]) -> Document:
-    return copy.deepcopy(dict(resource))
-
-
-def _seen(plane: controlplane.Plane, service: Document) -> Document:
-    found = plane.api.get("ray.io/v1", "RayService", service["metadata"]["name"], NAMESPACE)
-    return dict(found or {})
-
-
-def _judged(plane: controlplane.Plane, replica: Replica, service: Document) -> progress.Progress:
-    """Return what our own reading makes of the RayService as it is, with a route that is taken."""
-    accepted = [{"type": kind, "status": "True"} for kind in ("Accepted", "ResolvedRefs")]
-    route = {"status": {"parents": [{"conditions": accepted}]}}
-    observation = kuberay.observe(replica, {shapes.key(replica): _seen(plane, service), "route": route})
-    return progress.judge(replica, observation, before={}, has_address=True)
-
-
-def _await(plane: controlplane.Plane, replica: Replica, service: Document, phase: Phase) -> progress.Progress:
-    return kubeapi.until(
-        lambda: _judged(plane, replica, service),
-        seconds=SECONDS, what=f"{service['metadata']['name']} as {phase}", enough=lambda one: one.phase is phase,
-    )  # fmt: skip
+    yield from handed.running(tmp_path_factory, "kuberay", "ray")
 
 
 def _pods(plane: controlplane.Plane, replica: Replica) -> list[Document]:
@@ -88,34 +47,29 @@ def _await_pods(plane: controlplane.Plane, replica: Replica, count: int) -> list
     )
 
 
-def _workers(replica: Replica, count: int) -> Replica:
-    (bound,) = replica.roles
-    return replace(replica, roles=(replace(bound, spec=replace(bound.spec, workers=count)),))
-
-
 def test_it_runs_scales_changes_its_flags_and_leaves_nothing(plane: controlplane.Plane) -> None:
     replica = REPLICA
-    service = _apply(plane, replica)
-    found = _await(plane, replica, service, Phase.RUNNING)
+    service = OPERATOR.apply(plane, replica)
+    found = OPERATOR.until(plane, replica, service, Phase.RUNNING)
     assert found.workers == {Role.DECODE: 2}
     before = _await_pods(plane, replica, 1 + 4)
     _check_claims(plane, before)
-    cluster = _seen(plane, service)["status"]["activeServiceStatus"]["rayClusterName"]
+    cluster = OPERATOR.seen(plane, service)["status"]["activeServiceStatus"]["rayClusterName"]
 
     # Other flags: the same pods and the same Ray cluster.
     (bound,) = replica.roles
     template = shapes.template(engine={"args": ["--max-num-seqs=8"]})
     flagged = replace(replica, roles=(replace(bound, spec=replace(bound.spec, template=template)),))
-    assert _apply(plane, flagged)["metadata"]["name"] == service["metadata"]["name"]
-    _await(plane, flagged, service, Phase.RUNNING)
+    assert OPERATOR.apply(plane, flagged)["metadata"]["name"] == service["metadata"]["name"]
+    OPERATOR.until(plane, flagged, service, Phase.RUNNING)
     assert {pod["metadata"]["uid"] for pod in _pods(plane, flagged)} == {pod["metadata"]["uid"] for pod in before}
-    assert _seen(plane, service)["status"]["activeServiceStatus"]["rayClusterName"] == cluster
+    assert OPERATOR.seen(plane, service)["status"]["activeServiceStatus"]["rayClusterName"] == cluster
 
     # A gang more is another object.
-    larger = _workers(flagged, 3)
+    larger = handed.workers(flagged, 3)
     plane.api.delete(service)
-    service = _apply(plane, larger)
-    _await(plane, larger, service, Phase.RUNNING)
+    service = OPERATOR.apply(plane, larger)
+    OPERATOR.until(plane, larger, service, Phase.RUNNING)
     _check_claims(plane, _await_pods(plane, larger, 1 + 6))
 
     plane.api.delete(service)
@@ -150,13 +104,13 @@ def _check_claims(plane: controlplane.Plane, pods: list[Document]) -> None:
 
 def test_what_ray_says_of_an_engine_that_fails_is_told(plane: controlplane.Plane) -> None:
     replica = shapes.replica(name="fails-0", model=Model("m", f"hf://{ray_dashboard.MISSING}m"))
-    service = _apply(plane, replica)
-    found = _await(plane, replica, service, Phase.FAILED)
+    service = OPERATOR.apply(plane, replica)
+    found = OPERATOR.until(plane, replica, service, Phase.FAILED)
     assert ray_dashboard.REASON in found.workload.message
     # What fails can be mended in place.
     mended = replace(replica, model=Model("m", "hf://somebody/m"))
-    _apply(plane, mended)
-    _await(plane, mended, service, Phase.RUNNING)
+    OPERATOR.apply(plane, mended)
+    OPERATOR.until(plane, mended, service, Phase.RUNNING)
     plane.api.delete(service)
     _await_pods(plane, replica, 0)
 
@@ -174,14 +128,14 @@ def test_what_ray_says_of_an_engine_that_fails_is_told(plane: controlplane.Plane
 def test_a_change_of_pods_under_the_same_name_would_be_ignored(plane: controlplane.Plane, change: Any) -> None:
     """The reason why the name of a RayService follows from its pods and their number."""
     replica = shapes.replica(name="same-0")
-    service = _apply(plane, replica)
-    _await(plane, replica, service, Phase.RUNNING)
+    service = OPERATOR.apply(plane, replica)
+    OPERATOR.until(plane, replica, service, Phase.RUNNING)
     before = {pod["metadata"]["uid"] for pod in _pods(plane, replica)}
     changed = copy.deepcopy(service)
     change(changed["spec"]["rayClusterConfig"]["workerGroupSpecs"][0])
     plane.api.apply(changed)
     kubeapi.until(
-        lambda: _seen(plane, service),
+        lambda: OPERATOR.seen(plane, service),
         seconds=SECONDS, what="the change observed",
         enough=lambda one: one["status"]["observedGeneration"] == one["metadata"]["generation"],
     )  # fmt: skip
@@ -193,7 +147,7 @@ def test_a_change_of_pods_under_the_same_name_would_be_ignored(plane: controlpla
 @pytest.mark.parametrize(
     ("timeout", "name", "says"),
     [
-        pytest.param("1s", "", "KubeRay has given it up, so delete ModelReplica late-0", id="given up"),
+        pytest.param("1s", "", "KubeRay has abandoned it; delete ModelReplica late-0", id="given up"),
         pytest.param("", "a" * 48, "name should be no more than 47 characters", id="a name that is too long"),
     ],
 )
@@ -201,12 +155,12 @@ def test_what_the_operator_refuses_for_good_is_told(
     plane: controlplane.Plane, timeout: str, name: str, says: str
 ) -> None:
     replica = shapes.replica(shapes.role(pool="h100", workers=100), name="late-0")
-    service = _plain(shapes.workload(replica, FACTS))
+    service = handed.plain(shapes.workload(replica, FACTS))
     if timeout:
         service["metadata"]["annotations"]["ray.io/initializing-timeout"] = timeout
     service["metadata"]["name"] = name or service["metadata"]["name"]
     plane.api.apply(service)
-    found = _await(plane, replica, service, Phase.FAILED)
+    found = OPERATOR.until(plane, replica, service, Phase.FAILED)
     assert says in found.workload.message
     plane.api.delete(service)
     _await_pods(plane, replica, 0)

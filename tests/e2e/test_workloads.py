@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from modelplane import names
+from modelplane.api import replica as replicas
+from modelplane.render import claims
+from modelplane.workload.model import ResolvedRequest
+from modelplane_functions import changed_pods
 from tests.conformance.scheduler import hardware
 from tests.conformance.tools import workshop
 from tests.e2e import workload
@@ -16,7 +22,7 @@ from tests.support import controlplane, examples, installation, kubeapi, live, r
 
 Document = dict[str, Any]
 
-KINDS = ("LLMInferenceService", "Deployment", "LeaderWorkerSet", "RayService")
+KINDS = ("LLMInferenceService", "Deployment", "LeaderWorkerSet", "RayService", "InferenceSet")
 READY_SECONDS = 180
 # Our variables, and those of LeaderWorkerSet's webhook that they are made of.
 GANG = {
@@ -24,6 +30,9 @@ GANG = {
     "MODELPLANE_RANK": "LWS_WORKER_INDEX",
     "MODELPLANE_WORLD_SIZE": "LWS_GROUP_SIZE",
 }
+# Whose operators can be built from no source that a registry serves: `tests/conformance/manifests` puts what is
+# rendered for them to a real API server, and docs/backends.md says what was not run.
+WITHOUT_OPERATOR = {"dynamo", "vllmstack"}
 # Clusters that have room to spare and nothing to run.
 IDLE = {("autoscaling", "gke-us")}
 
@@ -34,6 +43,7 @@ def _clusters() -> list[Any]:
     return [
         pytest.param(folder, one, id=f"{folder.name}-{one['metadata']['name']}")
         for folder in map(examples.EXAMPLES.joinpath, examples.fleets())
+        if folder.name not in WITHOUT_OPERATOR
         for one in _documents(folder, "InferenceCluster")
     ]
 
@@ -52,7 +62,8 @@ def plane(tmp_path: Path) -> Iterator[controlplane.Plane]:
 @pytest.mark.parametrize(("folder", "cluster"), _clusters())
 def test_the_cluster_runs_what_we_render(plane: controlplane.Plane, folder: Path, cluster: Document) -> None:
     name = cluster["metadata"]["name"]
-    manifests = [one for place, one in rendered.placed(rendered.folder(folder)) if place == name]
+    everything = list(rendered.placed(rendered.folder(folder)))
+    manifests = [one for place, one in everything if place == name]
     assert (not manifests) == ((folder.name, name) in IDLE), "what is placed where has changed"
     if not manifests:
         return
@@ -67,6 +78,25 @@ def test_the_cluster_runs_what_we_render(plane: controlplane.Plane, folder: Path
     )  # fmt: skip
     for found in workloads:
         _check_pods(plane, found)
+    for _, one in everything:
+        if one["kind"] == "ModelReplica" and one["spec"]["clusterName"] == name:
+            _check_current(plane, one)
+
+
+def _check_current(plane: controlplane.Plane, document: Document) -> None:
+    """The pods of a replica are told apart from those that it had with other devices, whoever made them."""
+    replica, labels = replicas.decode(document), f"{names.LABEL_REPLICA}={document['metadata']['name']}"
+    pods = plane.api.all_of("v1", "Pod", replica.namespace, labels)
+    most = {bound.spec.role: bound.spec.pods for bound in replica.roles}
+    now = [claims.claimed(bound) for bound in replica.roles]
+    assert changed_pods.are_current(replica.name, now, most, pods)
+    others = [claims.claimed(replace(bound, devices=_others(bound.devices))) for bound in replica.roles]
+    assert not changed_pods.are_current(replica.name, others, most, pods)
+
+
+def _others(devices: tuple[ResolvedRequest, ...]) -> tuple[ResolvedRequest, ...]:
+    """Return twice as many devices, of another class where all of a node are claimed."""
+    return tuple(replace(one, count=2 * one.count, device_class=f"{one.device_class}.other") for one in devices)
 
 
 def _found(plane: controlplane.Plane, document: Document) -> Document:
@@ -116,7 +146,7 @@ def _check_pods(plane: controlplane.Plane, workload_: Document) -> None:
             continue
         assert f"-{pool}-" in pod["spec"]["nodeName"], (pool, pod["spec"]["nodeName"])
         _check_claims(plane, pod)
-    if workload_["kind"] in {"Deployment", "LeaderWorkerSet"} and not _is_picker(workload_):
+    if workload_["kind"] in {"Deployment", "LeaderWorkerSet", "InferenceSet"} and not _is_picker(workload_):
         _check_served(plane, workload_, pods)
     if workload_["kind"] == "LeaderWorkerSet":
         _check_gangs(workload_, pods)

@@ -1,6 +1,7 @@
 """A workload cluster: scheduler, kwok nodes with devices, a Gateway that is adopted, and what its backends need.
 
-That is LeaderWorkerSet and KServe, or KubeRay's operator with a stand-in that answers it for the dashboards of heads.
+That is LeaderWorkerSet and KServe, KAITO, or KubeRay's operator with a stand-in that answers it for the dashboards of
+heads.
 """
 
 from __future__ import annotations
@@ -46,6 +47,21 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
         _kserve(plane)
     if "KubeRay" in backends:
         _kuberay(plane)
+    if "KAITO" in backends:
+        _kaito(plane)
+
+
+def _kaito(plane: controlplane.Plane) -> None:
+    """Start KAITO's controllers for nodes that are there already; the cloud says which table of machines they load."""
+    installation.definitions(plane, "kaito")
+    plane.program(
+        "kaito",
+        "--webhook=false",
+        "--node-provisioner=byo",
+        "--metrics-bind-address=0",
+        "--health-probe-bind-address=0",
+        environment={"CLOUD_PROVIDER": "azure", "RELEASE_NAMESPACE": "kaito-workspace"},
+    )
 
 
 def _kuberay(plane: controlplane.Plane) -> None:
