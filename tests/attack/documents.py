@@ -12,6 +12,7 @@ TEAM = "ml-team"
 SYSTEM = "modelplane-system"
 GPU = "gpu.nvidia.com"
 PLUGIN = "nvidia.com/gpu"
+IMAGE = "vllm/vllm-openai:v0.23.0"
 
 
 def document(kind: str, name: str, spec: Json, *, namespace: str = "", **metadata: Json) -> Json:
@@ -51,7 +52,7 @@ def gateway(**spec: Json) -> Json:
 
 def template(**container: Json) -> Json:
     """Return the template of an engine's pods."""
-    return {"spec": {"containers": [{"name": "engine", "image": "vllm/vllm-openai:v0.23.0", **container}]}}
+    return {"spec": {"containers": [{"name": "engine", "image": IMAGE, **container}]}}
 
 
 def deployment(name: str = "first", *, replicas: int = 2, gpus: int = 8, namespace: str = TEAM, **spec: Json) -> Json:

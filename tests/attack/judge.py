@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.attack.plane import Plane
+from tests.support import nodes
 
 Json = Any
 _PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-")
@@ -28,36 +29,42 @@ def within_capacity(plane: Plane) -> None:
     for cluster in plane.of_kind("InferenceCluster"):
         secret = cluster["spec"]["cluster"]["existing"]["secretRef"]
         place = f"{secret['namespace']}/{secret['name']}"
-        asked = sorted((count for _, count in pods(plane, place) if count), reverse=True)
-        free = [devices for devices, nodes in _pools(plane, cluster) for _ in range(nodes)]
-        for count in asked:
-            # First fit of the largest: exact where sizes divide each other, as those of the attacks do.
-            node = next((index for index, left in enumerate(free) if left >= count), None)
-            if node is None:
-                raise Taken(
-                    f"{place} runs pods of {asked} devices on nodes of {_pools(plane, cluster)} (devices, nodes)"
-                )
-            free[node] -= count
+        asked = [asks for _, asks in asks_of_pods(plane, place) if asks]
+        if not nodes.hold(_nodes(plane, cluster), asked):
+            raise Taken(
+                f"{place} runs pods that ask for {asked}, which the nodes of {cluster['spec']['nodePools']} lack"
+            )
 
 
-def _pools(plane: Plane, cluster: Json) -> list[tuple[int, int]]:
-    """Return devices of a node and nodes of each pool, as they are declared."""
+def _nodes(plane: Plane, cluster: Json) -> list[list[nodes.Device]]:
+    """Return the devices of each node of a cluster, as they are declared."""
     found = []
     for pool in cluster["spec"]["nodePools"]:
         node_class = plane.get("InferenceClass", "", pool["className"])
-        found.append((sum(one.get("count", 1) for one in node_class["spec"]["devices"]), pool["nodeCount"]))
+        found += [nodes.devices(node_class) for _ in range(pool["nodeCount"])]
     return found
 
 
 def pods(plane: Plane, place: str) -> Iterator[tuple[str, int]]:
-    """Yield the workload and the devices of every pod that is to run on a workload cluster."""
+    """Yield the workload and the number of devices of every pod that is to run on a workload cluster."""
+    for workload, asks in asks_of_pods(plane, place):
+        yield workload, sum(ask.count for ask in asks)
+
+
+def asks_of_pods(plane: Plane, place: str) -> Iterator[tuple[str, tuple[nodes.Ask, ...]]]:
+    """Yield the workload of every pod that is to run on a workload cluster, and what the pod asks of its node."""
     standing = plane.remote.get(place, {})
     for (kind, namespace, name), one in standing.items():
         spec = one.manifest.get("spec") or {}
         for template, count in _templates(kind, spec):
-            devices = _devices(template, namespace, standing)
+            asks = tuple(_asks(template, namespace, standing))
             for _ in range(count):
-                yield f"{kind} {name}", devices
+                yield f"{kind} {name}", asks
+
+
+def _pods_of_component(component: Json) -> int:
+    """Return the pods of a component of a graph of Dynamo."""
+    return int(component.get("replicas", 1) * component.get("multinode", {}).get("nodeCount", 1))
 
 
 def _templates(kind: str, spec: Json) -> Iterator[tuple[Json, int]]:
@@ -69,6 +76,19 @@ def _templates(kind: str, spec: Json) -> Iterator[tuple[Json, int]]:
         leader = group.get("leaderTemplate") or group["workerTemplate"]
         yield leader["spec"], replicas
         yield group["workerTemplate"]["spec"], replicas * (group.get("size", 1) - 1)
+    elif kind == "RayService":
+        cluster = spec["rayClusterConfig"]
+        yield cluster["headGroupSpec"]["template"]["spec"], 1
+        for group in cluster.get("workerGroupSpecs") or ():
+            yield group["template"]["spec"], group.get("replicas", 1) * group.get("numOfHosts", 1)
+    elif kind == "InferenceSet":
+        yield spec["template"]["inference"]["template"]["spec"], spec.get("replicas", 1)
+    elif kind == "VLLMRuntime":
+        config = spec["deploymentConfig"]
+        limits = {config["resources"]["gpuType"]: config["resources"]["gpu"]}
+        yield {"containers": [{"resources": {"limits": limits}}]}, config.get("replicas", 1)
+    elif kind == "DynamoGraphDeployment":
+        yield from ((one["podTemplate"]["spec"], _pods_of_component(one)) for one in spec["components"])
     elif kind == "LLMInferenceService":
         yield from _roles(spec)
         if "prefill" in spec:
@@ -84,22 +104,51 @@ def _roles(role: Json) -> Iterator[tuple[Json, int]]:
         yield worker, replicas * (parallelism.get("pipeline", 1) * across - 1)
 
 
-def _devices(pod: Json, namespace: str, standing: Mapping[Any, Any]) -> int:
-    """Return the devices that one pod gets: by its claims, and by the limits of its containers."""
-    total = 0
+def _asks(pod: Json, namespace: str, standing: Mapping[Any, Any]) -> Iterator[nodes.Ask]:
+    """Yield what one pod asks of its node: by its claims, and by the limits of its containers."""
     for claim in pod.get("resourceClaims") or ():
         template = standing.get(("ResourceClaimTemplate", namespace, claim.get("resourceClaimTemplateName")))
         if template is None:
             raise Taken(f"a pod claims {claim}, which nobody rendered")
-        for request in template.manifest["spec"]["spec"]["devices"]["requests"]:
-            exactly = request.get("exactly") or request["firstAvailable"][0]
-            if exactly.get("allocationMode") == "All":
-                raise Taken("a pod claims all devices of its node, which no attack here asks for")
-            total += exactly.get("count", 1)
+        yield from map(nodes.of_request, template.manifest["spec"]["spec"]["devices"]["requests"])
     for container in [*(pod.get("containers") or ()), *(pod.get("initContainers") or ())]:
         limits = (container.get("resources") or {}).get("limits") or {}
-        total += sum(int(value) for key, value in limits.items() if not key.startswith(_PLAIN_RESOURCES))
+        for key, value in limits.items():
+            if not key.startswith(_PLAIN_RESOURCES):
+                yield nodes.Ask(int(value))
+
+
+def asked_of(plane: Plane, place: str, class_name: str) -> int:
+    """Return how many devices of a DeviceClass the pods of a workload cluster claim."""
+    standing, total = plane.remote.get(place, {}), 0
+    for (kind, namespace, _), one in standing.items():
+        for template, count in _templates(kind, one.manifest.get("spec") or {}):
+            for claim in template.get("resourceClaims") or ():
+                found = standing["ResourceClaimTemplate", namespace, claim["resourceClaimTemplateName"]]
+                for request in found.manifest["spec"]["spec"]["devices"]["requests"]:
+                    exactly = request.get("exactly") or request["firstAvailable"][0]
+                    total += count * exactly.get("count", 1) * (exactly["deviceClassName"] == class_name)
     return total
+
+
+def containers(value: Json) -> Iterator[Json]:
+    """Yield every container of a manifest, wherever its kind keeps pods."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in ("containers", "initContainers") and isinstance(inner, list):
+                yield from inner
+            else:
+                yield from containers(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from containers(inner)
+
+
+def images(plane: Plane, place: str) -> Iterator[str]:
+    """Yield the image of every container on a workload cluster."""
+    for one in plane.remote.get(place, {}).values():
+        for container in containers(one.manifest):
+            yield str(container.get("image"))
 
 
 def classes(plane: Plane, place: str) -> set[str]:
@@ -114,7 +163,11 @@ def classes(plane: Plane, place: str) -> set[str]:
 
 # --- what ran ---------------------------------------------------------------------------------------------------------
 
-_RUNS = ("LLMInferenceService", "Deployment", "LeaderWorkerSet", "ResourceClaimTemplate", "HTTPRoute")
+_RUNS = (
+    *("LLMInferenceService", "Deployment", "LeaderWorkerSet", "RayService", "InferenceSet", "VLLMRuntime"),
+    *("ResourceClaimTemplate", "HTTPRoute"),
+    *("InferencePool", "ConfigMap", "Service", "DynamoGraphDeployment"),
+)
 _SERVES = ("ModelEndpoint", "Backend", "HTTPRoute")
 
 
@@ -156,6 +209,12 @@ def backends_of(route: Json) -> set[str]:
         for reference in rule.get("backendRefs") or ()
         if reference.get("weight", 1)
     }
+
+
+def matches(route: Json) -> Iterator[Json]:
+    """Yield what a route answers to."""
+    for rule in (route.get("spec") or {}).get("rules") or ():
+        yield from rule.get("matches") or ({},)
 
 
 def no_route_dangles(plane: Plane) -> None:

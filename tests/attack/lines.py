@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.attack import costs, leaving, naming, thefts
+from tests.attack import backends, costs, leaving, lies, naming, sequences, sharing, thefts
 from tests.attack.play import Play
 
 
@@ -53,5 +53,38 @@ LINES: Final = (
     Line("beyond", "two attackers at once, with the ledger wiped", thefts.two_at_once),
     Line("beyond", "the backend Native: labels, replicas by hand, 50 pods, silence", thefts.native),
     Line("beyond", "a replica by hand, for which others are to make room", thefts.made_room_for_nobody),
+    Line("beyond", "each backend: labels, replicas by hand, images, silence", backends.every_backend, is_slow=True),
+    Line("beyond", "text for the configuration of the endpoint picker", backends.picker_configuration),
+    Line("beyond", "patches of rendered objects", backends.overrides, is_slow=True),
+    Line("beyond", "where traces go", backends.tracing),
+    Line("beyond", "BackendRules that never end, fail, or come while replicas run", backends.rules, is_slow=True),
+    Line("beyond", "BackendRules of a tenant", backends.rules_of_a_tenant),
+    Line("beyond", "arguments of an engine that KubeRay starts", backends.kuberay),
+    Line("beyond", "edited, drained, scaled, and all of it taken back", sequences.edit_drain_scale, is_slow=True),
+    Line("beyond", "another tenant copies replicas into its namespace", sequences.two_tenants),
+    Line("beyond", "a deployment goes and others of its name come, again and again", sequences.same_name_again),
+    Line("beyond", "orphans of a deployment, and another of its name", sequences.orphans_of_the_same_name),
+    Line("beyond", "a ledger by hand between two reads", lies.ledger_between_reads, is_slow=True),
+    Line("beyond", "a workload cluster that lies step by step", lies.cluster_that_lies),
+    Line("beyond", "a workload cluster that lies about its gateway", lies.gateway_that_lies),
+    Line("beyond", "a cluster in use that is renamed", lies.cluster_renamed),
+    Line("beyond", "a class that is replaced while replicas run", lies.class_replaced, is_slow=True),
+    Line("beyond", "rebalance and priority against another tenant", sequences.rebalance_against_others),
+    Line("beyond", "names of 253 characters, alike but for the end", sequences.long_names),
+    Line("beyond", "our labels on everything a tenant writes", sequences.labels_on_everything),
+    Line("beyond", "all names of the next replica are taken before", sequences.name_taken_before),
+    Line("beyond", "ledger wiped, replicas edited, cluster silent, at once", lies.three_at_once),
+    Line("beyond", "a pool that shrinks, grows and is selected otherwise", lies.pool_breathes),
+    Line("beyond", "a pool in use that is renamed", lies.pool_renamed),
+    Line("beyond", "parts of devices that several pods share", sharing.parts_of_devices),
+    Line("beyond", "all devices of a node", sharing.all_of_a_node),
+    Line("beyond", "a pool in use with another name and other labels, or twice", lies.pool_relabelled),
+    Line("beyond", "a drain that comes and goes while nobody reports", lies.drained_again_and_again),
+    Line("beyond", "a replica's owner is edited", sequences.owner_changed),
+    Line("beyond", "Objects are moved to another cluster's credentials", sequences.object_moved),
+    Line("beyond", "one role, two roles, one again, with edits between", sequences.shape_changes_back),
+    Line("beyond", "hosts and paths of another namespace, in turns", sequences.host_changes_hands),
+    Line("beyond", "a spec that changes before every look", sequences.endless_flood),
+    Line("beyond", "a cheap device, then the dear one, in steps", sequences.cheap_then_dear, is_slow=True),
 )
 """The lines in the order of the table that they come from; `beyond` is what nobody had made then."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -162,7 +163,12 @@ class Plane:
         raise AssertionError(f"still moving after {ROUNDS_MAX} rounds")
 
     def _state(self) -> str:
-        return repr(sorted(self.objects.items())) + repr(sorted(self.remote.items()))
+        """Return all that stands; the order of members, which protobuf does not keep, says nothing."""
+        remote = [
+            (place, sorted((key, one.manifest, sorted(one.writers)) for key, one in found.items()))
+            for place, found in sorted(self.remote.items())
+        ]
+        return json.dumps([sorted(self.objects.items()), remote], sort_keys=True)
 
     def reconcile(self, kind: str, namespace: str, name: str) -> None:
         """Reconcile one composite as Crossplane does, then let the guards look."""

@@ -62,8 +62,8 @@ def copy_of(plane: Plane) -> Plane:
     return made
 
 
-def after(plane: Plane, *thefts: Theft, keep: bool = True) -> Iterator[Plane]:
-    """Yield the fleet after the thefts, once with owners reconciled first and once with what they own first.
+def copies(plane: Plane, *, keep: bool) -> Iterator[tuple[Plane, bool]]:
+    """Yield a fleet to attack, and whether what is owned is reconciled before its owners.
 
     With `keep`, all that runs has to stand unchanged after every step.
     """
@@ -73,6 +73,12 @@ def after(plane: Plane, *thefts: Theft, keep: bool = True) -> Iterator[Plane]:
             made.guards.append(judge.Standing(made))
         else:  # what the attack itself deletes is routed to until its service looks
             made.guards.remove(judge.no_route_dangles)
+        yield made, backwards
+
+
+def after(plane: Plane, *thefts: Theft, keep: bool = True) -> Iterator[Plane]:
+    """Yield the fleet after the thefts, in either order of controllers."""
+    for made, backwards in copies(plane, keep=keep):
         for theft in thefts:
             theft(made)
         made.settle(backwards=backwards)

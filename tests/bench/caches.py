@@ -9,7 +9,6 @@ noise there. A cache has a row, and one whose ratio stays near 1 goes (`tests/un
 
 from __future__ import annotations
 
-import copy
 import gc
 import importlib
 import pkgutil
@@ -19,103 +18,77 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
-from typing import Any
-
-from crossplane.function.proto.v1 import run_function_pb2 as fnv1
+from typing import Any, TypeAlias
 
 import kubecel
 import modelplane
 import modelplane_functions
-from kubecel import rules
 from kubecel.caches import CACHES, Answers
 from kubecel.errors import KubecelError
-from modelplane import placement
-from modelplane.api import catalogue, inference_cluster, replica
-from modelplane.api.fields import Field
-from modelplane.devices import selector
-from modelplane.devices.hints import advice
 from modelplane.devices.partitions import Undecided
 from modelplane.errors import ModelplaneError
-from modelplane.placement.snapshot import Allocation, Current, Intent
-from modelplane_functions import replicas, wire
-from modelplane_functions.compose import model_deployment
-from modelplane_functions.memory import fragments, resources
-from tests.bench import arguments, documents, fleets
-from tests.support import exchange, mig, rendering, routing
-from tests.support import placements as given
-from tests.support import replicas as build
+from modelplane_functions import wire
+from modelplane_functions.memory import fragments, resources, structs
+from tests.bench import arguments, works
+from tests.bench.works import Work
 
 Json = Any
-Work = Callable[[], object]
+Question: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
+"""The arguments of one call, by position and by name."""
 SAMPLES = 64
 
 MEMORIES: dict[str, Callable[[], object]] = {
+    "modelplane_functions.wire._COMPOSITES": lambda: resources.Memory(0),
     "modelplane_functions.wire._FRAGMENTS": lambda: fragments.Fragments(parts=0),
     "modelplane_functions.wire._MEMORY": lambda: resources.Memory(0),
+    "modelplane_functions.wire._STRUCTS": lambda: structs.Structs(0),
 }
 """The caches of the server that are no functions, each with an equal one that keeps nothing."""
 
 EMPTY: dict[str, Callable[[], object]] = {
+    "modelplane_functions.wire._COMPOSITES": lambda: resources.Memory(wire.COMPOSITE_BYTES),
     "modelplane_functions.wire._FRAGMENTS": fragments.Fragments,
     "modelplane_functions.wire._MEMORY": lambda: resources.Memory(wire.REMEMBERED_BYTES),
+    "modelplane_functions.wire._STRUCTS": lambda: structs.Structs(wire.WRITTEN_BYTES),
 }
 """The same, as they are when the server starts."""
 
 ROWS = {
     "kubecel.check.signatures.functions": "versions",
-    "kubecel.functions.patterns._large_pattern": "patterns",
+    "kubecel.functions.patterns._large_pattern": "large",
     "kubecel.functions.patterns._small_pattern": "patterns",
     "kubecel.functions.quantities._parsed": "selectors",
     "kubecel.rules._environment": "rules",
     "kubecel.rules.compile": "rules",
     "modelplane.api.catalogue._bundle": "documents",
     "modelplane.api.catalogue.structural_kind": "documents",
-    "modelplane.api.inference_cluster.allocations": "deployment",
+    "modelplane.api.allocations.known": "clusters",
     "modelplane.devices.hints.advice._tree": "selectors",
     "modelplane.devices.hints.advice.of_names": "selectors",
     "modelplane.devices.hints.advice.told": "selectors",
     "modelplane.devices.locality.on_cluster": "tainted",
     "modelplane.devices.matching.match": "alike",
     "modelplane.devices.nearness.nearest": "placement",
-    "modelplane.devices.outcomes.answer": "placement",
+    "modelplane.devices.outcomes.answer": "regions",
     "modelplane.devices.partitions._holds": "slices",
     "modelplane.devices.partitions._in_the_way": "slices",
     "modelplane.devices.partitions._loads": "slices",
     "modelplane.devices.selector._compiled": "selectors",
-    "modelplane.devices.selector._not_yet": "authors",
     "modelplane.devices.selector._prepared": "selectors",
     "modelplane.devices.selector_language.admission": "authors",
     "modelplane.devices.selector_language.environment": "authors",
-    "modelplane.placement.capacity.dimensions.Dimensions": "placement",
-    "modelplane.placement.capacity.dimensions.of": "placement",
+    "modelplane.placement.capacity.dimensions.of": "admissions",
     "modelplane.placement.capacity.ledger._in_any_order": "slices",
-    "modelplane.placement.capacity.ledger._packed": "slices",
-    "modelplane.placement.scheduling.assignment._content": "slices",
+    "modelplane.placement.capacity.ledger._packed": "fleet",
+    "modelplane.sizing.catalogue._repositories": "models",
+    "modelplane.sizing.verdict._need": "models",
     "modelplane_functions.replicas.asked": "replicas",
+    "modelplane_functions.wire._COMPOSITES": "composites",
     "modelplane_functions.wire._FRAGMENTS": "requests",
     "modelplane_functions.wire._MEMORY": "requests",
+    "modelplane_functions.wire._STRUCTS": "answers",
 }
 """The work that defends each cache of the process."""
-
-PATTERNS = (
-    f'device.attributes["{fleets.GPU}"].productName.matches("^GPU [0-9]+$")',
-    f'device.attributes["{fleets.GPU}"].productName.matches("^(GPU|NIC) ([0-9]{{1,900}})+.{{0,900}}$")',
-)
-"""Selectors with a regular expression; the second needs so many instructions that few such are kept."""
-
-SLICED = Intent("bench", "slices", 1)
-SERVICE = routing.model_service()
-REPLICA = replica.encode(build.replica(build.role(workers=2)))
-TAINT = {"driver": fleets.GPU, "key": "example.com/reserved", "effect": "NoSchedule"}
-TAINTED = Field(
-    {
-        "nodePools": [
-            {"name": one.name, "className": one.name, "nodeCount": 1, "deviceTaints": [TAINT]}
-            for one in fleets.classes(6)
-        ]
-    }
-)
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -126,7 +99,7 @@ def main(given: Sequence[str] | None = None) -> int:
     options = made.parse_args(given)
     everything()
     _row("cache", "work", "hits", "misses", "hit us", "miss us", "MB at max", "ratio")
-    found = works()
+    found = works.all_of_them()
     for name, label in sorted(ROWS.items()):
         if options.only and not any(word in name for word in options.only):
             continue
@@ -142,92 +115,6 @@ def everything() -> None:
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not found.name.endswith("__main__"):
                 importlib.import_module(found.name)
-
-
-def works() -> dict[str, Work]:
-    """Return what is done with the library: each by its name."""
-    mixed, demand, intent = fleets.mixed(12), fleets.demand(), Intent("bench", "bench", 4)
-    texts = [*fleets.SELECTORS, f'device.capacity["{fleets.GPU}"].memory.compareTo(quantity("75Gi")) >= 0']
-    misspelt = [text.replace("memory", "memroy") for text in texts] + ['device.attributes["x"].a.matches("^a[0-9]+$")']
-    known = {one.name: one for one in fleets.classes(6)}
-    devices = [device for one in known.values() for device in one.devices]
-    store, target = documents.of(fleets.mixed(8)), documents.deployment(3)
-    messages = _messages(store)
-
-    def selectors() -> list[object]:
-        return [
-            (selector.compile(text).evaluate(device), advice.of_names((text,), device), advice.told((text,), (device,)))
-            for text in [*texts, *misspelt]
-            for device in devices
-        ]
-
-    def example() -> list[object]:
-        stores = [rendering.world(rendering.example(name)).store for name in ("mig", "simple")]
-        return [store.get(key) for store in stores for key in store]
-
-    def versions() -> list[object]:
-        """Ask a selector on clusters of every version that is known, each with two classes."""
-        return [
-            selector.compile(text, profile).evaluate(device)
-            for profile in selector.PROFILES.values()
-            for text in texts
-            for device in devices[:8]
-        ]
-
-    return {
-        "selectors": selectors,
-        "versions": versions,
-        "patterns": lambda: [selector.compile(text).evaluate(device) for text in PATTERNS for device in devices],
-        "documents": lambda: [
-            catalogue.structural_kind(kind).judged(SERVICE) for kind in ("ModelService", "ModelEndpoint") * 2
-        ],
-        "replicas": lambda: [replicas.asked(copy.deepcopy(REPLICA)) for _ in range(100)],
-        "tainted": lambda: [inference_cluster.decode_pools(TAINTED, known, {}) for _ in range(100)],
-        "rules": lambda: [rules.compile(f"self.size >= {number % 50}") for number in range(100)],
-        "slices": _slices,
-        "requests": lambda: [wire.decode(fnv1.RunFunctionRequest.FromString(text)) for text in messages],
-        "authors": lambda: [
-            selector.compile(f"{fleets.SELECTORS[0]} && {number} > 0", profile)
-            for profile in (selector.V1_36, selector.V1_37)
-            for number in range(20)
-        ],
-        "alike": lambda: [
-            placement.explain(mixed, demand, Intent("bench", f"of-{number}", 1), Current()) for number in range(12)
-        ],
-        "placement": lambda: placement.explain(mixed, demand, intent, Current()),
-        "deployment": lambda: exchange.settle(model_deployment.compose, target, store=store),
-        "examples": example,
-    }
-
-
-def _messages(store: Sequence[Json]) -> list[bytes]:
-    """Return two requests that hold the documents; one cluster has changed in the second."""
-    found = []
-    for deletes in (0, 1):
-        message = fnv1.RunFunctionRequest()
-        for number, document in enumerate(store):
-            changed = {**document["metadata"], "labels": {"changed": "true"}} if deletes > number else {}
-            message.required_resources["all"].items.add().resource.update(
-                {**document, "metadata": changed or document["metadata"]}
-            )
-        found.append(message.SerializeToString(deterministic=True))
-    return found
-
-
-def _slices() -> list[object]:
-    """Place deployments of MIG slices one after the other, on nodes that those before share."""
-    here = mig.node_class("H100", 4)
-    there = replace(here, name="bought-later")
-    held: list[Allocation] = []
-    made: list[object] = []
-    for profile in ("1g.10gb", "3g.40gb", "1g.10gb", "2g.20gb", "4g.40gb", "1g.20gb") * 2:
-        selectors = (f'device.attributes["{mig.DRIVER}"].profile == "{profile}"',)
-        fleet = given.fleet(
-            given.cluster("a", given.pool(3, here, held)), given.cluster("b", given.pool(3, there, held))
-        )
-        made.append(placement.explain(fleet, given.demand(given.role(1, selectors=selectors)), SLICED, Current()))
-        held.append(given.used(2, 1, device="mig-" + profile.replace(".", "-")))
-    return made
 
 
 def clear() -> None:
@@ -369,15 +256,15 @@ def _costs(name: str, work: Work) -> tuple[str, str, str]:
     return f"{hit:.1f}", f"{miss:.1f}", f"{taken * cache.cache_info().maxsize / 1e6:.1f}"
 
 
-def _questions(name: str, work: Work) -> Iterator[tuple[Any, ...]]:
+def _questions(name: str, work: Work) -> Iterator[Question]:
     """Yield the different arguments that the work calls the function with."""
     cache = CACHES[name]
-    seen: dict[tuple[Any, ...], None] = {}
+    seen: dict[Question, None] = {}
     module, attribute = _place_of(cache)
 
-    def noted(*given: Any) -> Any:
-        seen.setdefault(given, None)
-        return cache(*given)
+    def noted(*given: Any, **named: Any) -> Any:
+        seen.setdefault((given, tuple(sorted(named.items()))), None)
+        return cache(*given, **named)
 
     setattr(module, attribute, noted)
     clear()
@@ -386,12 +273,12 @@ def _questions(name: str, work: Work) -> Iterator[tuple[Any, ...]]:
     yield from seen
 
 
-def _answered(function: Any, question: tuple[Any, ...]) -> None:
+def _answered(function: Any, question: Question) -> None:
     with suppress(ModelplaneError, KubecelError, Undecided):  # a refusal is an answer, and is not cached
-        function(*question)
+        function(*question[0], **dict(question[1]))
 
 
-def _microseconds(function: Any, question: tuple[Any, ...]) -> float:
+def _microseconds(function: Any, question: Question) -> float:
     start = time.perf_counter()
     _answered(function, question)
     return (time.perf_counter() - start) * 1e6

@@ -111,6 +111,25 @@ def mixed(clusters: int, seed: int = 1) -> Fleet:
     return Fleet(tuple(_cluster(number, draw, (kinds,) * POOLS) for number in range(clusters)))
 
 
+def priced(fleet: Fleet, *, regions: int) -> Fleet:
+    """Return the fleet in so many regions, each with classes of its own that differ in name and price alone."""
+    known: dict[tuple[int, str], NodeClass] = {}
+
+    def there(region: int, pool: Pool) -> Pool:
+        found = pool.node_class
+        if found is None:
+            return pool
+        made = replace(found, name=f"{found.name}-{region}", cost_per_node_hour=str(10 + region))
+        return replace(pool, node_class=known.setdefault((region, found.name), made))
+
+    return Fleet(
+        tuple(
+            replace(one, pools=tuple(there(number % regions, pool) for pool in one.pools))
+            for number, one in enumerate(fleet.clusters)
+        )
+    )
+
+
 def shrunk(fleet: Fleet) -> Fleet:
     """Return the fleet with one node left in every pool: what matches is too small for a worker of two nodes."""
     return _with_pools(fleet, lambda pool: replace(pool, nodes=NodeCounts(1, 1)))

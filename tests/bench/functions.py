@@ -1,8 +1,8 @@
 """Prints what one call costs on a large fleet: a deployment that sees every cluster, a cluster with many replicas.
 
 Each composite asks a function server of its own, in a process of its own, over gRPC with client certificates. `first`
-is the first answer of a fresh server that sees everything the composite asks for, `steady` the mean of the next calls
-with the same request. Times are of the server's processor, everything it does included, and the least that three
+is all calls of a fresh server until the composite has seen everything that it asks for, `steady` the mean of the next
+calls with the last request. Times are of the server's processor, everything it does included, and the least that three
 servers took, since a shared processor is now and then half as fast; `wall` is the median that a client waits. Resident
 memory is the most that a server held when it was idle after the calls; at its `peak` it also held a request as protobuf
 reads it, which takes some seven times its bytes.
@@ -20,11 +20,9 @@ from typing import Any
 
 import grpc
 
-from modelplane_functions import deployment_facts
-from modelplane_functions.compose import inference_cluster, model_deployment
-from modelplane_functions.exchange import Observed
+from modelplane_functions.compose import inference_cluster
 from tests.bench import arguments, documents, fleets
-from tests.support import certificates, exchange, fleet, functionserver, requests
+from tests.support import certificates, cluster_world, exchange, fleet, functionserver, requests
 
 SERVERS, CALLS = 3, 9
 SENT_MAX_MIB = 2047
@@ -116,14 +114,15 @@ def _measure(composite: Json, store: list[Json], theirs: Path, ours: Path) -> Co
         with functionserver.secure_channel(server.target, ours, **options) as channel:
 
             def run(message: Any) -> Any:
-                before = server.cpu_seconds()
                 response, _ = _timed(channel, message)
-                last[:] = [message, response, (server.cpu_seconds() - before) * 1000]
+                last[:] = [message, response]
                 return response
 
             _await_idle(server)
+            before = server.cpu_seconds()
             requests.settle(run, requests.request(composite), store)
-            message, response, first = last
+            first = (server.cpu_seconds() - before) * 1000
+            message, response = last
             before = server.cpu_seconds()
             wall = statistics.median(_timed(channel, message)[1] for _ in range(CALLS))
             steady = (server.cpu_seconds() - before) * 1000 / CALLS
@@ -156,14 +155,10 @@ def _timed(channel: grpc.Channel, message: Any) -> tuple[Any, float]:
 
 def _store(cluster: Json, count: int) -> list[Json]:
     """Return a deployment with the ModelReplicas that it proposes when `cluster` is all there is, and their class."""
-    required = {
-        deployment_facts.CLUSTERS: (cluster,),
-        deployment_facts.CLASSES: (fleet.inference_class(),),
-        deployment_facts.NAMESAKES: (),
-    }
     deployment = fleet.model_deployment(replicas=count)
-    outcome = model_deployment.compose(Observed(deployment, {}, required))
-    replicas = [fleet.controlled(child.resource, deployment) for child in outcome.children.values()]
+    replicas = cluster_world.replicas_of(deployment, cluster)
+    if len(replicas) != count:
+        raise AssertionError(f"{len(replicas)} replicas stand for {count}")  # a row of nothing would look cheap
     return [*replicas, fleet.inference_class(), fleet.referring(deployment, replicas)]
 
 

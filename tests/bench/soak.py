@@ -28,7 +28,7 @@ import grpc
 from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
 from modelplane_functions import responder
-from tests.bench import arguments
+from tests.bench import arguments, fairness
 from tests.support import functionserver, hostile, rendering, requests
 
 Json = Any
@@ -297,21 +297,10 @@ def _beside_the_dearest(channel: grpc.Channel) -> None:
     print()
     print(f"{'a short call of one tenant, median and p99 ms':<68}{_short(channel)}")
     stub = grpcv1.FunctionRunnerServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
-    dear = [stub.RunFunction.future(message, timeout=TIMEOUT_SECONDS) for message in _dear()]
+    dear = [stub.RunFunction.future(message, timeout=TIMEOUT_SECONDS) for message in fairness.dear_calls(0)]
     print(f"{f'the same beside {len(dear)} of the dearest calls of another':<68}{_short(channel)}")
     for call in dear:
         call.cancel()
-
-
-def _dear() -> Iterator[Json]:
-    """Yield requests of one tenant whose selectors are as dear as is allowed, each with selectors of its own."""
-    for number in range(100):
-        selector = {"cel": hostile.dear_selector(number + 1, width=9)}
-        message = hostile.last_request(hostile.world(), "ModelDeployment")
-        composite = message.observed.composite.resource
-        composite["metadata"]["namespace"] = "greedy"
-        composite["spec"].update({"nodeSelector": selector})
-        yield message
 
 
 def _short(channel: grpc.Channel) -> str:
