@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelplane import placement
+from modelplane.labels import LabelSelector
 from modelplane.placement import Location, Move, Party, Scene
 from modelplane.placement.decision import Admission
 from modelplane.placement.snapshot import (
@@ -20,7 +21,6 @@ from modelplane.placement.snapshot import (
     CurrentReplica,
     Demand,
     Intent,
-    LabelSelector,
     Pool,
     ReplicaClaim,
     SpreadConstraint,

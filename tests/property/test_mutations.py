@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.render.backends import selection
 from tests.property import mutations
 from tests.support import losses, situations
 from tests.support.mutations import Mutation, paths
@@ -55,6 +56,15 @@ def test_an_endpoint_that_cannot_be_read_refuses_no_service() -> None:
         assert outcome.children["route"].resource["spec"] == start.children["route"]["spec"]
 
 
+def test_a_version_of_more_digits_than_a_number_may_have_is_no_bug_of_a_service() -> None:
+    start = next(one for one in situations.running() if one.kind == "ModelService")
+    gateway = next(one for one in start.store if one["kind"] == "InferenceGateway")
+    for version in (f"v{'9' * 5000}.1.1", f"v1.{'9' * 5000}.1"):
+        wrong = Mutation(("spec", "envoyGateway"), "is huge", {"version": version}).applied(gateway)
+        seen = replace(start, store=tuple(wrong if one is gateway else one for one in start.store))
+        assert list(losses.of(start, seen, situations.decided(seen), is_authors=False)) == []
+
+
 @pytest.mark.parametrize("value", ["\x00", "{{ .X }}", "../intruder"])
 def test_a_cluster_past_its_definition_names_no_namespace_to_a_replica(value: str) -> None:
     start = next(one for one in situations.running() if one.kind == "ModelReplica")
@@ -64,7 +74,16 @@ def test_a_cluster_past_its_definition_names_no_namespace_to_a_replica(value: st
     assert list(losses.of(start, seen, situations.decided(seen), is_authors=False)) == []
 
 
-@pytest.mark.parametrize("backend", ["KServe", "LLMD", "Native", "KubeRay"])
+@pytest.mark.parametrize("backend", sorted(selection.BACKENDS))
+def test_every_backend_is_asked(backend: str) -> None:
+    """A backend without an example that runs would be left out of the law."""
+    replicas = [one.composite for one in situations.running() if one.kind == "ModelReplica"]
+    assert any(
+        one["spec"]["backend"] == backend and one.get("status", {}).get("phase") == "Running" for one in replicas
+    )
+
+
+@pytest.mark.parametrize("backend", sorted(selection.BACKENDS))
 def test_a_device_of_no_request_is_no_bug_of_a_replica(backend: str) -> None:
     """It ended the function of a KubeRay replica (seed 9101, ModelReplica 3101)."""
     found = [one for one in situations.running() if one.kind == "ModelReplica"]

@@ -67,7 +67,7 @@ def answered(objects: list[Json]) -> None:
     for problem in checked.problems:
         assert problem.message
         assert "\n" not in str(problem)
-    if acceptance.has_errors(checked.problems):
+    if reading.has_errors(checked.problems):
         return
     world = offline.build(checked.objects, rendering.kinds(), responder.answer, Assume.READY)
     assert not world.settled.record.bugs, [str(bug) for bug in world.settled.record.bugs]

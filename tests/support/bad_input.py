@@ -278,7 +278,9 @@ def _attribute(draw: random.Random) -> Attribute:
         AttributeKind.BOOL: [True, False],
         AttributeKind.VERSION: _VERSIONS,
     }
-    return Attribute(kind, draw.choice(values[kind]))
+    if kind.element is kind:
+        return Attribute(kind, draw.choice(values[kind]))
+    return Attribute(kind, tuple(draw.choice(values[kind.element]) for _ in range(draw.choice([0, 1, 2, 5]))))
 
 
 def verdict(text: str, device: Device, profile: selector.Profile = selector.V1_36) -> str:

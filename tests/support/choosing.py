@@ -12,5 +12,5 @@ from modelplane.workload.model import Workload
 def select(workload: Workload, standing: Standing, offers: Iterable[Offer]) -> Choice:
     """Return the backend for a workload among clusters with these offers."""
     listed = tuple(offers)
-    found = selection.settled(workload, standing, [offer.backends for offer in listed])
+    found = selection.settled(workload, standing, listed)
     return selection.vote(workload, standing, listed) if found is None else found

@@ -192,7 +192,7 @@ class Plane:
             "--kube-api-burst=400",
         )
 
-    def scheduler(self) -> Process:
+    def scheduler(self, *arguments: str) -> Process:
         """Start kube-scheduler with its default profile."""
         return self.program(
             "kube-scheduler",
@@ -201,6 +201,7 @@ class Plane:
             "--secure-port=0",
             "--kube-api-qps=200",
             "--kube-api-burst=400",
+            *arguments,
         )
 
     def kubectl(self, *arguments: str) -> str:
@@ -217,9 +218,13 @@ class Plane:
 
 
 @contextmanager
-def running(folder: Path, name: str = "control-plane") -> Iterator[Plane]:
-    """Yield a fresh control plane: etcd and the API server. More is started by the methods of what is yielded."""
+def running(folder: Path, name: str = "control-plane", *, arguments: Sequence[str] = ()) -> Iterator[Plane]:
+    """Yield a fresh control plane: etcd and the API server, which takes `arguments` besides its own.
+
+    More is started by the methods of what is yielded.
+    """
     plane = prepare(folder, name)
+    plane.apiserver.command = [*plane.apiserver.command, *arguments]
     plane.outlives = plane.etcd.outlives = plane.apiserver.outlives = False
     try:
         plane.etcd.start()

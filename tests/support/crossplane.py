@@ -61,6 +61,12 @@ def binary() -> Path:
     return gobinaries.build(CORE_MODULE, CORE_PACKAGE, f"crossplane-{VERSION}")
 
 
+def rbac_manager() -> Path:
+    """Return the same program for `rbac start`, which has no flag for the port of its metrics (8080)."""
+    stamp = "sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=127.0.0.1:0"
+    return gobinaries.build(CORE_MODULE, CORE_PACKAGE, f"crossplane-rbac-{VERSION}", stamps=(stamp,))
+
+
 def cli() -> Path:
     """Return Crossplane's command, built when it is not there yet."""
     return gobinaries.build(CLI_MODULE, CLI_PACKAGE, f"crossplane-cli-{CLI_VERSION}")

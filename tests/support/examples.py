@@ -7,8 +7,8 @@ from typing import Final
 
 EXAMPLES: Final = Path(__file__).resolve().parents[2] / "examples"
 
-NO_WORLD: Final = frozenset({"python", "rbac", "render"})
-"""A program, permissions, and the arguments of one `crossplane composition render` with objects given twice."""
+NO_WORLD: Final = frozenset({"ci", "gitops", "python", "rbac", "render"})
+"""Pipelines, settings of other programs, a program, permissions, and the arguments of one `composition render`."""
 
 NO_COMPOSITES: Final = NO_WORLD | {"classes"}
 """The class catalogue is documents that lead to nothing by themselves."""

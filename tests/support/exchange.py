@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from modelplane_functions.exchange import Observed, Outcome, Requirement
@@ -17,15 +17,21 @@ def settle(
     *,
     children: Mapping[str, Json] | None = None,
     store: Sequence[Json] = (),
+    kinds: Collection[str] | None = None,
 ) -> Outcome:
-    """Return the outcome once every requirement is answered, as Crossplane's loop would get it."""
+    """Return the outcome once every requirement is answered, as Crossplane's loop would get it.
+
+    `kinds` are those that the control plane serves; None is a caller that does not say.
+    """
     known: dict[str, tuple[Json, ...]] = {}
+    served: dict[str, bool] = {}
     for _ in range(6):
-        outcome = compose(Observed(composite, children or {}, known))
+        outcome = compose(Observed(composite, children or {}, known, served))
         answers = {key: answer(requirement, store) for key, requirement in outcome.requirements.items()}
-        if answers == known:
+        told = {} if kinds is None else {key: asked.kind in kinds for key, asked in outcome.kinds.items()}
+        if (answers, told) == (known, served):
             return outcome
-        known = answers
+        known, served = answers, told
     raise AssertionError("requirements did not become stable")
 
 
@@ -78,6 +84,7 @@ def plain(outcome: Outcome) -> dict[str, Json]:
             }
             for key, requirement in sorted(outcome.requirements.items())
         },
+        **({"kinds": sorted(asked.kind for asked in outcome.kinds.values())} if outcome.kinds else {}),
     }
 
 

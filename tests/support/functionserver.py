@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -50,6 +51,10 @@ class Server:
         """Return the processor time that all threads of the process have used so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def cpu_clock(self) -> float:
+        """Return what `cpu_seconds` does, to the microsecond: the clock of another process (clock_getcpuclockid)."""
+        return time.clock_gettime((~self.process.pid << 3) | 2)
 
     def stop(self, signum: int = signal.SIGTERM) -> int:
         """Ask the process to end and return its exit code."""

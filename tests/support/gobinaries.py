@@ -12,9 +12,10 @@ CACHE = REPOSITORY / ".cache" / "go-bin"
 BUILD_SECONDS = 3600
 
 
-def build(module: Path, package: str, name: str) -> Path:
+def build(module: Path, package: str, name: str, *, stamps: tuple[str, ...] = ()) -> Path:
     """Return the program `package`, built as the go.mod in `module` pins it.
 
+    `stamps` are variables that the linker sets (`package.Name=value`); a program with others needs another name.
     Cost: minutes for the first build of a large program, nothing after it; the cache follows the content of go.sum.
     Raises: RuntimeError with the compiler's words, or with what to install.
     """
@@ -28,8 +29,9 @@ def build(module: Path, package: str, name: str) -> Path:
         return target
     CACHE.mkdir(parents=True, exist_ok=True)
     partial = CACHE / f"{name}.{os.getpid()}.partial"
+    flags = " ".join(["-s", "-w", *(f"-X {one}" for one in stamps)])
     done = subprocess.run(
-        [go, "build", "-trimpath", "-ldflags", "-s -w", "-o", str(partial), package],
+        [go, "build", "-trimpath", "-ldflags", flags, "-o", str(partial), package],
         cwd=module,
         env={"GOFLAGS": "-mod=readonly -buildvcs=false", **os.environ},
         stdin=subprocess.DEVNULL,

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.devices.model import Attribute, AttributeKind, Device, NodeClass, Request
 from modelplane_functions import responder
 from tests.support import commands, requests

@@ -21,6 +21,7 @@ CROSSPLANE_NAMESPACE = "crossplane-system"
 SYSTEM_NAMESPACE = "modelplane-system"
 FUNCTION = "function-modelplane"
 READY_SECONDS = 180
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
 def documents(*files: Path) -> Iterator[Document]:
@@ -53,12 +54,34 @@ def apply_definitions(plane: controlplane.Plane, found: Iterable[Document]) -> N
 
 
 def await_served(plane: controlplane.Plane, name: str) -> None:
-    """Return once a definition is Established."""
+    """Return once a definition is Established, and whoever asks what is served is told of its versions.
+
+    A busy server tells of them seconds later, and a controller that starts meanwhile ends.
+    """
     kubeapi.until(
         lambda: kubeapi.condition(plane.api.get(*CRD, name), "Established").get("status") == "True",
         seconds=READY_SECONDS,
         what=f"the definition {name}",
     )
+    spec = plane.api.get(*CRD, name)["spec"]
+    served = {one["name"] for one in spec["versions"] if one["served"]}
+    kubeapi.until(
+        lambda: served <= _discovered(plane, spec["group"], spec["names"]["kind"]),
+        seconds=READY_SECONDS,
+        what=f"the versions of the definition {name}",
+    )
+
+
+def _discovered(plane: controlplane.Plane, group: str, kind: str) -> set[str]:
+    """Return the versions of the kind that the server tells clients of."""
+    groups = plane.api.request("GET", "/apis", accept=DISCOVERY)["items"]
+    return {
+        version["version"]
+        for found in groups
+        if found["metadata"]["name"] == group
+        for version in found["versions"]
+        if any(one["responseKind"]["kind"] == kind for one in version["resources"])
+    }
 
 
 def crossplane_definitions(plane: controlplane.Plane) -> None:

@@ -18,6 +18,7 @@ from modelplane import names
 from modelplane.errors import InvalidInput
 from modelplane.render.backends import kserve
 from modelplane_cli.simulator import assumed_routing
+from modelplane_functions import cluster_gateway
 from modelplane_functions.compose import inference_cluster, model_deployment, model_replica
 from modelplane_functions.exchange import Observed, Outcome, Requirement
 from tests.support import exchange, fleet
@@ -161,9 +162,7 @@ class Fleet:
         """Run the cluster's function: the one writer of its ledger. Its own status is never old to itself."""
         composite = self.clusters[name]
         store = self.snapshot(f"c/{name}", fresh=fresh)
-        outcome = self._settled(
-            inference_cluster.compose, composite, {inference_cluster.GATEWAY: _gateway(name)}, store
-        )
+        outcome = self._settled(inference_cluster.compose, composite, {cluster_gateway.KEY: _gateway(name)}, store)
         self.clusters[name] = {**composite, "status": {**outcome.status, "conditions": _conditions(outcome)}}
         self.remember()
 

@@ -17,6 +17,8 @@ GANG = Topology(tensor=8, pipeline=2)
 DATA = Topology(tensor=2, data=8, data_local=4, expert=True)
 SHAPES = {
     "one node": replicas.replica(replicas.role(topology=Topology(tensor=8))),
+    "several workers": replicas.replica(replicas.role(workers=3)),
+    "several gangs": replicas.replica(replicas.role(workers=2, topology=GANG)),
     "pipeline": replicas.replica(replicas.role(topology=GANG)),
     "data": replicas.replica(replicas.role(topology=DATA)),
     "disaggregated": replicas.replica(replicas.role(workers=3), replicas.role(Role.PREFILL, workers=5, pool="l40s")),

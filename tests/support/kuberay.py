@@ -10,11 +10,11 @@ import yaml
 
 from modelplane.devices.model import Claim
 from modelplane.render.backends import kuberay
-from modelplane.render.manifest import Manifest, Purpose
+from modelplane.render.manifest import Manifest
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import BoundRole, Model, Replica, Role, Workload
 from modelplane.workload.site import ClusterFacts
-from tests.support import kserve, native, replicas
+from tests.support import kserve, manifests, native, replicas
 
 Json = Any
 
@@ -52,19 +52,17 @@ every_shape = pytest.mark.parametrize("replica", [pytest.param(value, id=key) fo
 
 def rendered(replica: Replica, facts: ClusterFacts = kserve.FACTS) -> dict[str, Manifest]:
     """Return the manifests of a replica by key."""
-    return {manifest.key: manifest for manifest in kuberay.render(replica, facts)}
+    return manifests.by_key(kuberay, replica, facts)
 
 
 def workload(replica: Replica, facts: ClusterFacts = kserve.FACTS) -> Mapping[str, Json]:
     """Return its RayService."""
-    (found,) = (one for one in kuberay.render(replica, facts) if one.purpose is Purpose.WORKLOAD)
-    return found.resource
+    return manifests.workload(kuberay, replica, facts).resource
 
 
 def key(replica: Replica) -> str:
     """Return the key of its RayService."""
-    (found,) = (one for one in kuberay.render(replica, kserve.FACTS) if one.purpose is Purpose.WORKLOAD)
-    return found.key
+    return manifests.workload(kuberay, replica).key
 
 
 def cluster(replica: Replica, facts: ClusterFacts = kserve.FACTS) -> Json:

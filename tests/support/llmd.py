@@ -15,7 +15,7 @@ from modelplane.render.manifest import Manifest
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Model, Replica, Role
 from modelplane.workload.site import ClusterFacts, Tracing
-from tests.support import kserve, replicas
+from tests.support import kserve, manifests, replicas
 
 Json = Any
 
@@ -68,7 +68,7 @@ WATCHED = dataclasses.replace(
 
 def rendered(replica: Replica, facts: ClusterFacts = kserve.FACTS) -> dict[str, Manifest]:
     """Return the manifests of a replica by key."""
-    return {manifest.key: manifest for manifest in llmd.render(replica, facts)}
+    return manifests.by_key(llmd, replica, facts)
 
 
 def workload(replica: Replica, role: Role, facts: ClusterFacts = kserve.FACTS) -> Mapping[str, Json]:

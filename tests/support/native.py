@@ -9,11 +9,11 @@ import pytest
 
 from modelplane.devices.model import Claim
 from modelplane.render.backends import native
-from modelplane.render.manifest import Manifest, Purpose
+from modelplane.render.manifest import Manifest
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType, Model, Replica, Workload
 from modelplane.workload.site import ClusterFacts
-from tests.support import kserve, replicas
+from tests.support import kserve, manifests, replicas
 
 Json = Any
 
@@ -42,13 +42,12 @@ every_shape = pytest.mark.parametrize("replica", [pytest.param(value, id=key) fo
 
 def rendered(replica: Replica, facts: ClusterFacts = kserve.FACTS) -> dict[str, Manifest]:
     """Return the manifests of a replica by key."""
-    return {manifest.key: manifest for manifest in native.render(replica, facts)}
+    return manifests.by_key(native, replica, facts)
 
 
 def workload(replica: Replica, facts: ClusterFacts = kserve.FACTS) -> Mapping[str, Json]:
     """Return the object that runs its pods."""
-    (found,) = (one for one in native.render(replica, facts) if one.purpose is Purpose.WORKLOAD)
-    return found.resource
+    return manifests.workload(native, replica, facts).resource
 
 
 def templates(replica: Replica, facts: ClusterFacts = kserve.FACTS) -> tuple[Mapping[str, Json], ...]:

@@ -10,9 +10,11 @@ from modelplane.api import catalogue
 from modelplane_cli.checks import acceptance
 from modelplane_cli.documents import reading
 from modelplane_cli.simulator import assumption, definitions, offline
+from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.store import Key, key_of
 from modelplane_functions import responder
+from tests.support import examples
 
 Document = dict[str, Any]
 
@@ -23,21 +25,36 @@ _SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "manage
 
 def folder(path: Path) -> World:
     """Return the world that the documents of a folder lead to. Raises: AssertionError for bad input."""
-    given = reading.read([str(path)])
     kinds = definitions.builtin()
+    return offline.build(written(path, kinds), kinds, responder.answer, Assume.READY)
+
+
+def written(path: Path, kinds: Definitions) -> Mapping[Key, Mapping[str, Any]]:
+    """Return the objects of a folder. Raises: AssertionError for bad input."""
+    given = reading.read([str(path)])
     checked = acceptance.check(given.documents, kinds, "default")
     problems = [*given.problems, *checked.problems]
-    assert not acceptance.has_errors(problems), [str(problem) for problem in problems]
-    return offline.build(checked.objects, kinds, responder.answer, Assume.READY)
+    assert not reading.has_errors(problems), [str(problem) for problem in problems]
+    return checked.objects
 
 
 def world(objects: Sequence[Mapping[str, Any]]) -> World:
     """Return the world that plain documents lead to, with defaults as an API server fills them in."""
-    keyed: dict[Key, Mapping[str, Any]] = {key_of(one): _stored(one) for one in objects}
+    keyed: dict[Key, Mapping[str, Any]] = {key_of(one): stored(one) for one in objects}
     return offline.build(keyed, definitions.builtin(), responder.answer, Assume.READY)
 
 
-def _stored(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def quickstart(**clusters: Any) -> World:
+    """Return the world of the quickstart with these fields in the spec of each of its clusters."""
+    documents = [one.data for one in reading.read([str(examples.EXAMPLES / "quickstart")]).documents]
+    changed = [
+        {**one, "spec": {**one["spec"], **clusters}} if one["kind"] == "InferenceCluster" else one for one in documents
+    ]
+    return world(changed)
+
+
+def stored(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a document with the defaults that an API server fills in."""
     if document["kind"] not in catalogue.kinds():
         return document
     stored: Mapping[str, Any] = catalogue.structural_kind(document["kind"]).stored(document)

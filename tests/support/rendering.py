@@ -40,7 +40,7 @@ def world(objects: Sequence[Mapping[str, Json]], assume: Assume = Assume.READY) 
     """Return the settled world of documents that have no mistakes."""
     given = [reading.Document(dict(data), "test", index, _no_lines) for index, data in enumerate(objects, 1)]
     checked = acceptance.check(given, kinds(), "default")
-    assert not acceptance.has_errors(checked.problems), [str(problem) for problem in checked.problems]
+    assert not reading.has_errors(checked.problems), [str(problem) for problem in checked.problems]
     return offline.build(checked.objects, kinds(), responder.answer, assume)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from modelplane.api import replica as replicas
@@ -44,9 +44,11 @@ def cluster(*, admits: bool = True, **status: Json) -> dict[str, Json]:
     return document
 
 
-def compose(document: Json, *store: Json, children: Mapping[str, Json] | None = None) -> Outcome:
-    """Return what the composer decides, its requirements answered from `store`."""
-    return exchange.settle(model_replica.compose, document, children=children, store=store)
+def compose(
+    document: Json, *store: Json, children: Mapping[str, Json] | None = None, kinds: Collection[str] | None = None
+) -> Outcome:
+    """Return what the composer decides, its requirements answered from `store`, questions for kinds from `kinds`."""
+    return exchange.settle(model_replica.compose, document, children=children, store=store, kinds=kinds)
 
 
 def applied(outcome: Outcome, remote: Mapping[str, Json] | None = None) -> dict[str, Json]:

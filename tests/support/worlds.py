@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelplane import structural
-from modelplane_cli.simulator import offline
+from modelplane_cli.simulator import conditions, offline
 from modelplane_cli.simulator.definitions import Definition, Definitions
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.pipeline import Function
 from modelplane_cli.simulator.store import Key, key_of
 from modelplane_functions import responder
-from modelplane_functions.exchange import Observed, Outcome
+from modelplane_functions.exchange import Child, Observed, Outcome, Ready
 
 Json = Any
 Compose = Callable[[Observed], Outcome]
@@ -104,3 +104,31 @@ def get(settled: World, kind: str, name: str, namespace: str = "ns", group: str 
     found = settled.store.get(Key(group, kind, namespace, name))
     assert found is not None, f"no {kind} {namespace}/{name}"
     return found
+
+
+def thing(name: str | None = "child", spec: Json = None, **metadata: Json) -> dict[str, Json]:
+    """Return a resource that nothing defines, to be composed; with no name unless one is given."""
+    made: dict[str, Json] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": dict(metadata)}
+    if name:
+        made["metadata"]["name"] = name
+    if spec is not None:
+        made["spec"] = spec
+    return made
+
+
+def composes(*children: tuple[str, dict[str, Json]], ready: Ready = Ready.TRUE, **rest: Json) -> Compose:
+    """Return a composer that answers with the same children, by key, whatever it observes."""
+    outcome = Outcome(children={name: Child(body, ready) for name, body in children}, **rest)
+    return lambda _observed: outcome
+
+
+def condition(settled: World, kind: str, name: str = "x") -> tuple[str, str, str]:
+    """Return the status, the reason and the message of a condition of the composite `name`."""
+    found = conditions.find(get(settled, "Top", name), kind)
+    assert found is not None, f"no condition {kind}"
+    return found["status"], found["reason"], found.get("message", "")
+
+
+def child(settled: World, name: str = "child", namespace: str = "ns") -> Json:
+    """Return a composed `thing` as it is in the store."""
+    return get(settled, "ConfigMap", name, namespace, group="")

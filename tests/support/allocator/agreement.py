@@ -40,16 +40,20 @@ class Match(_Kept):
 
     def __init__(self, constraint: ClaimConstraint) -> None:
         super().__init__(constraint)
-        self._value: Attribute | None = None
+        self._common: list[frozenset[Attribute]] = []
+        """The values that all devices have, after each of them."""
 
     def admit(self, names: Names, device: Device) -> bool:
         """Return whether the device agrees with those admitted."""
         if not self._concerns(names):
             return True
         value = device.attribute(self._attribute)
-        if value is None or (self._devices and not _same(value, self._value)):
+        if value is None:
             return False
-        self._value = value
+        common = value.values() if not self._devices else value.values() & self._common[-1]
+        if not common:
+            return False
+        self._common.append(common)
         self._devices += 1
         return True
 
@@ -57,6 +61,21 @@ class Match(_Kept):
         """Put the last device back."""
         if self._concerns(names):
             self._devices -= 1
+            self._forget()
+
+    def _forget(self) -> None:
+        self._common.pop()
+
+
+class NarrowedMatch(Match):
+    """The same, by an allocator that keeps what devices had in common when one of them is put back.
+
+    So a search that went back may refuse what it would have accepted at once.
+    """
+
+    def _forget(self) -> None:
+        if not self._devices:
+            self._common.clear()
 
 
 class Distinct(_Kept):
@@ -124,7 +143,7 @@ class Unchecked(_Kept):
 
 
 def _same(left: Attribute, right: Attribute | None) -> bool:
-    return right is not None and left.kind is right.kind and left.value == right.value
+    return right is not None and not left.values().isdisjoint(right.values())
 
 
 Agreement: TypeAlias = Match | Distinct | DistinctDevices | Unchecked
@@ -135,6 +154,8 @@ _DISTINCT: Final[Mapping[Rule, type[Distinct | DistinctDevices | Unchecked]]] = 
 }
 
 
-def of(constraint: ClaimConstraint, rule: Rule) -> Agreement:
+def of(constraint: ClaimConstraint, rule: Rule, *, narrows: bool = False) -> Agreement:
     """Return the constraint with no device admitted yet; `rule` is how this version tells devices apart."""
-    return Match(constraint) if constraint.relation is Relation.MATCH else _DISTINCT[rule](constraint)
+    if constraint.relation is Relation.MATCH:
+        return NarrowedMatch(constraint) if narrows else Match(constraint)
+    return _DISTINCT[rule](constraint)

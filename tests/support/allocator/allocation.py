@@ -110,7 +110,9 @@ class _Search:
         served, self._barrier = _served(site)
         self._places = [place for pool in served for place in pool.places]
         rule = site.profile.distinct
-        self._agreements = [[agreement.of(one, rule) for one in claim.constraints] for claim in claims]
+        self._agreements = [
+            [agreement.of(one, rule, narrows=site.profile.narrows) for one in claim.constraints] for claim in claims
+        ]
         self._books = Books(allocated, site.held, undoes=site.profile.undoes)
         self._steps = STEPS_MAX
         self._missing = shortfall.Record()

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from modelplane import units
-from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass
+from modelplane.devices.model import Attribute, AttributeKind, CounterSet, Device, Draw, NodeClass, Policy, Range
 from modelplane.units import Quantity
 from tests.support.allocator.allocation import Inventory
 from tests.support.allocator.claims import (
@@ -30,8 +30,6 @@ from tests.support.allocator.slices import (
     Node,
     NodeSelector,
     Offer,
-    Policy,
-    Range,
     Reach,
     Requirement,
     Slice,
@@ -87,7 +85,7 @@ def offer(driver: str, device: Json) -> Offer:
         if "requestPolicy" in entry
     ]
     attributes = [
-        (name, Attribute(AttributeKind(kind), value))
+        (name, Attribute(AttributeKind(kind), tuple(value) if isinstance(value, list) else value))
         for name, typed in device.get("attributes", {}).items()
         for kind, value in typed.items()
     ]
@@ -218,10 +216,12 @@ def _sets(node_class: NodeClass) -> Iterator[Counters]:
 
 
 def _offers(device: Device, node_class: NodeClass) -> Iterator[Offer]:
-    kind = replace(device, name="", count=1, draws=(), taints=())
+    kind = replace(device, name="", count=1, draws=(), taints=(), policies=())
     taints = tuple(Taint(one.key, str(one.effect), one.value) for one in device.taints)
     if not device.draws:
-        yield from (Offer(f"{device.name}-{number}", kind, taints=taints) for number in range(device.count))
+        yield from (
+            Offer(f"{device.name}-{number}", kind, device.policies, taints=taints) for number in range(device.count)
+        )
         return
     sets = {one.name: one for one in node_class.counter_sets}
     for unit in range(sets[device.draws[0].counter_set].count):

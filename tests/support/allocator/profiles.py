@@ -8,13 +8,14 @@ fixed order; here they are sorted as 1.36 sorts them, which is one of the orders
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from modelplane.devices.selector_language import V1_34 as CEL_1_34
 from modelplane.devices.selector_language import V1_35 as CEL_1_35
 from modelplane.devices.selector_language import V1_36 as CEL_1_36
+from modelplane.devices.selector_language import V1_36_LISTS as CEL_1_36_LISTS
 from modelplane.devices.selector_language import V1_37 as CEL_1_37
 from modelplane.devices.selector_language import Profile as Language
 
@@ -40,6 +41,7 @@ class Profile:
     `reports_tolerations`, `names_bound_node`: what the result says.
     `refuses_capacity`: a request for amounts ends the scheduling where they are off. `shows_sharing`: selectors see
     whether several may use a device even then.
+    `narrows`: what devices have in common stays when one of them is put back; with lists among attributes, in 1.36.
     `exact_ranges`: steps of a capacity are counted in thousandths, and amounts that are too large end the scheduling.
     """
 
@@ -61,6 +63,7 @@ class Profile:
     refuses_capacity: bool = False
     shows_sharing: bool = True
     exact_ranges: bool = False
+    narrows: bool = False
 
 
 V1_34: Final = Profile(
@@ -91,4 +94,9 @@ V1_35: Final = Profile(
 )
 V1_36: Final = Profile(CEL_1_36)
 V1_37: Final = Profile(CEL_1_37, distinct=Distinct.BY_DEVICE, counters_for_all=False, undoes=True, exact_ranges=True)
+LISTS: Final[Mapping[str, Profile]] = {
+    "1.36": replace(V1_36, language=CEL_1_36_LISTS, narrows=True),
+    "1.37": replace(V1_37, language=replace(CEL_1_37, list_attributes=True)),
+}
+"""The versions in which attributes may be lists, with the gate for that on."""
 PROFILES: Final[Mapping[str, Profile]] = {"1.34": V1_34, "1.35": V1_35, "1.36": V1_36, "1.37": V1_37}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from modelplane.devices.model import Device
+from modelplane.devices.model import Device, Policy
 from modelplane.units import Quantity
 
 
@@ -75,24 +75,6 @@ class Taint:
     key: str
     effect: str
     value: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The amounts of a capacity that may be taken at once: from `minimum`, in steps, to `maximum`."""
-
-    minimum: Quantity | None = None
-    maximum: Quantity | None = None
-    step: Quantity | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How a request for a part of a capacity is rounded, and what is taken when nothing is said."""
-
-    default: Quantity | None = None
-    valid_range: Range | None = None
-    valid_values: tuple[Quantity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

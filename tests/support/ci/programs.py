@@ -39,6 +39,8 @@ class Background:
         self._stopped = threading.Event()
 
     def start(self, names: Sequence[str]) -> None:
+        # A clean clone has no cache folder yet.
+        self._log.parent.mkdir(parents=True, exist_ok=True)
         self._log.unlink(missing_ok=True)
         threading.Thread(target=self._build, args=(tuple(names),), daemon=True).start()
 

@@ -43,7 +43,13 @@ EVERYTHING: Final = ("pyproject.toml",)
 
 _CELL: Final = ("lib/kubecel/", "lib/modelplane/units.py", "lib/modelplane/errors.py")
 _DEVICES: Final = (*_CELL, "lib/modelplane/devices/", "tests/support/allocator/", "tests/support/selectors.py")
-_DECIDING: Final = (*_DEVICES, "lib/modelplane/placement/", "lib/modelplane/topology/", "lib/modelplane/workload/")
+_DECIDING: Final = (
+    *_DEVICES,
+    "lib/modelplane/placement/",
+    "lib/modelplane/topology/",
+    "lib/modelplane/workload/",
+    "lib/modelplane/labels.py",
+)
 _RENDERING: Final = (
     "lib/modelplane/render/",
     "lib/modelplane/topology/",
@@ -60,6 +66,7 @@ _REAL: Final = (
     "tests/support/kubeapi.py",
     "tests/support/live.py",
 )
+_DOCUMENTS: Final = ("tests/conformance/crd/", "tests/conformance/recorded.py")
 _BAD_INPUT: Final = "tests/support/bad_input.py"
 _SERVER: Final = ("etcd", "kube-apiserver")
 _CROSSPLANE: Final = ("crossplane",)
@@ -77,14 +84,35 @@ SUITES: Final = (
     Suite(
         "laws",
         ("hatch", "run", "laws", "--seed", "{seed}"),
-        (*_DECIDING, "lib/modelplane/routing/", "tests/property/", "tests/support/laws.py", _BAD_INPUT),
-        group=0, minutes=8, limit_minutes=25,
+        (
+            *_DECIDING, "lib/modelplane/routing/", "tests/property/", "tests/support/laws.py", _BAD_INPUT,
+            "tests/support/grammar_fleets.py",
+        ),
+        group=0, minutes=14, limit_minutes=30,
     ),
     Suite(
         "slow",
         ("hatch", "run", "slow"),
         ("lib/", "functions/", "tests/property/", "tests/unit/", "tests/support/interleaving.py"),
         group=1, minutes=14, limit_minutes=30,
+    ),
+    Suite(
+        "attack",
+        ("hatch", "run", "attack"),
+        (*_FUNCTIONS, "lib/modelplane_cli/", "tests/attack/", "tests/support/functionserver.py"),
+        group=0, minutes=5, limit_minutes=20,
+    ),
+    Suite(
+        "mutations",
+        (
+            "hatch", "run", "python", "-m", "tests.property.mutations",
+            "--each", "4000", "--jobs", "2", "--seed", "{seed}",
+        ),
+        (
+            *_FUNCTIONS, "tests/property/mutations.py", "tests/support/fields.py", "tests/support/losses.py",
+            "tests/support/mutations.py", "tests/support/situations.py",
+        ),
+        group=0, minutes=4, limit_minutes=20,
     ),
     Suite(
         "oracle-fuzz",
@@ -98,7 +126,7 @@ SUITES: Final = (
     Suite(
         "crd",
         _conformance("crd"),
-        (*_WIRE, *_CELL, "tests/conformance/crd/"),
+        (*_WIRE, *_CELL, *_DOCUMENTS),
         group=1, minutes=1, limit_minutes=15,
     ),
     Suite(
@@ -112,7 +140,7 @@ SUITES: Final = (
         _conformance("oracle"),
         (
             *_DEVICES, "lib/modelplane/placement/binding.py", "lib/modelplane/render/claims.py",
-            "tests/conformance/oracle/", "tests/property/test_request_laws.py",
+            "tests/conformance/oracle/", "tests/support/device_questions.py", "tests/support/published.py",
         ),
         group=0, minutes=2, limit_minutes=20,
     ),
@@ -128,7 +156,7 @@ SUITES: Final = (
     Suite(
         "kubernetes",
         _conformance("kubernetes"),
-        (*_WIRE, *_CELL, *_RENDERING, *_REAL, "examples/", "tests/conformance/kubernetes/", "tests/conformance/crd/"),
+        (*_WIRE, *_CELL, *_RENDERING, *_REAL, "examples/", "tests/conformance/kubernetes/", *_DOCUMENTS),
         group=2, minutes=2, limit_minutes=20, programs=(*_SERVER, *_CROSSPLANE),
     ),
     Suite(
@@ -136,10 +164,21 @@ SUITES: Final = (
         _conformance("permissions"),
         (
             *_WIRE, *_RENDERING, *_REAL, "examples/", "functions/modelplane_functions/",
-            "tests/conformance/permissions/", "tests/conformance/crd/", "tests/support/permissions.py",
+            "tests/conformance/permissions/", *_DOCUMENTS, "tests/support/permissions.py",
             "tests/support/rendered.py",
         ),
-        group=2, minutes=2, limit_minutes=20, programs=(*_SERVER, "kube-controller-manager"),
+        group=2, minutes=3, limit_minutes=20, programs=(*_SERVER, "kube-controller-manager", "crossplane-rbac"),
+    ),
+    Suite(
+        "engines",
+        _conformance("engines"),
+        (
+            "lib/modelplane/render/flags/", "lib/modelplane/render/arguments.py", "lib/modelplane/render/dialects.py",
+            "lib/modelplane/render/backends/kuberay/", "lib/modelplane/errors.py", "lib/modelplane/sizing/",
+            "lib/modelplane/topology/", "tests/conformance/engines/",
+            "tests/conformance/tools/",
+        ),
+        group=2, minutes=2, limit_minutes=20,
     ),
     Suite(
         "picker",
@@ -164,8 +203,26 @@ SUITES: Final = (
             "tests/conformance/crossplane/", "tests/support/crossplane.py", "tests/support/functionserver.py",
             "tests/support/gobinaries.py", "tests/support/requests.py",
         ),
-        group=1, minutes=5, limit_minutes=25, programs=("crossplane", "crossplane-cli"),
+        group=1, minutes=12, limit_minutes=25, programs=("crossplane", "crossplane-cli"),
         parts=("crossplane-core", "packages"),
+    ),
+    Suite(
+        "supply",
+        _conformance("supply"),
+        (
+            "functions/package/", "docs/release.md", "crossplane.yaml", "tests/conformance/supply/",
+            "tests/conformance/crossplane/test_packages.py", "tests/conformance/tools/", "tests/support/live.py",
+        ),
+        group=2, minutes=2, limit_minutes=15, programs=("cosign", "crane", "crossplane-cli"),
+    ),
+    Suite(
+        "gitops",
+        _conformance("gitops"),
+        (
+            *_FUNCTIONS, "examples/", "tests/conformance/gitops/", "lib/modelplane_cli/simulator/",
+            "tests/support/gobinaries.py", "tests/support/planning.py",
+        ),
+        group=0, minutes=1, limit_minutes=15,
     ),
     Suite(
         "scheduler",
@@ -173,14 +230,25 @@ SUITES: Final = (
         (
             *_DECIDING, *_RENDERING, *_WIRE, *_REAL, "examples/", "lib/modelplane_cli/planning/",
             "lib/modelplane_cli/simulator/", "tests/conformance/scheduler/", "tests/support/rendered.py",
+            "tests/support/grammar_fleets.py", "tests/support/device_questions.py", "tests/support/published.py",
         ),
-        group=2, minutes=5, limit_minutes=25, programs=(*_SERVER, "kube-scheduler", "kube-controller-manager"),
+        group=2, minutes=11, limit_minutes=30, programs=(*_SERVER, "kube-scheduler", "kube-controller-manager"),
     ),
     Suite(
         "workloads",
-        ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_workloads.py", "tests/e2e/test_kuberay.py"),
+        ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_workloads.py"),
         (*_FUNCTIONS, *_REAL, "examples/", "tests/e2e/"),
-        group=1, minutes=7, limit_minutes=25, programs=(*_FLEET, "kuberay"),
+        group=1, minutes=7, limit_minutes=25, programs=(*_FLEET, "kuberay", "kaito"),
+    ),
+    Suite(
+        "operators",
+        (
+            "hatch", "run", "pytest", "-n", "0", "-m", "slow",
+            "tests/e2e/test_kserve.py", "tests/e2e/test_kuberay.py", "tests/e2e/test_kaito.py",
+            "tests/e2e/test_provider.py", "tests/e2e/test_provider_pods.py", "tests/e2e/test_endings.py",
+        ),
+        (*_FUNCTIONS, *_REAL, "tests/e2e/", "tests/support/kaito.py"),
+        group=2, minutes=12, limit_minutes=30, programs=(*_FLEET, "kuberay", "kaito"),
     ),
     Suite(
         "e2e",
