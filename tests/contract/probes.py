@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane_functions import __main__ as server
 from modelplane_functions import registry
@@ -119,6 +119,7 @@ PROBES = {
 
 
 if __name__ == "__main__":
-    known = registry.composers()
+    find, known = registry.find, registry.composers()
+    registry.find = lambda kind: PROBES.get(kind) or find(kind)
     registry.composers = lambda: {**known, **PROBES}
     sys.exit(server.main(sys.argv[1:]))

@@ -6,18 +6,25 @@ Those that take longer, or that measure time, are played by the command alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import grpc
 import pytest
 
-from tests.attack import documents, judge, lines, thefts
+from tests.attack import documents, judge, lines, sharing, thefts
 from tests.attack.plane import Plane
 from tests.attack.play import Play
-from tests.support import functionserver
+from tests.support import functionserver, nodes
 
 FAST = [pytest.param(line, id=line.name) for line in lines.LINES if not line.is_slow]
+_EIGHTY: documents.Json = {"memory": {"value": "80Gi"}}
+
+
+def _part(gibibytes: int) -> nodes.Ask:
+    return nodes.Ask(1, parts=(("memory", nodes.amount(f"{gibibytes}Gi")),))
+
+
 BELIEVES_WHOEVER_ASKS = """
 from modelplane_functions import __main__, claims
 claims._Reader._control = lambda *given, **more: None
@@ -47,6 +54,19 @@ def test_a_server_that_believes_whoever_asks_is_robbed(tmp_path: Path) -> None:
         thefts.two_at_once(Play(server, channel, tmp_path, thorough=False))
 
 
+@pytest.mark.parametrize("theft", [sharing.parts_of_devices, sharing.all_of_a_node])
+def test_shared_devices_are_robbed_from_a_server_that_believes_whoever_asks(
+    theft: Callable[[Play], str], tmp_path: Path
+) -> None:
+    command = (sys.executable, "-c", BELIEVES_WHOEVER_ASKS)
+    with (
+        functionserver.running(["--insecure"], command=command) as server,
+        grpc.insecure_channel(server.target) as channel,
+        pytest.raises(judge.Taken),
+    ):
+        theft(Play(server, channel, tmp_path, thorough=False))
+
+
 def test_the_judge_sees_what_is_over_capacity_and_what_is_gone(play: Play) -> None:
     def robbed(name: str) -> Plane:
         plane = play.fleet()
@@ -57,7 +77,7 @@ def test_the_judge_sees_what_is_over_capacity_and_what_is_gone(play: Play) -> No
         return plane
 
     plane = robbed("first-0")
-    with pytest.raises(judge.Taken, match="devices, nodes"):
+    with pytest.raises(judge.Taken, match="which the nodes of"):
         judge.within_capacity(plane)
     with pytest.raises(judge.Taken, match="is not what ran"):
         plane.guards[0](plane)
@@ -68,6 +88,25 @@ def test_the_judge_sees_what_is_over_capacity_and_what_is_gone(play: Play) -> No
         plane.guards[0](plane)
     with pytest.raises(judge.Taken, match="points at Backend first-0"):
         judge.no_route_dangles(plane)
+
+
+@pytest.mark.parametrize(
+    ("pods", "fits"),
+    [
+        pytest.param([[nodes.Ask(4)], [nodes.Ask(4)]], True, id="whole devices"),
+        pytest.param([[nodes.Ask(4)], [nodes.Ask(4)], [nodes.Ask(1)]], False, id="one too many"),
+        pytest.param([[_part(20)]] * 32, True, id="four parts of each shared device"),
+        pytest.param([[_part(20)]] * 33, False, id="one part too many"),
+        pytest.param([[_part(20)]] * 4 + [[nodes.Ask(7)]], True, id="parts on one device and the others whole"),
+        pytest.param([[_part(20)]] * 5 + [[nodes.Ask(7)]], False, id="a whole one where a part is taken"),
+        pytest.param([[nodes.Ask(1, is_all=True)]], True, id="all devices of a node"),
+        pytest.param([[nodes.Ask(1, is_all=True)], [_part(1)]], False, id="a part beside all"),
+        pytest.param([[nodes.Ask(1, is_all=True)]] * 2, False, id="all twice"),
+    ],
+)
+def test_the_judge_counts_parts_of_devices_and_all_of_a_node(pods: list[list[nodes.Ask]], *, fits: bool) -> None:
+    node = nodes.devices(documents.node_class(capacity=_EIGHTY, allowMultipleAllocations=True))
+    assert nodes.hold([node], [tuple(one) for one in pods]) is fits
 
 
 @pytest.mark.parametrize(

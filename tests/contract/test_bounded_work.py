@@ -6,6 +6,7 @@ Ratios and bounds here are loose by a factor of ten of what is measured, since t
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
 import statistics
@@ -20,7 +21,7 @@ from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
 from modelplane_functions import runner
 from tests.contract.conftest import PROBES
-from tests.support import functionserver, hostile, requests
+from tests.support import functionserver, hostile, requests, slowhttp2
 from tests.support.functionserver import Server
 
 FOREVER = 600
@@ -61,6 +62,10 @@ def idles(server: Server) -> bool:
     before = server.cpu_seconds()
     time.sleep(0.5)
     return server.cpu_seconds() - before < 0.1
+
+
+def answered(server: Server, namespace: str) -> int:
+    return sum(event["msg"] == "answered" and event["namespace"] == namespace for event in server.events())
 
 
 def given_up(server: Server) -> int:
@@ -160,6 +165,30 @@ def test_connections_that_say_nothing_hold_up_nobody(alone: Server, channel: grp
     requests.call(channel, requests.request(composite("Echo")), timeout_seconds=10)
     for each in silent:
         each.close()
+
+
+def test_clients_that_send_or_read_byte_by_byte_hold_up_nobody(alone: Server, channel: grpc.Channel) -> None:
+    """Fourfold the workers of a server: some never finish sending, and the answers to others never arrive."""
+    message = requests.request(composite("Echo", "slow")).SerializeToString()
+    with contextlib.ExitStack() as stack:
+        senders, readers = (
+            [stack.enter_context(slowhttp2.Client(alone.port, message, window=window)) for _ in range(32)]
+            for window in (65_535, 0)
+        )
+        for one in readers:
+            one.send(len(message) + slowhttp2.PREFIX)
+        wait_for(lambda: answered(alone, "slow") == len(readers))
+        for _ in range(3):
+            for one in senders:
+                one.send(1)
+            for one in readers:
+                one.take(1)
+            for tenant in ("ns", "slow"):
+                requests.call(channel, requests.request(composite("Echo", tenant)), timeout_seconds=20)
+        assert answered(alone, "slow") == len(readers) + 3
+        for one in senders:
+            one.send(len(message) + slowhttp2.PREFIX)
+        wait_for(lambda: answered(alone, "slow") == len(readers) + 3 + len(senders))
 
 
 @pytest.mark.parametrize("kind", ["Long", "Busy"], ids=["with checkpoints", "without any"])

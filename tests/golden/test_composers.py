@@ -1,7 +1,8 @@
 """Every golden case: the whole outcome of a composer for one situation.
 
-A case is a file `<kind>/<situation>.yaml` with `reason` (why it matters), `given` (composite, observed children, and
-the store that requirements are answered from) and `want`. `pytest tests/golden --update-golden` rewrites `want`.
+A case is a file `<kind>/<situation>.yaml` with `reason` (why it matters), `given` (composite, observed children, the
+store that requirements are answered from, and the kinds that are served where that is asked) and `want`.
+`pytest tests/golden --update-golden` rewrites `want`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def decided(given: dict[str, Any]) -> dict[str, Any]:
     composite = given["composite"]
     compose = registry.composer(composite["apiVersion"], composite["kind"]).load()
     try:
-        outcome = exchange.settle(compose, composite, children=given.get("children"), store=given.get("store") or ())
+        outcome = exchange.settle(
+            compose, composite, children=given.get("children"), store=given.get("store") or (), kinds=given.get("kinds")
+        )
     except (InvalidInput, Unsupported) as error:
         return {"refused": {"reason": error.reason, "message": str(error)}}
     return exchange.plain(outcome)

@@ -10,6 +10,7 @@ from modelplane.api import admissions
 from modelplane.api.admissions import Record
 from modelplane.api.fields import Field
 from modelplane.placement.snapshot import Holding, PodShape
+from modelplane.workload.claimed import Claimed
 from modelplane.workload.model import Role
 
 SHAPE = PodShape((("gpu", 2),))
@@ -40,3 +41,20 @@ def test_a_list_that_is_wrong_says_nothing(nodes: Any) -> None:
     (entry,) = admissions.encode({"ns/a": record("1", (0, 1), (4,))})
     found = admissions.decode(Field({"admissions": [{**entry, "nodes": nodes}]}))
     assert found == {"ns/a": record("1")}
+
+
+def test_what_counts_after_a_change_is_written_and_read_with_its_nodes() -> None:
+    more = (Holding(Role.DECODE, "a", 3, SHAPE, 2), *ROLES)
+    claimed = (Claimed(Role.DECODE, ("0123456789", "01234")), Claimed(Role.PREFILL, (), (("example.com/gpu", "2"),)))
+    records = {
+        "ns/a": Record("1", "digest", ROLES, ((0, 1, 2), (4, 5), (6,)), more, claimed),
+        "ns/b": record("2", (0, 2), (7,)),
+    }
+    first, second = admissions.encode(records)
+    assert (len(first["counted"]), "counted" in second) == (3, False)
+    assert (first["nodes"], first["holdings"]) == ([0, 1, 2, 4, 5, 6], second["holdings"])
+    status = Field({"admissions": [first, second]})
+    assert admissions.decode(status) == records
+    found = admissions.find(status, "ns/a")
+    assert found is not None
+    assert (found.holdings, found.held) == (ROLES, more)

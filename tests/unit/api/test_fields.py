@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from modelplane import units
-from modelplane.api import inference_cluster
+from modelplane.api import allocations
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.units import Quantity
@@ -69,10 +69,10 @@ def test_texts_of_a_list(document: Any) -> None:
 )
 def test_what_an_allocation_takes_is_counted_exactly(text: str, power: int) -> None:
     amount = units.quantity(text)
-    assert inference_cluster._amount(text, power) == Quantity(amount.unscaled, amount.exponent + power).ceil()
+    assert allocations._amount(text, power) == Quantity(amount.unscaled, amount.exponent + power).ceil()
 
 
 @pytest.mark.parametrize("text", ["٣", "²", "1 ", "", "1mm"])
 def test_what_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
-        inference_cluster._amount(text, 3)
+        allocations._amount(text, 3)

@@ -8,9 +8,9 @@ import pytest
 
 from modelplane.api import gateway, service
 from modelplane.errors import InvalidInput, Unsupported
+from modelplane.labels import LabelExpression, LabelOperator, LabelSelector
 from modelplane.routing.features import GatewayType
 from modelplane.routing.model import ApiKeys, Jwt, RateLimit, Retries, Timeouts
-from modelplane.routing.selection import Expression, Operator, Selector
 from modelplane.routing.url import AddressKind, Place
 from tests.support import routing
 
@@ -79,8 +79,9 @@ def test_selectors_mean_what_they_mean_to_kubernetes(selector: Json, matches: bo
 
 
 def test_equal_selectors_have_equal_text_whatever_their_order() -> None:
-    one = Selector(
-        (("a", "1"), ("b", "2")), (Expression("c", Operator.IN, ("x", "y")), Expression("d", Operator.EXISTS))
+    one = LabelSelector(
+        (("a", "1"), ("b", "2")),
+        (LabelExpression("c", LabelOperator.IN, ("x", "y")), LabelExpression("d", LabelOperator.EXISTS)),
     )
     document = {
         "matchExpressions": [{"key": "d", "operator": "Exists"}, {"key": "c", "operator": "In", "values": ["y", "x"]}],

@@ -53,6 +53,7 @@ FOREIGN = [
     *("leaderworkerset.sigs.k8s.io/size", "pod-template-hash", "azure.workload.identity/use", "nvidia.com/x"),
     *("io.katacontainers.config.hypervisor.kernel", "io.kubernetes.cri-o.userns-mode", "cpu-quota.crio.io"),
     *("crossplane.io/composite", "argoproj.io/x", "vault.hashicorp.com/agent-inject", "iam.amazonaws.com/role"),
+    *("inferenceset.kaito.sh/created-by", "production-stack.vllm.ai/x"),
     *("team/x", "modelplane.ai/pool"),
 ]
 
@@ -110,7 +111,12 @@ def _problems(given: Json) -> list[Any]:
 @pytest.mark.parametrize("kind", ["requests", "limits"])
 @pytest.mark.parametrize("container", [0, 1])
 @pytest.mark.parametrize(
-    "resource", ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "rdma/hca", "example.com/fpga", "pods"]
+    "resource",
+    [
+        *("nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "rdma/hca", "example.com/fpga", "pods"),
+        # The scheduler makes a claim for it, of any device of the DeviceClass.
+        "deviceclass.resource.kubernetes.io/gpu.nvidia.com",
+    ],
 )
 def test_devices_are_asked_for_where_they_are_counted(resource: str, container: int, kind: str) -> None:
     given = template()
@@ -121,6 +127,22 @@ def test_devices_are_asked_for_where_they_are_counted(resource: str, container: 
     assert "nodeSelector" in error.message
     assert _problems(given)
     assert dotted(refusal(given, in_prefill=True).path).startswith("spec.prefill.workers.template")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("initContainers", [{"name": "i", "image": "busybox:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]),
+        ("ephemeralContainers", [{"name": "e", "image": "busybox:1"}]),
+        ("resources", {"limits": {"nvidia.com/gpu": "1"}}),
+        ("resourceClaims", [{"name": "more", "resourceClaimTemplateName": "more"}]),
+        ("overhead", {"nvidia.com/gpu": "1"}),
+    ],
+)
+def test_devices_come_by_no_other_part_of_a_pod(place: str, value: Json) -> None:
+    given = template()
+    given["spec"][place] = value
+    assert dotted(refusal(given).path) == f"spec.workers.template.spec.{place}"
 
 
 def test_a_container_takes_what_every_node_has() -> None:
@@ -203,3 +225,18 @@ def test_a_template_action_is_no_key_anywhere() -> None:
         refusal(given)
     with pytest.raises(InvalidInput, match="run as a template"):
         template_reach._check_actions(Field({"x": [{"y": {"{{": 1}}]}))
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"envFrom": [{}]}, "envFrom[0]"),
+        ({"envFrom": [{"secretRef": {"name": "a"}, "configMapRef": {"name": "a"}}]}, "envFrom[0]"),
+        ({"env": [{"name": "A", "valueFrom": {}}]}, "env[0].valueFrom"),
+    ],
+)
+def test_what_a_rule_of_the_definition_refuses_is_refused_here(change: Json, path: str) -> None:
+    """No API server holds it; a definition that is older or newer than this one may."""
+    given = template()
+    given["spec"]["containers"][0].update(change)
+    assert dotted(refusal(given).path) == f"spec.workers.template.spec.containers[0].{path}"

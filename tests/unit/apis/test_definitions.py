@@ -12,12 +12,14 @@ import yaml
 
 from kubecel import rules
 from modelplane import names
-from modelplane.api import catalogue
+from modelplane.api import catalogue, kinds
 
 Json = Any
 At = tuple[str, ...]
 
 ROOT = Path(__file__).resolve().parents[3]
+COMPOSERS = ROOT / "functions" / "modelplane_functions" / "compose"
+CONDITION_COLUMN = re.compile(r'\.status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.reason')
 
 SHORT_NAMES = {
     "BackendRules": ("br", "Cluster"),
@@ -142,10 +144,22 @@ def test_rules_compile_and_say_what_to_write(kind: str) -> None:
 @pytest.mark.parametrize("kind", catalogue.kinds())
 def test_columns_read_declared_fields(kind: str) -> None:
     for column in catalogue.definition(kind)["spec"]["versions"][0]["additionalPrinterColumns"]:
+        condition = CONDITION_COLUMN.fullmatch(column["jsonPath"])
+        if condition is not None:
+            composer = COMPOSERS / f"{kinds.KINDS[kind].module}.py"
+            assert f'"{condition[1]}"' in composer.read_text(encoding="utf-8"), "a condition that the function writes"
+            continue
         node = schema_of(kind)
         for part in re.findall(r"[A-Za-z]+|\[\d+\]", column["jsonPath"]):
             node = node["items"] if part.startswith("[") else node["properties"][part]
         assert node["type"] == column["type"], column["name"]
+
+
+def test_no_column_has_the_name_of_another() -> None:
+    for kind in catalogue.kinds():
+        version = catalogue.derived(kind)["spec"]["versions"][0]
+        found = [column["name"] for column in version["additionalPrinterColumns"]]
+        assert len(found) == len(set(found)), kind
 
 
 def test_columns_of_the_contract() -> None:
@@ -156,7 +170,8 @@ def test_columns_of_the_contract() -> None:
     assert [c for c in columns("ModelDeployment") if c not in {"SYNCED", "COMPOSITION"}] == [
         "DESIRED",
         "SCHEDULED",
-        "READY",
+        "SERVING",
+        "PLACEMENT",
         "BACKEND",
         "READY",  # Crossplane's own, of the condition
         "AGE",

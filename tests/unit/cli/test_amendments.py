@@ -2,8 +2,6 @@
 
 Each case is a fleet without room for the last replica; the documents are files, the command runs twice, and the
 change is made between by an independent reading of JSON Patch.
-
-Longer than most files: four tables of cases over one small fleet, whose edits are written in the words defined here.
 """
 
 from __future__ import annotations
@@ -11,98 +9,32 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support import jsonpatch, rendering
 from tests.support import planning as given
-
-Json = Any
-Objects = list[Json]
-
-GPU = "gpu.nvidia.com"
-CLUSTER = "modelplane.ai/cluster"
-HOPPER = f'device.attributes["{GPU}"].architecture == "Hopper"'
-
-
-def fleet(**edits: Json) -> Objects:
-    """Return a class, two clusters of two nodes and a deployment of one replica of a node; `edits` per object."""
-    objects = {
-        "kind": given.node_class(),
-        "a": given.cluster("a"),
-        "b": given.cluster("b"),
-        "md": given.deployment(replicas=1, tensor=8),
-    }
-    for name, edit in edits.items():
-        merge(objects[name], edit)
-    return list(objects.values())
-
-
-def merge(document: Json, edit: Json) -> None:
-    for key, value in edit.items():
-        if isinstance(value, dict) and isinstance(document.get(key), dict):
-            merge(document[key], value)
-        else:
-            document[key] = value
-
-
-def spec(**fields: Json) -> Json:
-    return {"spec": fields}
-
-
-def both(edit: Json) -> Json:
-    return {"a": copy.deepcopy(edit), "b": copy.deepcopy(edit)}
-
-
-def taint(effect: str, **fields: str) -> Json:
-    return spec(taints=[{"key": "team/only", "effect": effect, **fields}])
-
-
-def pool(**fields: Json) -> Json:
-    return spec(nodePools=[{"name": "gpu", "className": "h100-8x", **fields}])
-
-
-def pods(*amounts: Json) -> Json:
-    """Return a template of a pod whose containers have these resources."""
-    containers = [
-        {"name": "engine" if index == 0 else f"side-{index}", "image": "vllm/vllm-openai:v0.23.0", "resources": one}
-        for index, one in enumerate(amounts)
-    ]
-    return spec(workers={"template": {"spec": {"containers": containers}}})
-
-
-def one_gpu(pod: Json) -> Json:
-    return {**pod["spec"]["workers"], "topology": {"tensor": 1}}
-
-
-def asking(**requests: str) -> Json:
-    return {"requests": requests}
-
-
-def devices(*entries: Json) -> Json:
-    return {"spec": {"nodeSelector": {"devices": list(entries)}}}
-
-
-def with_devices(*entries: Json) -> Objects:
-    objects = fleet(md=devices(*entries))
-    del objects[-1]["spec"]["nodeSelector"]["cel"]
-    return objects
-
-
-def cel(text: str) -> Json:
-    return spec(nodeSelector={"cel": text})
-
-
-def memory(least: str) -> str:
-    return f'device.capacity["{GPU}"].memory.compareTo(quantity("{least}")) >= 0'
-
-
-def expression(operator: str, *values: str, key: str = "tier") -> Json:
-    found: Json = {"key": key, "operator": operator}
-    if values:
-        found["values"] = list(values)
-    return spec(clusterSelector={"matchExpressions": [found]})
+from tests.support.edits import (
+    GPU,
+    HOPPER,
+    Json,
+    Objects,
+    asking,
+    both,
+    cel,
+    explained,
+    expression,
+    fleet,
+    labelled,
+    memory,
+    merge,
+    one_gpu,
+    pods,
+    pool,
+    spec,
+    taint,
+    with_devices,
+)
 
 
 def larger() -> Json:
@@ -118,10 +50,6 @@ def two_kinds() -> Objects:
     (deployment,) = (one for one in objects if one["kind"] == "ModelDeployment")
     deployment["spec"]["replicas"] = 2
     return objects
-
-
-def labelled(name: str, **labels: str) -> Json:
-    return {"metadata": {"labels": labels}} if name else {}
 
 
 CASES: dict[str, tuple[str, Callable[[], Objects]]] = {
@@ -313,14 +241,14 @@ NOBODYS: dict[str, tuple[str, Callable[[], Objects], list[str]]] = {
     ),
     "more devices than any class has": (
         "InsufficientDevices",
-        lambda: fleet(md=spec(workers={"topology": {"tensor": 16}})),
+        lambda: fleet(**both(pool(nodeCount=1)), md=spec(workers={"topology": {"tensor": 16}})),
         [NO_CLASS],
     ),
     "more devices, and the class that has them is too small in another way": (
         "InsufficientDevices",
         lambda: [
             without_memory(larger()),
-            *fleet(md=spec(workers=many(16))),
+            *fleet(**both(pool(nodeCount=1)), md=spec(workers=many(16))),
         ],
         [NO_CLASS],
     ),
@@ -385,76 +313,6 @@ def test_where_nothing_helps_it_is_said(tmp_path: Path, world: Callable[[], Obje
     assert found["noChange"].startswith(said)
 
 
-CORRECTED: dict[str, tuple[Callable[[], Objects], str, str]] = {
-    "a class mistyped in a pool": (
-        lambda: fleet(a=pool(className="h100-8", nodeCount=2), b=pool(className="h100-x8", nodeCount=2)),
-        "/spec/nodePools/0/className",
-        "pool gpu were of class h100-8x, which exists",
-    ),
-    "a cluster mistyped": (
-        lambda: [given.cluster("gke-us"), *fleet(md=spec(clusterSelector={"matchLabels": {CLUSTER: "gke-uss"}}))],
-        "/spec/clusterSelector/matchLabels/modelplane.ai~1cluster",
-        "clusterSelector asked for the cluster gke-us, which exists",
-    ),
-    "a cluster mistyped in an expression": (
-        lambda: [
-            given.cluster("gke-us"),
-            *fleet(
-                md=spec(
-                    clusterSelector={"matchExpressions": [{"key": CLUSTER, "operator": "In", "values": ["x", "gke-u"]}]}
-                )
-            ),
-        ],
-        "/spec/clusterSelector/matchExpressions/0/values/1",
-        "clusterSelector asked for the cluster gke-us, which exists",
-    ),
-    "a label mistyped": (
-        lambda: fleet(a=labelled("a", tier="gold"), md=spec(clusterSelector={"matchLabels": {"teir": "gold"}})),
-        "/spec/clusterSelector/matchLabels",
-        "clusterSelector asked for the label tier, which clusters have",
-    ),
-    "a label mistyped in an expression": (
-        lambda: fleet(a=labelled("a", tier="gold"), md=expression("In", "gold", key="teir")),
-        "/spec/clusterSelector/matchExpressions/0/key",
-        "clusterSelector asked for the label tier, which clusters have",
-    ),
-    "an attribute mistyped": (
-        lambda: fleet(md=cel(HOPPER.replace("architecture", "architechture"))),
-        "/spec/nodeSelector/cel",
-        f"the selector were {HOPPER}",
-    ),
-}
-
-
-@pytest.mark.parametrize(("world", "path", "words"), CORRECTED.values(), ids=CORRECTED.keys())
-def test_a_name_that_nothing_has_is_corrected(
-    tmp_path: Path, world: Callable[[], Objects], path: str, words: str
-) -> None:
-    objects = world()
-    before = explained(tmp_path, objects)
-    assert not before["placed"]
-    (change,) = before["closest"]["change"]
-    assert (change["op"], change["path"]) == ("replace", path)
-    assert before["closest"]["wouldFitIf"] == words
-    assert (before["noChange"], before["closest"]["notInDocuments"]) == (None, [])
-    file = str(tmp_path / "now.yaml")
-    planned = given.run("plan", file, "-o", "json").json
-    scale = f"{before['namespace']}/{before['name']}=2"
-    simulated = given.run("simulate", file, "--scale", scale, "-o", "json").json["after"]
-    assert planned["deployments"][0]["unschedulable"]["closest"] == before["closest"], "a plan says the same"
-    (row,) = simulated["deployments"]
-    assert row["unschedulable"]["closest"]["change"] == before["closest"]["change"], "and so does what would happen"
-    assert explained(tmp_path, jsonpatch.apply(objects, before["closest"]["change"]))["placed"]
-
-
-def test_a_correction_that_does_not_help_is_not_told(tmp_path: Path) -> None:
-    """The class named alike exists, and the pools have too few nodes of it."""
-    few = pool(className="h100-8", nodeCount=0)
-    found = explained(tmp_path, fleet(a=few, b=few))
-    assert found["closest"] is None
-    assert "InferenceClass h100-8 of pool gpu does not exist" in found["noChange"]
-
-
 def test_a_selector_is_not_changed_under_replicas_that_run(tmp_path: Path) -> None:
     """Two replicas stand on Hopper; that the third asked for Ada would help it alone, so the hardware has to change."""
     objects = [
@@ -507,12 +365,3 @@ def observed_gateway(cluster: str, status: Json) -> Objects:
         del one["metadata"]["annotations"]["render.modelplane.ai/assumed"]
         one["status"] = status
     return found
-
-
-def explained(tmp_path: Path, objects: Objects) -> Json:
-    (deployment,) = (one["metadata"]["name"] for one in objects if one["kind"] in ("ModelDeployment", "LLMInference"))
-    file = given.written(tmp_path, "now", *objects)
-    ran = given.run("explain", file, f"md/{deployment}", "-o", "json")
-    assert ran.code in (0, 1), ran.err
-    assert ran.json["placed"] is (ran.code == 0)
-    return ran.json

@@ -64,11 +64,6 @@ BAD = [
         id="impossible topology: data is no multiple of dataLocal",
     ),
     pytest.param(
-        {"deployment": DEPLOYMENT.replace("tensor: 1", "tensor: 1, data: 2, pipeline: 2")},
-        "pipeline",
-        id="impossible topology: pipeline and data together",
-    ),
-    pytest.param(
         {"deployment": DEPLOYMENT.replace("tensor: 1", "tensor: 0")},
         "spec.workers.topology.tensor",
         id="tensor of zero",
@@ -172,6 +167,11 @@ UNMET = [
     ),
     pytest.param(
         {"deployment": DEPLOYMENT.replace('"true"', '"device.driver +"')}, ("InvalidNodeSelector",), id="bad selector"
+    ),
+    pytest.param(
+        {"deployment": DEPLOYMENT.replace("tensor: 1", "tensor: 1, data: 2, pipeline: 2")},
+        ("cannot both be above 1",),
+        id="pipeline and data together, and KServe alone",
     ),
     pytest.param(
         {"deployment": DEPLOYMENT.replace("spec:\n  model", "spec:\n  replicas: 3\n  model", 1)},

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from modelplane.render.backends import selection
 from tests.support import planning
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -43,6 +44,12 @@ def _flag(objects: Objects) -> None:
 
 def _backend(objects: Objects) -> None:
     objects["ModelDeployment/qwen3-8b"]["spec"]["backend"] = "KAITO"
+
+
+@pytest.fixture
+def without_kaito(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backend that the API knows and that is not rendered."""
+    monkeypatch.delitem(selection.BACKENDS, "KAITO")
 
 
 def _class(objects: Objects) -> None:
@@ -79,6 +86,7 @@ def _cluster(objects: Objects) -> None:
         ),
     ],
 )
+@pytest.mark.usefixtures("without_kaito")
 def test_one_line_at_the_field(
     tmp_path: Path, broken: Callable[[Objects], None], severity: str, path: str, says: str
 ) -> None:
@@ -97,6 +105,53 @@ def test_every_document_is_heard(tmp_path: Path) -> None:
     _class(objects)
     _gateway(objects)
     assert [problem["severity"] for problem in validated(tmp_path, objects)] == ["warning", "error", "warning"]
+
+
+def test_a_workload_that_no_backend_can_run_has_one_line_for_each_at_its_field(tmp_path: Path) -> None:
+    """Only the first backend, KServe's or not, was named in the text."""
+    objects = quickstart()
+    for name in ("gke-us", "eks-eu"):
+        objects[f"InferenceCluster/{name}"]["spec"]["backends"] = ["*"]
+    spec = objects["ModelDeployment/qwen3-8b"]["spec"]
+    spec["model"]["uri"] = "oci://registry.example.com/model:1"
+    spec["workers"]["topology"] = {"pipeline": 2, "data": 2}
+    problems = validated(tmp_path, objects)
+    assert {problem["message"].partition(":")[0]: problem["path"] for problem in problems} == {
+        "Dynamo": "spec.model.uri",
+        "KAITO": "spec.workers.topology.pipeline",
+        "KServe": "spec.workers.topology.pipeline",
+        "KubeRay": "spec.model.uri",
+        "LLMD": "spec.model.uri",
+        "Native": "spec.model.uri",
+        "VLLMStack": "spec.model.uri",
+    }
+    assert len({problem["line"] for problem in problems}) == 2
+    text = planning.run("validate", str(tmp_path / "all.yaml")).out.splitlines()
+    assert len(text) == len(problems) == len(selection.BACKENDS)
+    assert all(any(f": {name}: " in line for line in text) for name in selection.BACKENDS)
+
+
+def test_a_rule_that_does_not_compile_is_refused_with_line_and_column_and_the_others_are_not(tmp_path: Path) -> None:
+    rules = [
+        {"name": "good", "backend": "LLMD", "priority": 150, "when": "true"},
+        {
+            "name": "bad",
+            "backend": "Native",
+            "priority": 200,
+            "when": "spec.replicas > 1 &&\nspec.engine.type = 'vllm'",
+        },
+        {"name": "number", "backend": "Native", "priority": 200, "when": "1 + 1"},
+    ]
+    document = {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "BackendRules",
+        "metadata": {"name": "fleet"},
+        "spec": {"rules": rules},
+    }
+    bad, number = validated(tmp_path, {"BackendRules/fleet": document})
+    assert (bad["path"], bad["severity"]) == ("spec.rules[1].when", "error")
+    assert bad["message"].startswith("rule bad: it does not compile: line 2, column 18: Syntax error")
+    assert number["path"] == "spec.rules[2].when"
 
 
 def test_a_file_alone_is_not_told_what_the_others_hold(tmp_path: Path) -> None:

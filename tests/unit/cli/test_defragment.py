@@ -107,7 +107,7 @@ def test_the_same_for_a_machine(tmp_path: Path) -> None:
 def test_nothing_missing_is_nothing_to_move(tmp_path: Path) -> None:
     ran = run(tmp_path, "simulate", scattered()[:-1], "--defragment")
     assert ran.code == 0
-    assert ran.out == "nothing is without a place, so nothing has to move\n"
+    assert ran.out == "every replica has a place, so no replica has to move\n"
 
 
 def allowed(one: Json) -> Json:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from modelplane.render.backends import selection
 from modelplane_cli.planning import decision, explanation
 from modelplane_cli.planning.replicas import Deployment
 from tests.support import planning as given
@@ -67,7 +69,7 @@ def test_a_device_that_never_matches_is_named_with_what_it_has(tmp_path: Path) -
     ("edit", "expected"),
     [
         pytest.param(
-            {}, ("b", False, "Spread: it has 1 other replicas of the deployment against 0"), id="spread over clusters"
+            {}, ("b", False, "Spread: it has 1 other replica of the deployment against 0"), id="spread over clusters"
         ),
         pytest.param(
             {"placement": {"strategy": "Pack"}},
@@ -224,7 +226,7 @@ def test_a_large_fleet_is_told_in_short(tmp_path: Path) -> None:
     assert "    54 more clusters also fit; -o json has them all" in explained
     assert "  and 10 more clusters; -o json has them all" in explained
     planned = given.run("plan", file).out
-    assert "59 pools that hold nothing are left out; -o json has them all" in planned
+    assert "59 pools that hold nothing are left out; --all shows them, and `modelplane free` what is free" in planned
     assert sum(line.startswith("c") and "gpu" in line for line in planned.splitlines()) == 1
 
 
@@ -234,6 +236,76 @@ def test_what_was_added_to_the_command_line_is_shown(tmp_path: Path) -> None:
     assert "--tensor-parallel-size 8" in said
     file = given.written(tmp_path, "now", *world())
     assert given.run("explain", file, "md/llama", "-n", "ml-team").out.count("engine arguments: ") == 1
+
+
+COLLECTION = {"apiVersion": "kubernetes.m.crossplane.io/v1alpha1", "kind": "ObservedObjectCollection"}
+TOLD = "container engine of pod llama-0-a cannot start, ImagePullBackOff: no such image"
+
+
+def _ill(objects: list[Json]) -> list[Json]:
+    """Return the documents of a control plane on which the one pod of llama-0 cannot pull its image."""
+    settled = rendering.world(objects)
+    # What a control plane holds was observed there, and nothing of it is assumed.
+    found = [copy.deepcopy(settled.store.get(key) or {}) for key in settled.store]
+    for one in found:
+        one["metadata"].get("annotations", {}).pop("render.modelplane.ai/assumed", None)
+    (workload,) = (one for one in found if _carries(one) == "Deployment")
+    waiting = {"reason": "ImagePullBackOff", "message": "no such image"}
+    status = {"containerStatuses": [{"name": "engine", "ready": False, "state": {"waiting": waiting}}]}
+    metadata = {"name": "llama-0-a", "namespace": "ml-team", "labels": {"modelplane.ai/replica": "llama-0"}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+    counts = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1}
+    available = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
+    workload["status"]["atProvider"]["manifest"]["status"] = {**counts, "conditions": [available]}
+    own = workload["metadata"]
+    collection = {
+        **COLLECTION,
+        "metadata": {
+            **{key: own[key] for key in ("namespace", "labels", "ownerReferences")},
+            "name": "llama-0-pods",
+            "uid": "uid-collection",
+            "annotations": {"crossplane.io/composition-resource-name": "pods"},
+        },
+        "spec": {"observeObjects": {"apiVersion": "v1", "kind": "Pod"}},
+        "status": {"conditions": [{"type": "Synced", "status": "True"}]},
+    }
+    member = {
+        "apiVersion": COLLECTION["apiVersion"],
+        "kind": "Object",
+        "metadata": {
+            "name": "llama-0-pods-0000001",
+            "namespace": "ml-team",
+            "labels": {"kubernetes.crossplane.io/owned-by-collection": "llama-0-pods"},
+            "ownerReferences": [{**COLLECTION, "name": "llama-0-pods", "uid": "uid-collection"}],
+        },
+        "spec": {"managementPolicies": ["Observe"], "forProvider": {"manifest": pod}},
+        "status": {
+            "conditions": [{"type": "Synced", "status": "True"}],
+            "atProvider": {"manifest": {**pod, "status": status}},
+        },
+    }
+    return [*found, collection, member]
+
+
+def _carries(document: Json) -> str:
+    return str((document.get("spec") or {}).get("forProvider", {}).get("manifest", {}).get("kind"))
+
+
+def test_why_its_pods_do_not_start_is_shown(tmp_path: Path) -> None:
+    objects = world(replicas=1)
+    for cluster in objects[1:-1]:
+        cluster["spec"]["backends"] = ["Native"]
+    ill = _ill(objects)
+    for subject in ("md/llama", "mr/llama-0"):
+        ran = run(tmp_path, ill, subject)
+        (standing,) = ran.json["replicas"]
+        assert standing["notReady"] == f"ImagePullBackOff: 0 of 1 decode workers are ready; {TOLD}", ran.err
+        text = given.run("explain", str(tmp_path / "now.yaml"), subject, "-n", "ml-team").out
+        assert text.count(f"    it is not ready: {standing['notReady']}\n") == 1
+    assert run(tmp_path, objects).json["replicas"][0]["notReady"] == ""
+    remarks = given.run("render", given.written(tmp_path, "ill", *ill)).out
+    assert TOLD in remarks
+    assert "StatusStale" not in remarks, "it complains of nothing"
 
 
 def test_a_nominal_size_is_warned_of_where_it_keeps_a_replica_out(tmp_path: Path) -> None:
@@ -253,7 +325,8 @@ def test_every_answer_is_the_same_in_yaml(tmp_path: Path, command: str) -> None:
     assert texts[0].code == texts[1].code
 
 
-def test_the_vote_about_the_backend_is_shown(tmp_path: Path) -> None:
+def test_the_vote_about_the_backend_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(selection.BACKENDS, "VLLMStack")
     objects = world()
     objects[1]["spec"]["backends"] = ["VLLMStack", "Native"]
     ran = run(tmp_path, objects)
@@ -263,6 +336,6 @@ def test_the_vote_about_the_backend_is_shown(tmp_path: Path) -> None:
     assert {name: one["clusters"] for name, one in votes.items()} == {"KServe": 1, "Native": 1, "VLLMStack": 0}
     assert votes["VLLMStack"]["refusal"].startswith('backend "VLLMStack" is not offered')
     text = given.run("explain", given.written(tmp_path, "again", *objects), "md/llama", "-n", "ml-team").out
-    assert "  backend KServe: backend KServe was selected before and is kept\n" in text
+    assert "  backend KServe was selected before and is kept\n" in text
     assert "    the clusters' vote today: KServe 1 vote, Native 1 vote\n" in text
     assert '    VLLMStack has no vote: backend "VLLMStack" is not offered' in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from modelplane_cli.planning.replicas import Deployment
 from tests.support import planning as given
 from tests.support import rendering
 
+FOLDER = Path(__file__).parents[2] / "golden" / "plan"
 Json = Any
 Edit = Callable[[list[Json]], list[Json]]
 
@@ -96,6 +99,12 @@ def _edited(objects: list[Json]) -> list[Json]:
     return objects
 
 
+def _edited_one(objects: list[Json]) -> list[Json]:
+    found = copy.deepcopy(objects)
+    found[2]["spec"]["workers"]["template"]["spec"]["containers"][0]["args"] = ["--max-model-len=4096"]
+    return found
+
+
 def _deployment_gone(objects: list[Json]) -> list[Json]:
     return objects[:3]
 
@@ -141,6 +150,32 @@ def test_the_way_from_one_state_to_another(tmp_path: Path, edit: Edit, expected:
     assert (ran.code, ran.err) == (0, "")
     found = [(one["change"], one["replica"], one["why"], one["interrupted"]) for one in ran.json["changes"]]
     assert found == expected
+    counts = collections.Counter(one["change"] for one in ran.json["changes"])
+    summary = {kind: counts[kind] for kind in ("created", "moved", "rewritten", "removed", "lost")}
+    assert ran.json["summary"] == {**summary, "interrupted": 0, "notPlaced": 0}
+
+
+def test_what_changes_comes_first(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The summary, then the changed replicas, then the pools whose use changes; the rest with --all."""
+    there = given.written(tmp_path, "there", *world(tensor=4))
+    here = given.written(tmp_path, "here", *_drained(world(tensor=4)))
+    ran = given.run("plan", here, "--against", there)
+    golden = FOLDER / "drained.txt"
+    if request.config.getoption("--update-golden"):
+        golden.write_text(ran.out, encoding="utf-8")
+    assert ran.out == golden.read_text(encoding="utf-8")
+    whole = given.run("plan", here, "--against", there, "--all").out
+    assert whole.startswith(ran.out.partition("\n\nCLUSTER")[0])
+    assert "ml-team/llama  llama-1  retained" in whole
+    assert "not shown" not in whole
+
+
+def test_an_interruption_is_in_the_summary(tmp_path: Path) -> None:
+    full = [given.node_class(price="2"), given.cluster("a", nodes=1), given.deployment(replicas=1, tensor=8)]
+    there = given.written(tmp_path, "there", *full)
+    ran = given.run("plan", given.written(tmp_path, "here", *_edited_one(full)), "--against", there)
+    assert ran.code == 1
+    assert ran.out.splitlines()[0] == "0 created, 0 moved, 1 rewritten, 1 interrupted, 0 lost; 2 USD per hour"
 
 
 def test_an_edit_without_room_for_a_successor_interrupts_and_is_said_to(tmp_path: Path) -> None:

@@ -217,9 +217,43 @@ def test_what_cannot_be_understood_is_refused(tmp_path: Path, arguments: tuple[s
 
 def test_steps_for_people(tmp_path: Path) -> None:
     ran = given.run("simulate", given.written(tmp_path, "now", *world()), "--drain", "a")
-    assert ran.out.startswith("drain a: 1 moved, 0 lost or interrupted, 0 without a place\n")
-    assert "as the successor of llama-" in ran.out
+    assert ran.out.startswith(
+        "0 created, 1 moved, 0 interrupted, 0 lost\n\ndrain a: 1 moved, 0 lost or interrupted, 0 without a place\n"
+    )
+    changed, stages = ran.out.index("  moved "), ran.out.index("as the successor of llama-")
+    assert changed < stages, "what changed comes before the order of it"
     assert ran.err == "", "progress is for terminals"
+
+
+def test_a_drain_that_moves_nothing_prints_a_few_lines(tmp_path: Path) -> None:
+    clusters = [given.cluster(f"c{number:02}") for number in range(60)]
+    deployments = [given.deployment(f"m{number}", replicas=4) for number in range(5)]
+    file = given.written(tmp_path, "now", given.node_class(), *clusters, *deployments)
+    placed = set(places(given.run("plan", file, "-o", "json").json).values())
+    idle = next(one["metadata"]["name"] for one in clusters if one["metadata"]["name"] not in placed)
+    ran = given.run("simulate", file, "--drain", idle)
+    assert (ran.code, ran.out.splitlines()) == (
+        0,
+        [
+            "0 created, 0 moved, 0 interrupted, 0 lost",
+            "",
+            f"drain {idle}: 0 moved, 0 lost or interrupted, 0 without a place",
+            "  no replica changes",
+            "",
+            "not shown: 20 replicas and 60 pools without a change; --all shows them",
+        ],
+    )
+    whole = given.run("simulate", file, "--drain", idle, "--all").out
+    assert all(f"m{number}-{index} " in whole for number in range(5) for index in range(4))
+    assert all(f"\nc{number:02}  " in whole for number in range(60)), "idle pools included"
+
+
+def test_a_trouble_is_told_once(tmp_path: Path) -> None:
+    ran = given.run("simulate", given.written(tmp_path, "now", *world(a=1, b=1)), "--drain", "a")
+    assert ran.code == 1
+    (line,) = [line for line in ran.out.splitlines() if "must move (" in line]
+    assert line.startswith("  ! ml-team/llama: ")
+    assert "1 NOT PLACED" in ran.out.splitlines()[0]
 
 
 def test_headroom_that_was_not_tried_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,8 +287,10 @@ def test_a_long_stage_is_read_line_by_line_and_by_number(tmp_path: Path) -> None
     stage = ran.out.partition("    1. ")[2].partition("    2. ")[0].splitlines()
     said = [f"ml-team/llama-{number} is placed on" for number in range(2, 10)]
     assert [line.strip().rpartition(" ")[0] for line in stage[:8]] == said
-    assert stage[8].strip() == "and 4 more at once; -o json has them all"
+    assert stage[8].strip() == "and 4 more at once; --all shows them"
     rows = [line.split()[2] for line in ran.out.splitlines() if line.startswith("  created")]
     assert rows == [f"llama-{number}" for number in range(2, 14)]
-    table = [line.split()[1] for line in ran.out.splitlines() if line.startswith("ml-team/llama ")]
+    whole = given.run("simulate", str(tmp_path), "-n", "ml-team", "--scale", "ml-team/llama=14", "--all").out
+    assert "more at once" not in whole
+    table = [line.split()[1] for line in whole.splitlines() if line.startswith("ml-team/llama ")]
     assert table == [f"llama-{number}" for number in range(14)]

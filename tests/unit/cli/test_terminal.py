@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from modelplane_cli import __main__ as main
 from modelplane_cli.output import table
 from tests.bench import files
 from tests.support import planning as given
@@ -66,6 +69,52 @@ def test_what_is_piped_has_no_colour_and_no_width(monkeypatch: pytest.MonkeyPatc
 def test_wide_and_combining_characters_keep_the_columns() -> None:
     found = table.lines(("NAME", "WHAT"), [("模型", "x"), ("cafe\u0301", "y"), ("plain", "z")])
     assert found == ["NAME   WHAT", "模型   x", "cafe\u0301   y", "plain  z"]
+
+
+@pytest.mark.parametrize("columns", [80, 100, 132, 200])
+@pytest.mark.parametrize(
+    "command", [("plan", "--all"), ("simulate", "--drain", "a"), ("explain", "md/llama")], ids=" ".join
+)
+def test_no_line_of_a_terminal_is_wider_than_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], columns: int
+) -> None:
+    names = [f"production-eu-west-1-{letter}" for letter in "ab"]
+    objects = [
+        given.node_class(price="10.50"),
+        *(given.cluster(name) for name in names),
+        given.deployment(replicas=6, tensor=8),
+    ]
+    arguments = [names[0] if one == "a" else one for one in command[1:]]
+    found = seen(monkeypatch, columns, command[0], given.written(tmp_path, "now", *objects), *arguments)
+    bare = re.sub("\033\\[[0-9]*m", "", found)
+    assert [line for line in bare.splitlines() if len(line) > columns] == []
+    piped = given.run(command[0], str(tmp_path), *arguments).out
+    for heading in set(re.findall(r"\b[A-Z]{2,}\b", piped)):
+        assert re.search(rf"\b{heading}\b", bare), f"{heading} is in one piece"
+
+
+def test_what_has_no_place_is_painted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = [given.node_class(), given.cluster("a"), given.deployment(replicas=3, tensor=8)]
+    file = given.written(tmp_path, "now", *objects)
+    assert "\033[31mNOT PLACED\033[0m" in seen(monkeypatch, 200, "plan", file)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033" not in seen(monkeypatch, 200, "plan", file)
+
+
+def seen(monkeypatch: pytest.MonkeyPatch, columns: int, *arguments: str) -> str:
+    """Return what a terminal of so many columns shows of standard output."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    main.main([*arguments])
+    return screen.getvalue()
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def test_a_very_long_name_is_refused_with_its_limit(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from modelplane.errors import InvalidInput, Unsupported
 from modelplane_functions import claims
 from modelplane_functions.compose import inference_cluster
 from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
-from tests.support.cluster_world import Running, gateway_manifest
+from tests.support.cluster_world import Running, gateway_manifest, synced
 
 Json = Any
 
@@ -144,7 +144,9 @@ def _alone(running: Running) -> None:
 def _others(users: int) -> Callable[[Running], None]:
     def left(running: Running) -> None:
         running.replicas.clear()
-        running.children["provider-config"]["status"] = {"users": users}
+        observations = sum(key.startswith("serves-") for key in running.children)
+        assert observations
+        running.children["provider-config"]["status"] = {"users": users + observations}
 
     return left
 
@@ -229,6 +231,41 @@ def _unreachable(running: Running) -> None:
     ]
 
 
+def _looked(status: Json) -> Callable[[Running], None]:
+    """Return the change by which each Object that looks for an API version has this status, or none."""
+
+    def changed(running: Running) -> None:
+        for key, child in running.children.items():
+            if key.startswith("serves-"):
+                child.pop("status")
+                child.update({} if status is None else {"status": status})
+
+    return changed
+
+
+def _not_installed(running: Running) -> None:
+    _looked({"conditions": synced("False", "observe failed: external resource does not exist")})(running)
+
+
+def _said_before(backends: Json) -> Callable[[Running], None]:
+    def changed(running: Running) -> None:
+        _looked(None)(running)
+        running.cluster["status"]["backends"] = backends
+
+    return changed
+
+
+def _selected(selector: Json) -> Callable[[Running], None]:
+    def changed(running: Running) -> None:
+        running.cluster["status"]["pools"][0]["nodeSelector"] = selector
+
+    return changed
+
+
+def _unselected(running: Running) -> None:
+    running.cluster["spec"]["nodePools"][0]["nodeSelector"] = {"example.com/pool": "others"}
+
+
 BREAKS = [
     pytest.param(lambda r: r.classes.clear(), id="class-missing"),
     pytest.param(lambda r: r.classes[0]["spec"].pop("devices"), id="class-without-devices"),
@@ -249,6 +286,24 @@ BREAKS = [
     pytest.param(lambda r: r.cluster["spec"]["nodePools"][0].update(className="typo"), id="class-name-typo"),
     pytest.param(lambda r: r.cluster["spec"]["cluster"]["existing"].clear(), id="secret-reference-removed"),
     pytest.param(lambda r: r.cluster["spec"]["cluster"].update(source="EKS"), id="source-changed"),
+    pytest.param(_looked(None), id="versions-without-status"),
+    pytest.param(_looked({}), id="versions-with-an-empty-status"),
+    pytest.param(_looked("x"), id="versions-with-a-status-of-another-type"),
+    pytest.param(_looked({"conditions": 7, "atProvider": [7]}), id="versions-with-fields-of-other-types"),
+    pytest.param(_looked({"conditions": [{"type": "Synced", "status": 7}, 7]}), id="versions-with-odd-conditions"),
+    pytest.param(_looked({"conditions": synced("False", "connect failed: refused")}), id="versions-unreachable"),
+    pytest.param(_not_installed, id="versions-not-served"),
+    pytest.param(_said_before(None), id="backends-null"),
+    pytest.param(_said_before([]), id="backends-emptied"),
+    pytest.param(_said_before({"name": "KServe"}), id="backends-of-another-type"),
+    pytest.param(_said_before([7, {"name": 7}, {"name": "KServe", "missing": "x"}]), id="backends-with-odd-entries"),
+    pytest.param(_said_before([{"name": "KServe", "missing": [7]}, {"name": "else"}]), id="backends-of-others"),
+    pytest.param(_selected(None), id="selector-null"),
+    pytest.param(_selected({}), id="selector-emptied"),
+    pytest.param(_selected("x"), id="selector-of-another-type"),
+    pytest.param(_selected({"example.com/pool": "others"}), id="selector-stale"),
+    pytest.param(lambda r: r.cluster["status"].pop("pools"), id="pools-not-published"),
+    pytest.param(_unselected, id="selector-changed"),
 ]
 
 
@@ -266,6 +321,16 @@ def test_hold_nothing_admitted_is_dropped(damage: Callable[[Running], None]) -> 
     assert set(status["admitted"]) <= set(outcome.status["admitted"])
     assert outcome.status["gateway"] == status["gateway"]
     assert outcome.status["providerConfigRef"] == status["providerConfigRef"]
+
+
+@pytest.mark.parametrize("offered", [["Native"], ["Unheard"], []], ids=str)
+def test_hold_only_looks_go_with_a_backend_that_is_no_longer_offered(offered: list[str]) -> None:
+    running = Running()
+    children, admitted = set(running.children), running.cluster["status"]["admitted"]
+    running.cluster["spec"]["backends"] = offered
+    outcome = running.compose()
+    assert all(key.startswith("serves-") for key in children - set(outcome.children))
+    assert outcome.status["admitted"] == admitted
 
 
 def test_a_pool_whose_class_is_missing_keeps_what_was_published() -> None:

@@ -148,7 +148,7 @@ def test_what_is_composed_can_be_read_by_the_composers_it_is_for() -> None:
     ]
     service = services.decode(children["service"].resource)
     assert service.host == "qwen.ml-team.example"
-    assert service.groups[0].selector.labels == (("modelplane.ai/deployment", "qwen"),)
+    assert service.groups[0].selector.match_labels == (("modelplane.ai/deployment", "qwen"),)
 
 
 @pytest.mark.parametrize(

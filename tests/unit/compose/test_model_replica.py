@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from modelplane.api import admissions
+from modelplane.api import replica as replicas
 from modelplane.errors import InvalidInput, Unsupported
+from modelplane.placement import demand
+from modelplane.render.backends import selection
 from modelplane.topology.shape import Topology
-from modelplane.workload.model import EngineType, Model, Replica, Role
+from modelplane.workload.model import EngineType, Model, Override, Replica, Role
 from modelplane_functions.compose import model_replica
 from modelplane_functions.exchange import Observed, Outcome, Ready
 from tests.support import replica_world as world
@@ -222,7 +226,49 @@ def test_hold_a_replica_that_became_invalid_is_refused_before_anything_is_delete
     assert caught.value.path[:5] == ("spec", "workers", "template", "spec", "containers")
 
 
-def test_an_unknown_backend_is_refused() -> None:
+GRACE = {"spec": {"template": {"terminationGracePeriodSeconds": 300}}}
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        pytest.param(None, id="missing"),
+        pytest.param([], id="emptied"),
+        pytest.param("x", id="of another type"),
+        pytest.param([7], id="an entry of another type"),
+        pytest.param([{"backend": "KServe"}], id="no patch"),
+        pytest.param([{"patch": GRACE}], id="no backend"),
+        pytest.param([{"backend": "KServe", "patch": "x"}], id="a patch of another type"),
+        pytest.param([{"backend": "KServe", "patch": {"spec": {"replicas": 0}}}], id="a field that is not listed"),
+        pytest.param([{"backend": "Unheard", "patch": GRACE}], id="of an unknown backend"),
+        pytest.param([{"backend": "KServe", "patch": {**GRACE, "metadata": {}}}], id="a patch of more"),
+    ],
+)
+@pytest.mark.parametrize("is_recorded", [True, False], ids=["recorded", "admitted without a record"])
+def test_hold_an_edited_override_removes_nothing_and_is_not_rendered(overrides: Any, *, is_recorded: bool) -> None:
+    value = world.replica(overrides=(Override("KServe", GRACE),))
+    document, children = world.running(value)
+    manifest = children["workload"]["spec"]["forProvider"]["manifest"]
+    assert manifest["spec"]["template"]["terminationGracePeriodSeconds"] == 300
+    cluster = world.cluster()
+    if is_recorded:
+        record = admissions.Record(admissions.uid_of(document), replicas.fingerprint(value), demand.held(value))
+        cluster["status"]["admissions"] = admissions.encode({"ml-team/llama-0": record})
+    document["spec"] = {**document["spec"], "overrides": overrides}
+    if overrides is None:
+        del document["spec"]["overrides"]
+    try:
+        outcome = world.compose(document, cluster, children=children)
+    except InvalidInput:
+        return  # a FATAL result: nothing is applied
+    assert outcome.children.keys() == children.keys()
+    if is_recorded:
+        found = {key: child.resource["spec"] for key, child in outcome.children.items()}
+        assert found == {key: child["spec"] for key, child in children.items()}
+
+
+def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "BACKENDS", {})
     with pytest.raises(Unsupported):
         world.compose(world.composite(world.replica(backend="Dynamo")), world.cluster())
 

@@ -124,6 +124,17 @@ def test_how_an_object_is_judged_and_deleted_is_put_back_too() -> None:
     }
 
 
+def test_what_an_earlier_version_made_is_deleted_in_the_foreground_too_and_nothing_else_changes() -> None:
+    document, children = world.running()
+    before = copy.deepcopy(children)
+    assert _bare(children)["metadata"].pop("finalizers") == ["foregroundDeletion"]
+    outcome = world.compose(document, world.cluster(), children=children)
+    assert {key: one.resource["spec"] for key, one in outcome.children.items()} == {
+        key: one["spec"] for key, one in before.items()
+    }
+    assert not outcome.events
+
+
 @pytest.mark.parametrize("value", [pytest.param(None, id="one node"), pytest.param(GANG, id="gang")])
 def test_an_edited_pool_is_no_edit_of_an_object(value: Replica | None) -> None:
     document, children = world.running(value)

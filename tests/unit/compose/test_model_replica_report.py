@@ -40,6 +40,7 @@ def test_a_replica_that_serves_with_all_workers_is_running() -> None:
         "WorkloadReady": ("True", "AllWorkersReady"),
         "Serving": ("True", "Serving"),
         "StatusStale": ("False", "Fresh"),
+        "Fits": ("True", "Fits"),
     }
     assert outcome.ready is Ready.TRUE
     assert all(child.ready is Ready.TRUE for child in outcome.children.values())

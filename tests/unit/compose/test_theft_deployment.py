@@ -131,6 +131,7 @@ def test_fewer_replicas_than_none_are_refused() -> None:
     [
         pytest.param(lambda c: c["spec"].update(nodePools="x"), id="pools"),
         pytest.param(lambda c: c["spec"]["nodePools"].append(c["spec"]["nodePools"][0]), id="a pool twice"),
+        pytest.param(lambda c: c["spec"]["nodePools"][0].update(name="../x"), id="a pool of a name that none can have"),
         pytest.param(lambda c: c["spec"].update(taints=[{"key": "x", "effect": "x"}]), id="taint"),
         pytest.param(lambda c: c["spec"].update(accounting="x"), id="accounting"),
         pytest.param(lambda c: c["status"].update(refused="x"), id="refused"),

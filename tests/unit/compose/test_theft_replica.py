@@ -127,6 +127,10 @@ def test_what_an_earlier_version_admitted_without_writing_it_down_is_believed() 
         pytest.param(lambda c: c["spec"]["nodePools"][0].update(taints="x"), id="taints"),
         pytest.param(lambda c: c["spec"].update(nodePools="x"), id="pools"),
         pytest.param(lambda c: c["spec"].update(gateway="x"), id="gateway"),
+        pytest.param(
+            lambda c: c["spec"].update(gateway={"implementation": "IstioIstio", "namespace": "elsewhere"}),
+            id="gateway, of an implementation that no API server takes",
+        ),
         pytest.param(lambda c: c["status"].update(gateway="x"), id="status.gateway"),
         pytest.param(lambda c: c["status"].update(refused="x"), id="refused"),
         pytest.param(lambda c: c["status"].update(admitted="x"), id="admitted"),

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 
+from kubecel import interruption
 from kubecel.caches import CACHES
-from modelplane import interruption
-from modelplane.devices import matching, partitions, physical, selector_budget, supply
+from modelplane.devices import matching, partitions, physical, search_budget, selector_budget, supply
 from modelplane.devices.matching import MissKind
 from modelplane.devices.model import CounterSet, Device, Draw, NodeClass, Request
 from modelplane.devices.physical import Family
@@ -132,6 +133,27 @@ def test_selectors_are_bounded_together_by_what_they_cost_at_worst() -> None:
     assert f"cost up to {3 * 8 * 83648} on the 8 kinds" in said
     assert f"the limit is {selector_budget.COST_MAX}" in said
     assert selector_budget.over_cost([text] * 3, 8) == said, "an evaluation that is remembered costs as much"
+
+
+def test_the_search_for_claims_is_bounded_over_all_classes_together() -> None:
+    node, requests = hostile.eight_kinds(of_each=35), hostile.undecided()
+    classes = [replace(node, name=f"c{number:03}") for number in range(1000)]
+    pods = [((Request("one", 1),), ()), (requests, ())]
+    assert not search_budget.over_steps(pods, classes[:20])
+    counted = hostile.Steps(most=2 * search_budget.STEPS_MAX)
+    with interruption.asking(counted):
+        said = search_budget.over_steps(pods, classes)
+    assert "on 25 classes of the fleet" in said, "no further class is searched"
+    assert '(most on InferenceClass "c000" 4104, "c001" 4104, "c002" 4104)' in said
+    assert f"the limit is {search_budget.STEPS_MAX}" in said
+    assert search_budget.over_steps(pods, classes) == said, "a search that is remembered costs as much"
+
+
+def test_an_ordinary_pod_is_searched_on_a_thousand_classes() -> None:
+    node = hostile.eight_kinds()
+    classes = [replace(node, name=f"c{number:03}") for number in range(1000)]
+    pods = [((Request("gpu", 4), Request("nic", 1)), ())]
+    assert not search_budget.over_steps(pods, classes)
 
 
 def test_selectors_are_bounded_together_by_their_length() -> None:

@@ -25,7 +25,8 @@ from tests.support import archives
 PACKAGE = Path(__file__).resolve().parents[3] / "functions" / "package"
 COMMIT = "a" * 40
 BUILDER = "https://example.com/release-machine"
-PINNED = re.findall(r"sha256:([0-9a-f]{64})", (PACKAGE / "requirements.txt").read_text())[0]
+LOCKS = {"amd64": "requirements.txt", "build": "build-requirements.txt"}
+PINNED, BUILT = (re.findall(r"sha256:([0-9a-f]{64})", (PACKAGE / lock).read_text())[0] for lock in LOCKS.values())
 
 
 @pytest.fixture(scope="module")
@@ -76,17 +77,18 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provenance: ModuleT
     (folder / "function-amd64.xpkg").write_bytes(image())
     (cache / "bookworm-amd64-0.tar").write_bytes(b"debian")
     report(cache, PINNED)
+    report(cache, BUILT, "build", "Builder")
     said = {"status": "", "rev-parse": COMMIT}
     monkeypatch.setattr(provenance, "_git", lambda verb, *_rest: said[verb])
     key, public = keys(tmp_path, "release")
     return Release(folder, cache, key, public)
 
 
-def report(cache: Path, digest: str) -> None:
-    url = "https://files.example.com/packages/thing-1-py3-none-any.whl"
+def report(cache: Path, digest: str, what: str = "amd64", name: str = "Thing") -> None:
+    url = f"https://files.example.com/packages/{name.lower()}-1-py3-none-any.whl"
     file = {"url": url, "archive_info": {"hashes": {"sha256": digest}}}
-    one = {"metadata": {"name": "Thing", "version": "1"}, "download_info": file}
-    (cache / "dependencies-amd64.json").write_text(json.dumps({"install": [one]}))
+    one = {"metadata": {"name": name, "version": "1"}, "download_info": file}
+    (cache / f"dependencies-{what}.json").write_text(json.dumps({"install": [one]}))
 
 
 def keys(folder: Path, name: str) -> tuple[Path, Path]:
@@ -121,6 +123,7 @@ def test_the_statement_says_what_was_built_from_what_and_holds(release: Release,
         "uri": "pkg:pypi/thing@1",
         "digest": {"sha256": PINNED},
     }
+    assert named["builder-1-py3-none-any.whl"]["digest"] == {"sha256": BUILT}
     assert named["zlib1g"]["uri"].startswith("pkg:deb/debian/zlib1g@")
     assert "sha256" in named["bookworm-amd64-0.tar"]["digest"]
     assert made["predicate"]["runDetails"]["builder"]["id"] == BUILDER
@@ -177,6 +180,20 @@ def test_another_key_and_another_payload_are_found(
     assert capsys.readouterr().err.count("the signature does not hold") == 3
 
 
+def test_the_predicate_is_written_of_a_statement_that_holds(release: Release, provenance: ModuleType) -> None:
+    release.make(provenance)
+    written = release.folder / "predicate.json"
+    given = [str(release.folder), "--verify", str(release.public), "--predicate", str(written)]
+    (release.folder / "configuration.xpkg").write_bytes(b"another")
+    assert provenance.main(given) == 1
+    assert not written.exists()
+    (release.folder / "configuration.xpkg").write_bytes(b"configuration")
+    assert provenance.main(given) == 0
+    assert json.loads(written.read_text()) == release.payload()["predicate"]
+    with pytest.raises(SystemExit):
+        provenance.main([str(release.folder), "--key", str(release.key), "--builder", BUILDER, *given[-2:]])
+
+
 def test_a_statement_of_another_form_is_refused(release: Release, provenance: ModuleType) -> None:
     release.make(provenance)
     good = release.payload()
@@ -198,12 +215,14 @@ def test_a_statement_of_another_form_is_refused(release: Release, provenance: Mo
 def test_what_is_not_pinned_not_committed_or_not_known_is_not_stated(
     release: Release, provenance: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report(release.cache, "0" * 64)
-    assert release.make(provenance) == 1
-    (release.cache / "dependencies-amd64.json").unlink()
-    assert release.make(provenance) == 1
-    report(release.cache, PINNED)
-    assert release.make(provenance) == 0
+    for what, pinned in (("amd64", PINNED), ("build", BUILT)):
+        for digest in ("0" * 64, BUILT if what == "amd64" else PINNED):
+            report(release.cache, digest, what)
+            assert release.make(provenance) == 1
+        (release.cache / f"dependencies-{what}.json").unlink()
+        assert release.make(provenance) == 1
+        report(release.cache, pinned, what)
+        assert release.make(provenance) == 0
     monkeypatch.setattr(provenance, "_git", lambda *_given: " M lib/modelplane/names.py")
     assert release.make(provenance) == 1
     with pytest.raises(SystemExit):

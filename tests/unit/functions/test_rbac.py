@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from modelplane.api import catalogue
 from modelplane_cli.documents import live
-from modelplane_cli.simulator.offline import World
-from tests.support import permissions, rendered, rendering
+from tests.support import composed as composed_objects
+from tests.support import permissions
+from tests.support.composed import examples, identity
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SHIPPED = permissions.documents(permissions.CONTROL_PLANE)
@@ -28,33 +27,9 @@ POLICIES = {"Observe": READ, "Create": {"create", "patch"}, "Update": {"patch"},
 
 
 @functools.cache
-def examples() -> tuple[World, ...]:
-    """Return all examples, settled."""
-    return tuple(rendered.folder(REPOSITORY / "examples" / name) for name in rendering.EXAMPLES)
-
-
-@functools.cache
 def composed() -> frozenset[tuple[str, str]]:
     """Return group and plural of every object that a composer composes, in a golden outcome or of an example."""
-    found: set[tuple[str, str]] = set()
-
-    def walk(value: Any) -> None:
-        if isinstance(value, dict):
-            if isinstance(value.get("resource"), dict) and "kind" in value["resource"]:
-                found.add(identity(value["resource"]))
-                return
-            for one in value.values():
-                walk(one)
-        elif isinstance(value, list):
-            for one in value:
-                walk(one)
-
-    for path in sorted((REPOSITORY / "tests" / "golden").rglob("*.yaml")):
-        for document in yaml.safe_load_all(path.read_text()):
-            walk(document)
-    for settled in examples():
-        found |= {identity(one) for one in settled.objects() if one["metadata"].get("ownerReferences")}
-    return frozenset((group, plural(kind)) for group, kind in found)
+    return frozenset((group, plural(kind)) for group, kind in composed_objects.kinds())
 
 
 @functools.cache
@@ -78,11 +53,6 @@ def handed_on() -> permissions.Allowed:
     objects = (one for settled in examples() for one in settled.objects() if identity(one) == kinds)
     manifests = (one["spec"]["forProvider"]["manifest"] for one in objects)
     return permissions.allowed(one for one in manifests if one["kind"] == "Role")
-
-
-def identity(document: dict[str, Any]) -> tuple[str, str]:
-    group, _, _ = str(document["apiVersion"]).rpartition("/")
-    return group, str(document["kind"])
 
 
 def plural(kind: str) -> str:
@@ -126,7 +96,8 @@ def test_crossplanes_role_has_its_label() -> None:
 
 
 def test_an_administrator_is_made_only_where_envoy_gateway_is_installed() -> None:
-    assert permissions.of_kind(SHIPPED, "ClusterRoleBinding") == {}
+    assert permissions.of_kind(SHIPPED, "ClusterRoleBinding").keys() == {"modelplane-provider-kubernetes"}
+    assert role("modelplane-provider-kubernetes") == {("kubernetes.m.crossplane.io", "objects"): frozenset({"delete"})}
     optional = permissions.of_kind(permissions.documents(permissions.ENVOY_GATEWAY), "ClusterRoleBinding")
     assert [one["roleRef"]["name"] for one in optional.values()] == ["cluster-admin"]
 
@@ -135,6 +106,26 @@ def test_no_role_allows_a_wildcard() -> None:
     roles = [*SHIPPED, *permissions.documents(*permissions.WORKLOAD)]
     allowed = permissions.allowed(one for one in roles if one["kind"] in {"ClusterRole", "Role"})
     assert [key for key, verbs in allowed.items() if "*" in {*verbs, key[0], key[1].split("/")[0]}] == []
+
+
+def test_the_function_gains_nothing_from_where_it_runs() -> None:
+    """`package-runtime` is the container that Crossplane makes; what is written here is merged into it."""
+    found = permissions.of_kind(SHIPPED, "DeploymentRuntimeConfig")["modelplane-function"]
+    assert found["apiVersion"] == "pkg.crossplane.io/v1beta1"
+    assert found["spec"].keys() == {"deploymentTemplate"}, "its service account has only what Crossplane gives it"
+    template = found["spec"]["deploymentTemplate"]["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    assert template == {"spec": {"automountServiceAccountToken": False, "containers": [container]}}
+    assert container == {
+        "name": "package-runtime",
+        "securityContext": {
+            "runAsNonRoot": True,
+            "readOnlyRootFilesystem": True,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -202,6 +193,27 @@ def test_the_policy_about_composed_objects_names_every_composed_kind_and_no_othe
     judged = list(permissions.matched(policy))
     assert all(operations == {"CREATE", "UPDATE", "DELETE"} for _, _, operations in judged)
     assert {(group, resource) for group, resource, _ in judged} == composed()
+
+
+def test_the_policies_about_providers_judge_each_kind_that_their_accounts_serve() -> None:
+    policies = permissions.of_kind(SHIPPED, "ValidatingAdmissionPolicy")
+    groups = ("kubernetes.m.crossplane.io", "helm.m.crossplane.io", "kubernetes.crossplane.io", "helm.crossplane.io")
+    configurations = {(group, "providerconfigs") for group in groups}
+    configurations |= {(group, "clusterproviderconfigs") for group in groups if ".m." in group}
+    wanted = {
+        "modelplane-provider-secrets": configurations,
+        "modelplane-object-references": {(group, "objects") for group in groups if group.startswith("kubernetes")},
+        "modelplane-release-values": {(group, "releases") for group in groups if group.startswith("helm")},
+    }
+    for name, kinds in wanted.items():
+        judged = list(permissions.matched(policies[name]))
+        assert {(group, resource) for group, resource, _ in judged} == kinds
+        assert all(operations == {"CREATE", "UPDATE"} for _, _, operations in judged)
+    (helm,) = permissions.of_kind(
+        permissions.documents(permissions.ENVOY_GATEWAY), "ValidatingAdmissionPolicy"
+    ).values()
+    of_helm = {one for one in configurations if one[0].startswith("helm")}
+    assert {one[:2] for one in permissions.matched(helm)} == of_helm | {("helm.m.crossplane.io", "releases")}
 
 
 def test_every_policy_is_bound_and_denies() -> None:

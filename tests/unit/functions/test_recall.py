@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from modelplane.errors import InvalidInput
-from modelplane_functions.memory.resources import Remembered, recall
+from modelplane_functions.memory import resources
+from modelplane_functions.memory.resources import Remembered, recall, recall_of
 
 
 def test_it_is_read_once_while_the_answer_still_holds() -> None:
@@ -50,3 +51,22 @@ def test_a_mistake_is_made_out_again() -> None:
     for _ in range(2):
         with pytest.raises(InvalidInput, match="wrong"):
             recall(resource, "x", read)
+
+
+def test_objects_with_equal_specs_keep_their_own_value_side_by_side() -> None:
+    resource, reads = Remembered({}), []
+
+    def of(owner: str) -> str:
+        return recall_of(resource, "x", owner, lambda: reads.append(owner) or f"of {owner}")  # type: ignore[func-returns-value]
+
+    assert [of(owner) for owner in "ababab"] == ["of a", "of b"] * 3
+    assert reads == ["a", "b"]
+    for owner in "cdefgh":
+        of(owner)
+    assert len(resource.read["x"]) == resources.OWNERS_MAX
+    assert of("a") == "of a"
+    assert reads == [*"abcdefgh", "a"]
+
+
+def test_a_plain_dict_keeps_no_value_for_its_owner() -> None:
+    assert [recall_of({}, "x", "a", lambda value=value: value) for value in (1, 2)] == [1, 2]  # type: ignore[misc]

@@ -8,17 +8,17 @@ from google.protobuf import struct_pb2
 from modelplane_functions import wire
 from modelplane_functions.exchange import Resource
 from modelplane_functions.memory.resources import Fetched, Memory, recall
-from tests.support import examples, rendered
+from tests.support import examples, memories, rendered
 
 
 @pytest.mark.parametrize("example", examples.fleets())
 def test_nobody_changes_what_was_decoded(monkeypatch: pytest.MonkeyPatch, example: str) -> None:
-    memory = Memory(wire.REMEMBERED_BYTES)
-    monkeypatch.setattr(wire, "_MEMORY", memory)
+    memories.empty(monkeypatch)
     rendered.folder(examples.EXAMPLES / example)
-    assert memory._known
-    for text, resource in memory._known.items():
-        assert resource == wire._decode_struct(struct_pb2.Struct.FromString(text)), resource["kind"]
+    for memory in (wire._MEMORY, wire._COMPOSITES):
+        assert memory._known
+        for text, resource in memory._known.items():
+            assert resource == wire._decode_struct(struct_pb2.Struct.FromString(text)), resource["kind"]
 
 
 def test_what_was_seen_last_is_kept() -> None:

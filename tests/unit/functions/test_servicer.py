@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
-from modelplane import interruption
+from kubecel import interruption
 from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
 from modelplane_functions import registry, responder, servicer
 from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Requirement, Severity, Truth

@@ -17,6 +17,7 @@ from modelplane_functions.exchange import (
     Child,
     Condition,
     Event,
+    Kind,
     Outcome,
     Ready,
     Requirement,
@@ -184,6 +185,16 @@ def test_requirements(requirement: Requirement, expected: fnv1.ResourceSelector)
     response = wire.encode(request_of(THING), Outcome(requirements={"r": requirement}))
     assert response.requirements.resources["r"] == expected
     assert response.requirements.resources["r"].WhichOneof("match") is not None
+
+
+def test_a_question_for_a_kind_and_its_answers() -> None:
+    response = wire.encode(request_of(THING), Outcome(kinds={"k": Kind("example.com/v1", "Thing")}))
+    assert response.requirements.schemas == {"k": fnv1.SchemaSelector(api_version="example.com/v1", kind="Thing")}
+    request = request_of(THING)
+    request.required_schemas["not-there"].SetInParent()
+    request.required_schemas["there"].openapi_v3.update({"type": "object"})
+    assert wire.decode(request).served == {"not-there": False, "there": True}
+    assert wire.decode(request_of(THING)).served == {}
 
 
 def test_report_is_conditions_then_events_with_a_target() -> None:

@@ -12,12 +12,13 @@ import pytest
 
 from kubecel import caches
 from kubecel.caches import CACHES, Answers
-from modelplane.api import inference_cluster, replica
+from modelplane.api import allocations, replica
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane_functions import replicas
-from modelplane_functions.memory import fragments, resources
+from modelplane_functions.memory import fragments, resources, structs
 from tests.bench import caches as bench
+from tests.bench import works
 from tests.support import mutations
 from tests.support import replicas as build
 
@@ -51,7 +52,7 @@ def test_each_cache_has_a_row_in_the_bench_that_defends_it() -> None:
         for module in list(sys.modules.values())
         if module.__name__.startswith("modelplane_functions")
         for name, value in vars(module).items()
-        if isinstance(value, fragments.Fragments | resources.Memory)
+        if isinstance(value, fragments.Fragments | resources.Memory | structs.Structs)
     }
     assert set(bench.ROWS) == set(CACHES) | memories
     assert set(bench.MEMORIES) == set(bench.EMPTY) == memories
@@ -59,7 +60,7 @@ def test_each_cache_has_a_row_in_the_bench_that_defends_it() -> None:
 
 @pytest.mark.parametrize("label", sorted(set(bench.ROWS.values()) - {"slices"}))
 def test_each_cache_answers_in_the_work_of_its_row(label: str) -> None:
-    used = bench._used(bench.works()[label])
+    used = bench._used(works.all_of_them()[label])
     names = [name for name, row in bench.ROWS.items() if row == label and name not in bench.MEMORIES]
     assert [name for name in names if not used.get(name, (0, 0))[0]] == []
 
@@ -101,7 +102,7 @@ def _entry() -> Json:
 
 
 def _allocations(document: Json) -> object:
-    return inference_cluster._allocations(Field([document], ("allocations",)))
+    return allocations.decode_all(Field([document], ("allocations",)))
 
 
 def _replica() -> Json:
@@ -157,7 +158,7 @@ def test_no_cache_answers_differently_from_none(name: str) -> None:
 
     What is built once per version stays: it is a constant, and building it for each question takes minutes.
     """
-    work = bench.works()[name]
+    work = works.all_of_them()[name]
     warm = [repr(work()) for _ in range(2)]
     bench.clear()
     assert repr(work()) == warm[0] == warm[1]

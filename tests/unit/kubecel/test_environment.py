@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kubecel
-from kubecel import check, quantity
+from kubecel import check, interruption, quantity
 from kubecel.environment import COST_LIMIT, VERSIONS, Environment, Results, Shape
 from kubecel.errors import EvaluationError, InvalidExpression
 from kubecel.values import QuantityBox, Uint
@@ -130,3 +130,32 @@ def test_a_quantity_keeps_its_exact_value() -> None:
     environment = Environment("1.36", variables={"q": check.QUANTITY})
     found = environment.compile('q.add(quantity("1n"))').evaluate({"q": QuantityBox(quantity.parse("1"))})
     assert found.quantity.canonical() == "1000000001n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[0,1,2,3,4,5,6,7,8,9].all(a, [0,1,2,3,4,5,6,7,8,9].all(b, a + b >= 0))",
+        f"[{','.join(map(str, range(400)))}].all(a, a >= 0)",
+        "sets.contains([1,2,3,4,5,6,7,8,9], [1,2,3,4,5,6,7,8,9])",
+    ],
+    ids=["loops in loops", "one long loop", "one list in another"],
+)
+def test_an_evaluation_can_be_interrupted(text: str) -> None:
+    program = Environment().compile(text)
+    passed = 0
+
+    def counted() -> None:
+        nonlocal passed
+        passed += 1
+
+    with interruption.asking(counted):
+        assert program.evaluate({}) is True
+    assert passed >= 4
+
+    def stopped() -> None:
+        raise interruption.Interrupted
+
+    with interruption.asking(stopped), pytest.raises(interruption.Interrupted):
+        program.evaluate({})
+    assert program.evaluate({}) is True

@@ -19,12 +19,17 @@ from modelplane.devices.model import (
     DeviceToleration,
     Mode,
     NodeClass,
+    Policy,
+    Range,
     Relation,
     Request,
 )
+from modelplane.placement import snapshot
 from modelplane.placement.decision import Plan, Reason
-from modelplane.placement.snapshot import Demand, RoleDemand, Snapshot
+from modelplane.placement.snapshot import Allocation, Demand, Holding, PodShape, RoleDemand, Snapshot
+from modelplane.units import quantity
 from modelplane.workload.model import Role
+from tests.support import mig
 from tests.support import placements as build
 from tests.support.placements import cluster, current, fleet, gpu, intent, node_class, pool, replica
 
@@ -170,6 +175,165 @@ def test_what_a_version_lacks_is_refused_with_the_version_that_has_it(
         assert found.miss is not None
         assert f"{needs} needs Kubernetes 1.36, and the cluster runs 1.{minor}" in found.miss.detail
     assert matching.match(NodeClass("c", (rail,)), (request_,), constraint).options
+
+
+@pytest.mark.parametrize("minor", [34, 35])
+def test_parts_of_devices_are_refused_where_the_version_lacks_counters(minor: int) -> None:
+    h100 = mig.node_class("H100", 1)
+    assert matching.match(h100, (Request("gpu", 1),)).options
+    found = matching.match(locality.on_cluster(h100, (), minor), (Request("gpu", 1),))
+    assert found.miss is not None
+    assert f"consumes shared counters, which needs Kubernetes 1.36, and the cluster runs 1.{minor}" in found.miss.detail
+
+
+RAILS = replace(gpu(8), attributes=(*gpu(8).attributes, ("net/rail", Attribute(AttributeKind.STRINGS, ("a", "b")))))
+ON_RAIL = 'device.attributes["net"].rail.includes("a")'
+
+
+def test_lists_are_placed_where_the_gate_is_on_and_refused_elsewhere_with_its_name() -> None:
+    for selectors in ((ON_RAIL,), ()):
+        asked = (Request("gpu", 1, selectors),)
+        listed = locality.on_cluster(node_class(RAILS), (), 36, lists_are_on=True)
+        assert matching.match(listed, asked).options
+        found = matching.match(locality.on_cluster(node_class(RAILS), (), 36), asked)
+        assert found.miss is not None
+        assert found.miss.kind is MissKind.KEPT_AWAY
+        assert "feature gate DRAListTypeAttributes of Kubernetes 1.36" in found.miss.detail
+
+
+def test_a_selector_over_lists_is_refused_where_devices_have_none() -> None:
+    rail = replace(gpu(8), attributes=(("net/rail", Attribute(AttributeKind.STRING, "a")),))
+    found = matching.match(node_class(rail), (Request("gpu", 1, (ON_RAIL,)),))
+    assert found.miss is not None
+    assert "a selector over lists needs the feature gate DRAListTypeAttributes" in found.miss.detail
+    assert matching.match(replace(node_class(rail), lists_are_on=True), (Request("gpu", 1, (ON_RAIL,)),)).options
+
+
+@pytest.mark.parametrize(
+    ("relation", "nic", "serves"),
+    [
+        pytest.param(Relation.MATCH, ("b", "c"), True, id="a-value-in-common-matches"),
+        pytest.param(Relation.MATCH, ("c",), False, id="none-does-not"),
+        pytest.param(Relation.MATCH, "b", True, id="a-scalar-is-a-list-of-one"),
+        pytest.param(Relation.MATCH, 1, False, id="of-another-type"),
+        pytest.param(Relation.DISTINCT, ("c",), True, id="none-in-common-differs"),
+        pytest.param(Relation.DISTINCT, ("b", "c"), False, id="one-in-common-does-not"),
+    ],
+)
+def test_constraints_over_lists(relation: Relation, nic: tuple[str, ...] | str | int, *, serves: bool) -> None:
+    kinds = {tuple: AttributeKind.STRINGS, str: AttributeKind.STRING, int: AttributeKind.INT}
+    other = replace(build.nic(1), attributes=(("net/rail", Attribute(kinds[type(nic)], nic)),))
+    listed = NodeClass("c", (RAILS, other), lists_are_on=True)
+    requests = (Request("gpu", 1, (build.WANTS_140,)), Request("nic", 1, ('device.driver == "dra.net"',)))
+    assert bool(matching.match(listed, requests, (Constraint("net/rail", (), relation),)).options) is serves
+
+
+TEN = quantity("10Gi")
+SHARED = replace(
+    gpu(2, "80Gi"), allow_multiple_allocations=True, policies=(("memory", Policy(TEN, Range(TEN, None, TEN))),)
+)
+
+
+def part(memory: str, count: int = 1) -> Request:
+    return Request("gpu", count, capacity=(("memory", memory),))
+
+
+@pytest.mark.parametrize(
+    ("asked", "placed"),
+    [
+        pytest.param(part("35Gi"), 8, id="two-of-40Gi-on-each-of-four"),
+        pytest.param(part("41Gi"), 4, id="more-than-half"),
+        pytest.param(part("10Gi", 2), 16, id="a-part-of-both-devices-of-a-node"),
+        pytest.param(Request("gpu", 1), 32, id="nothing-said-takes-the-default"),
+        pytest.param(part("81Gi"), 0, id="more-than-a-device-has"),
+        pytest.param(part("10Gi", 3), 0, id="more-devices-than-a-node-has"),
+    ],
+)
+def test_pods_share_devices_as_far_as_their_capacity_goes(asked: Request, placed: int) -> None:
+    there = fleet(cluster("c", pool(2, node_class(SHARED))))
+    plan = placement.schedule(there, demand(asked), intent(40), build.NOTHING)
+    assert len(plan.replicas) == placed
+
+
+def test_a_refusal_says_what_pods_would_take_of_a_shared_device() -> None:
+    held = PodShape((("gpu", 1),), consumed=(("gpu/memory", 50 * 2**30 * 10**9),))
+    there = fleet(cluster("c", pool(1, node_class(SHARED), [Allocation(held, 2)])))
+    found = placement.explain(there, demand(part("35Gi")), intent(1), build.NOTHING)
+    assert "want 1 pod x 1 gpu (memory 40Gi)" in found.message
+    found = placement.explain(there, demand(part("91Gi")), intent(1), build.NOTHING)
+    assert "gpu publishes 80Gi, and capacity memory of 91Gi is asked" in found.message
+
+
+def test_a_device_that_was_given_whole_stays_whole_when_its_class_begins_to_share() -> None:
+    """Of pods that were admitted by a class without sharing, or by a cluster before 1.36, no capacity is recorded."""
+    held = [Allocation(PodShape((("gpu", 1),)), 2)]
+    there = fleet(cluster("c", pool(1, node_class(SHARED), held)))
+    plan = placement.schedule(there, demand(part("40Gi")), intent(4), build.NOTHING)
+    assert not plan.replicas
+
+
+def test_a_part_of_nothing_is_not_the_whole() -> None:
+    free = replace(SHARED, policies=())
+    (option,) = matching.match(node_class(free), (part("0"),)).options
+    held = [Allocation(PodShape(option.counted, consumed=option.consumed), 9)]
+    there = fleet(cluster("c", pool(1, node_class(free), held)))
+    plan = placement.schedule(there, demand(part("80Gi")), intent(4), build.NOTHING)
+    assert len(plan.replicas) == 2
+
+
+def test_a_device_of_any_name_is_shared_beside_the_memory_of_its_node() -> None:
+    there = fleet(cluster("c", pool(1, replace(node_class(replace(SHARED, name="node")), memory_bytes=2**40))))
+    plan = placement.schedule(there, demand(part("80Gi")), intent(4), build.NOTHING)
+    assert len(plan.replicas) == 2
+
+
+GIB = 2**30 * 10**9
+
+
+def holding(number: int, memory: int | None) -> tuple[Holding, ...]:
+    """Return a pod that holds so many devices, with so much memory of all of them; None for all they have."""
+    taken = () if memory is None else (("gpu/memory", memory * GIB),)
+    return (Holding(Role.DECODE, "main", 1, PodShape((("gpu", number),), consumed=taken)),)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held"),
+    [
+        pytest.param(holding(1, 10), holding(1, 10), id="the-same"),
+        pytest.param(holding(1, 10), holding(2, 20), id="one-of-two-equal-parts"),
+        pytest.param(holding(1, 10), holding(1, None), id="a-part-for-the-whole"),
+        pytest.param(holding(1, None), holding(1, None), id="whole-devices"),
+    ],
+)
+def test_no_more_of_any_device_is_a_change_in_place(wanted: tuple[Holding, ...], held: tuple[Holding, ...]) -> None:
+    assert snapshot.within(wanted, held)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held"),
+    [
+        pytest.param(holding(1, 20), holding(2, 20), id="as-much-of-fewer-devices"),
+        pytest.param(holding(2, 10), holding(1, 10), id="as-much-of-more-devices"),
+        pytest.param(holding(1, None), holding(1, 10), id="the-whole-for-a-part"),
+    ],
+)
+def test_more_of_some_device_is_no_change_in_place(wanted: tuple[Holding, ...], held: tuple[Holding, ...]) -> None:
+    assert not snapshot.within(wanted, held)
+
+
+def test_before_1_36_one_pod_has_the_device() -> None:
+    old = locality.on_cluster(node_class(SHARED), (), 35)
+    plan = placement.schedule(fleet(cluster("c", pool(2, old))), demand(Request("gpu", 1)), intent(40), build.NOTHING)
+    assert len(plan.replicas) == 4
+    found = matching.match(old, (part("10Gi"),))
+    assert found.miss is not None
+    assert "a capacity request needs Kubernetes 1.36, and the cluster runs 1.35" in found.miss.detail
+
+
+def test_all_of_a_shared_device_is_not_offered() -> None:
+    found = matching.match(node_class(SHARED), (Request("gpu", 1, mode=Mode.ALL),))
+    assert found.miss is not None
+    assert "all of a device that is shared is not offered" in found.miss.detail
 
 
 def test_an_old_cluster_serves_the_alternatives_it_has() -> None:

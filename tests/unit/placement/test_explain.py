@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from modelplane import placement
+from modelplane.labels import LabelSelector
 from modelplane.placement.decision import Change, Reason
 from modelplane.placement.diagnosis import changes
 from modelplane.placement.snapshot import (
@@ -14,7 +15,6 @@ from modelplane.placement.snapshot import (
     CacheNeed,
     Effect,
     Fleet,
-    LabelSelector,
     SpreadConstraint,
     Taint,
 )
@@ -110,6 +110,15 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[type[Change]]]] = [
         "a",
         "it offered the backend LLMD",
         [changes.OffersBackend],
+    ),
+    (
+        "an installation",
+        fleet(cluster("a", missing=frozenset({"x.io/v1", "y.io/v1"}))),
+        intent(needs=(("x.io/v1", "X 1"), ("z.io/v1", "Z 1"), ("y.io/v1", "Y 2"))),
+        None,
+        "a",
+        "X 1 and Y 2 or later were installed there",
+        [changes.Installs],
     ),
     (
         "a cache",

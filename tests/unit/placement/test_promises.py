@@ -193,9 +193,20 @@ def test_what_would_help_is_asked_with_the_refused_claim_left_out() -> None:
     assert explained.closest is not None
     near = next(c for c in of.clusters if c.name == explained.closest.cluster)
     world = changes.applied(World(near, demand(role(1)), wants), explained.closest.changes)
-    changed = fleet(*(world.cluster if c.name == near.name else c for c in of.clusters))
+    # With the nodes that it lacked the cluster judges anew, and takes its refusal back.
+    judged = replace(world.cluster, refused={}) if world.pardoned else world.cluster
+    changed = fleet(*(judged if c.name == near.name else c for c in of.clusters))
     after = placement.schedule(changed, world.demand, world.intent, have)
     assert (explained.plan.placed, after.placed) == (1, 2), explained.closest
+
+
+def test_nodes_that_a_refusal_lacks_are_named_although_the_refusal_stands() -> None:
+    """It said that no change was known: what the cluster had refused stayed barred on any number of nodes."""
+    one = Holding(Role.DECODE, "main", 1, PodShape((("gpu", 8),)))
+    of = fleet(cluster("a", pool(1, used=[used(1)]), refused=refused(0)))
+    explained = placement.explain(of, demand(role(8)), intent(1), current(replica(0, "a", one, ready=False)))
+    assert explained.closest is not None
+    assert explained.closest.would_fit_if == "pool main had 1 more free node"
 
 
 # --- who gives way ----------------------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from modelplane.labels import LabelSelector
 from modelplane.placement.snapshot import (
     Cluster,
     Fleet,
-    LabelSelector,
     SpreadConstraint,
 )
 from tests.support.placements import (

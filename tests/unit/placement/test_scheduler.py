@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.labels import LabelExpression, LabelOperator, LabelSelector
 from modelplane.placement.decision import Reason, State
 from modelplane.placement.snapshot import (
     Accounting,
@@ -14,9 +15,6 @@ from modelplane.placement.snapshot import (
     Cluster,
     Effect,
     Fleet,
-    LabelExpression,
-    LabelOperator,
-    LabelSelector,
     NodeCounts,
     PodShape,
     SpreadConstraint,
@@ -223,6 +221,7 @@ def test_fill(reason: str, of: Fleet, wants: Any, what: Any, want: list[str]) ->
     assert (result.shortfall is None) == (len(want) == result.wanted)
 
 
+NO_X = cluster("a", missing=frozenset({"x.io/v1"}))
 SELECTORS: list[tuple[str, dict[str, Any], Cluster, Reason | None]] = [
     ("labels match", {"selector": LabelSelector((("tier", "gold"),))}, cluster("a", labels={"tier": "gold"}), None),
     ("labels differ", {"selector": LabelSelector((("tier", "gold"),))}, cluster("a"), Reason.LABEL_MISMATCH),
@@ -258,6 +257,8 @@ SELECTORS: list[tuple[str, dict[str, Any], Cluster, Reason | None]] = [
     ("no address", {}, cluster("a", address_known=False), Reason.NO_GATEWAY_ADDRESS),
     ("another backend", {"backends": ("LLMD",)}, cluster("a"), Reason.BACKEND_UNAVAILABLE),
     ("a queue that nothing renders for", {}, cluster("a", scheduler="Kueue"), Reason.BACKEND_UNAVAILABLE),
+    ("what it needs is not there", {"needs": (("x.io/v1", "X 1"),)}, NO_X, Reason.BACKEND_NOT_INSTALLED),
+    ("what nobody needs is not there", {"needs": (("y.io/v1", "Y 1"),)}, NO_X, None),
     ("a required cache", {"cache": CacheNeed("w", required=True)}, cluster("a"), Reason.CACHE_NOT_READY),
     ("no class", {}, cluster("a", pool(4, None)), Reason.NO_MATCHING_DEVICE),
     ("no nodes", {}, cluster("a", pool(0)), Reason.INSUFFICIENT_NODES),

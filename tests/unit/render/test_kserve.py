@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -245,6 +246,9 @@ def test_a_named_listener_is_used_everywhere() -> None:
             Model("n", "s3://b/p"), [], {"uri": "s3://b/p", "name": "n"}, None, "/mnt/models", id="fetched by KServe"
         ),
         pytest.param(
+            Model("n", "gs://b/p"), [], {"uri": "gs://b/p", "name": "n"}, False, "/mnt/models", id="fetched by the pod"
+        ),
+        pytest.param(
             Model("n"), ["--model=a/b"], {"uri": "hf://a/b", "name": "n"}, False, "--model=a/b", id="own flag"
         ),
         pytest.param(None, ["a/b"], {"uri": "hf://a/b"}, False, "a/b", id="no model at all"),
@@ -318,3 +322,41 @@ def test_user_text_is_escaped_wherever_it_stands() -> None:
     for letter in "abcd":
         assert f"{{{{`{{{{`}}}} {letter} }}}}" in text
     assert "{{ " not in text
+
+
+# --- the download of gs:// --------------------------------------------------------------------------------------------
+
+KEY = {"name": "GOOGLE_APPLICATION_CREDENTIALS", "value": "/gcs/key.json"}
+GIVEN: dict[str, Any] = {"env": [KEY], "volumeMounts": [{"name": "gcs", "mountPath": "/gcs", "readOnly": True}]}
+SECRET = {"name": "gcs", "secret": {"secretName": "gcs"}}
+
+
+@shapes.every_shape
+def test_every_pod_fetches_the_weights_before_its_engine_starts(replica: Replica) -> None:
+    spec = shapes.service(replace(replica, model=Model("n", "gs://bucket/path")))
+    assert spec["storageInitializer"] == {"enabled": False}
+    for part in (spec, spec.get("prefill", {})):
+        for pod in (part[key] for key in ("template", "worker") if key in part):
+            (download,) = [one for one in pod["initContainers"] if one["name"] == "storage-initializer"]
+            assert download["args"] == ["gs://bucket/path", "/mnt/models"]
+            (written,) = [one for one in download["volumeMounts"] if one["mountPath"] == "/mnt/models"]
+            (engine,) = [one for one in pod["containers"] if one["name"] == "main"]
+            (read,) = [one for one in engine["volumeMounts"] if one["mountPath"] == "/mnt/models"]
+            assert read == {**written, "readOnly": True}
+            assert {"name": written["name"], "emptyDir": {}} in pod["volumes"]
+
+
+def test_the_download_has_the_credentials_of_the_engine_and_nothing_that_is_ours() -> None:
+    template = build.template(engine=GIVEN, volumes=[SECRET])
+    gang = build.role(topology=shapes.GANG, pod_template=template)
+    spec = shapes.service(build.replica(gang, model=Model("n", "gs://bucket/path")))
+    (download,) = spec["worker"]["initContainers"]
+    assert download["env"] == [KEY]
+    assert GIVEN["volumeMounts"][0] in download["volumeMounts"]
+    assert "claims" not in download["resources"]
+    assert template == build.template(engine=GIVEN, volumes=[SECRET])
+
+
+@pytest.mark.parametrize("uri", ["s3://b/p", "hf://a/b", "pvc://c/p", "oci://r/i:t"])
+def test_what_kserve_or_the_engine_fetches_is_not_fetched_twice(uri: str) -> None:
+    assert "initContainers" not in shapes.service(build.replica(model=Model("n", uri)))["template"]

@@ -46,11 +46,12 @@ ADDED = {
     r".*/env/MODELPLANE_.*": "a pod of a gang knows its place",
     r".*/securityContext/(allowPrivilegeEscalation|seccompProfile/type|runAsNonRoot)": "no preset hardens these pods",
     r".*/securityContext/readOnlyRootFilesystem": "presets before v0.20 forbid what injecting devices by CDI needs",
+    r"/router/scheduler/config/inline/.*": "KServe would keep what the scheduler was started with",
     r"/template/containers/main/lifecycle/.*": "no preset lets the leader drain",
 }
 # Paths that only the example has.
 DROPPED = {
-    r"/router/scheduler": "a picker is used where roles must be told apart; one role is balanced by its Service",
+    r"/router/scheduler": "one worker leaves nothing to choose; for several the configuration is written out",
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from modelplane.devices.model import Claim, Constraint
+from modelplane.render import claims
 from modelplane.topology.shape import Topology
 from modelplane.workload.site import ClusterFacts
 from tests.support import kserve as shapes
@@ -139,6 +140,13 @@ def test_device_plugins_become_limits_and_no_claim() -> None:
     assert not [key for key in rendered if key.startswith("claims-")]
     assert template["containers"][0]["resources"] == {"limits": {"nvidia.com/gpu": "2"}}
     assert "resourceClaims" not in template
+
+
+def test_kinds_of_device_that_one_plugin_counts_are_one_limit() -> None:
+    kinds = [build.device(count=count, claim=Claim.DEVICE_PLUGIN, device=f"gpu-{count}") for count in (3, 2)]
+    nic = build.device("nic", claim=Claim.DEVICE_PLUGIN, resource_name="example.com/nic")
+    found = claims.limits(build.role(devices=(*kinds, nic)))
+    assert found == {"example.com/nic": "1", "nvidia.com/gpu": "5"}
 
 
 def test_a_claim_template_that_says_something_else_has_another_name() -> None:

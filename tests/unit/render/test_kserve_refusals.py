@@ -54,12 +54,36 @@ def _pod(image: str = "vllm/vllm-openai:v1", engine: Any = None, **pod: Any) -> 
             id="llama.cpp has no data parallelism",
         ),
         pytest.param(
-            build.replica(build.role(), build.role(Role.PREFILL), engine=EngineType.SGLANG),
+            build.replica(build.role(), build.role(Role.PREFILL), engine=EngineType.TRTLLM),
             "spec.prefill",
-            "only for vLLM",
-            id="SGLang disaggregated",
+            "use sglang or vllm",
+            id="TensorRT-LLM disaggregated",
         ),
-        pytest.param(build.replica(model=Model("n", "gs://b/p")), "spec.model.uri", "cannot fetch gs://", id="gs"),
+        pytest.param(
+            build.replica(
+                build.role(
+                    topology=shapes.GANG,
+                    pod_template=build.template(volumes=[{"name": "kserve-provision-location", "emptyDir": {}}]),
+                ),
+                model=Model("n", "gs://b/p"),
+            ),
+            "spec.workers.template.spec.volumes[0].name",
+            "is where the weights",
+            id="the volume of the download",
+        ),
+        pytest.param(
+            build.replica(
+                build.role(
+                    pod_template=build.template(
+                        engine={"volumeMounts": [{"name": "dshm", "mountPath": "/mnt/models/"}]}
+                    )
+                ),
+                model=Model("n", "gs://b/p"),
+            ),
+            "spec.workers.template.spec.containers[0].volumeMounts[0].mountPath",
+            "is where the weights",
+            id="the mount of the download",
+        ),
         pytest.param(
             build.replica(model=Model("n", "hf://a/b@v"), engine=EngineType.TRTLLM),
             "spec.model.uri",

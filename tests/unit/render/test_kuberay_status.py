@@ -83,7 +83,7 @@ def _judged(replica: Replica, workload: Mapping[str, Any] | None, route: Any = R
         pytest.param(ONE, None, Phase.STARTING, Known.UNKNOWN, "has not been observed yet", id="not seen"),
         pytest.param(
             ONE, _service(None, observedGeneration=None), Phase.STARTING, Known.UNKNOWN,
-            "generation 0 of 2 is processed", id="nobody has looked at it",
+            "has processed generation 0 of 2", id="nobody has looked at it",
         ),
         pytest.param(
             ONE, _service(INITIALIZING, pending=_cluster()), Phase.STARTING, Known.NO,
@@ -101,7 +101,7 @@ def _judged(replica: Replica, workload: Mapping[str, Any] | None, route: Any = R
             _service(INITIALIZING, pending=_cluster(conditions=[
                 _condition("ReplicaFailure", "True", "FailedCreateWorkerPod", 'pods "x" is forbidden: exceeded quota'),
             ])),
-            Phase.FAILED, Known.NO, "pods cannot be made: FailedCreateWorkerPod: pods", id="a quota",
+            Phase.FAILED, Known.NO, "pods cannot be created: FailedCreateWorkerPod: pods", id="a quota",
         ),
         pytest.param(
             ONE, _service(INITIALIZING, pending=_cluster("DEPLOYING", "")), Phase.STARTING, Known.NO,
@@ -118,7 +118,7 @@ def _judged(replica: Replica, workload: Mapping[str, Any] | None, route: Any = R
         ),
         pytest.param(
             ONE, _service(TIMEOUT), Phase.FAILED, Known.NO,
-            "within 2h; KubeRay has given it up, so delete ModelReplica llama-0", id="given up",
+            "within 2h; KubeRay has abandoned it; delete ModelReplica llama-0", id="given up",
         ),
         pytest.param(
             ONE, _service(INVALID, observedGeneration=1), Phase.FAILED, Known.NO,

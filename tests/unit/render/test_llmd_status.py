@@ -135,7 +135,7 @@ def test_a_role_without_workers(replica: Replica, role: str, phase: Phase, servi
 def test_a_problem_of_a_role_says_whose_it_is() -> None:
     quota = _condition("ReplicaFailure", "True", "FailedCreate", "exceeded quota: gpus")
     found = _judged(APART, _down(_up(APART), "deployment-prefill", quota))
-    assert "prefill: pods cannot be made: exceeded quota: gpus" in found.workload.message
+    assert "prefill: pods cannot be created: exceeded quota: gpus" in found.workload.message
     assert found.phase is Phase.DEGRADED
     found = _judged(SGLANG, _down(_up(SGLANG), "deployment-prefill", quota))
     assert found.phase is Phase.FAILED

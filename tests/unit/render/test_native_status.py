@@ -71,7 +71,7 @@ QUOTA = _condition("ReplicaFailure", "True", "FailedCreate", 'pods "a" is forbid
             {"kind": "Deployment", "metadata": {"generation": 1}},
             Phase.STARTING,
             Known.UNKNOWN,
-            "generation 0 of 1 is processed",
+            "has processed generation 0 of 1",
             id="nobody has looked at it",
         ),
         pytest.param(
@@ -101,7 +101,7 @@ QUOTA = _condition("ReplicaFailure", "True", "FailedCreate", 'pods "a" is forbid
             _deployment(**_counts(3), observedGeneration=1),
             Phase.DEGRADED,
             Known.NO,
-            "generation 1 of 2 is processed",
+            "has processed generation 1 of 2",
             id="of an older generation",
         ),
         pytest.param(
@@ -109,7 +109,7 @@ QUOTA = _condition("ReplicaFailure", "True", "FailedCreate", 'pods "a" is forbid
             _deployment(conditions=[DEADLINE]),
             Phase.FAILED,
             Known.NO,
-            "the events of the pods say why: ReplicaSet",
+            "see the events of the pods: ReplicaSet",
             id="they do not become ready",
         ),
         pytest.param(
@@ -117,7 +117,7 @@ QUOTA = _condition("ReplicaFailure", "True", "FailedCreate", 'pods "a" is forbid
             _deployment(conditions=[DEADLINE, QUOTA]),
             Phase.FAILED,
             Known.NO,
-            'pods cannot be made: pods "a" is forbidden: exceeded quota: gpus',
+            'pods cannot be created: pods "a" is forbidden: exceeded quota: gpus',
             id="a quota",
         ),
         pytest.param(
@@ -125,7 +125,7 @@ QUOTA = _condition("ReplicaFailure", "True", "FailedCreate", 'pods "a" is forbid
             _deployment(conditions=[DEADLINE], observedGeneration=1),
             Phase.STARTING,
             Known.NO,
-            "generation 1 of 2 is processed",
+            "has processed generation 1 of 2",
             id="a failure of an older generation",
         ),
         pytest.param(GANGS, _gangs(**_counts(2)), Phase.RUNNING, Known.YES, "2 of 2", id="gangs complete"),

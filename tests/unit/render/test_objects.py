@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from modelplane.api import inference_cluster
 from modelplane.render import objects
-from modelplane.render.manifest import Lifecycle, Manifest, Readiness
+from modelplane.render.backends import selection
+from modelplane.render.manifest import Lifecycle, Manifest, Purpose, Readiness
+from tests.support import any_backend
 
 RESOURCE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
 CONFIG = {"kind": "ClusterProviderConfig", "name": "gke-us"}
@@ -48,6 +51,31 @@ def test_a_manifest_is_wrapped_and_watched() -> None:
 )
 def test_what_may_be_done_to_it(lifecycle: Lifecycle, policies: list[str] | None) -> None:
     assert _wrap(lifecycle=lifecycle)["spec"].get("managementPolicies") == policies
+
+
+def test_an_object_that_outlives_its_pods_is_deleted_in_the_foreground() -> None:
+    wrapped = _wrap(outlives_pods=True)
+    assert wrapped["spec"]["forProvider"]["manifest"]["metadata"] == {"name": "a", "finalizers": ["foregroundDeletion"]}
+    assert objects.outlives_pods(wrapped)
+    assert not objects.outlives_pods(_wrap())
+    assert objects.unwrap(wrapped) == RESOURCE, "the finalizer is no part of what was rendered"
+
+
+@pytest.mark.parametrize("metadata", [None, 7, "x", [], {"finalizers": None}, {"finalizers": ["others"]}], ids=repr)
+def test_metadata_of_another_type_is_wrapped_all_the_same(metadata: Any) -> None:
+    odd = Manifest(key="route", resource={"metadata": metadata}, outlives_pods=True)
+    wrapped = objects.wrap(odd, provider_config=CONFIG, namespace="ml-team", owner="llama-0")
+    assert objects.outlives_pods(wrapped)
+
+
+@pytest.mark.parametrize("name", sorted(selection.BACKENDS))
+def test_what_runs_pods_outlives_them_where_its_controller_lets_it(name: str) -> None:
+    found = []
+    for replica in any_backend.plain(name):
+        facts = inference_cluster.decode_facts(any_backend.cluster(replica))
+        found += [one for one in selection.BACKENDS[name].render(replica, facts) if one.purpose is Purpose.WORKLOAD]
+    assert found
+    assert {one.outlives_pods for one in found} == {name not in ("KAITO", "KubeRay", "VLLMStack")}
 
 
 def test_readiness_may_be_a_query() -> None:

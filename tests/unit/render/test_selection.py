@@ -82,3 +82,28 @@ def test_an_unknown_backend_is_unsupported_with_its_reason() -> None:
     with pytest.raises(Unsupported) as caught:
         selection.backend("KubeRay")
     assert caught.value.reason == "BackendUnavailable"
+
+
+def _mounting(volume: str, **fields: Any) -> Workload:
+    template = build.template(engine={"volumeMounts": [{"name": volume, "mountPath": "/x"}]}, **fields)
+    return Workload("ml-team", "llama", None, EngineType.VLLM, (build.role(pod_template=template).spec,))
+
+
+def test_a_mount_that_names_no_volume_is_refused_whatever_the_backend() -> None:
+    found = choosing.select(_mounting("data"), Standing(), _offered([("A",)]))
+    assert found.backend is None
+    refusal = found.refusals["A"]
+    assert isinstance(refusal, InvalidInput)
+    assert refusal.path[-3:] == ("volumeMounts", 0, "name")
+    assert 'no volume is named "data"; write it in volumes' in refusal.message
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        pytest.param(_mounting("data", volumes=[{"name": "data", "emptyDir": {}}]), id="a volume of the template"),
+        pytest.param(_mounting("dshm"), id="a volume that every pod has"),
+    ],
+)
+def test_a_mount_of_a_volume_that_is_there_is_taken(workload: Workload) -> None:
+    assert choosing.select(workload, Standing(), _offered([("A",)])).backend == "A"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from modelplane.render import claims, objects, pods
-from modelplane.render.backend import Backend, Capabilities, IsThere, Observation, Problem, Shape
+from modelplane.render.backend import Backend, Capabilities, Definition, IsThere, Observation, Problem, Shape
 from modelplane.render.backends import selection
 from modelplane.render.manifest import NOTHING, Lifecycle, Manifest, Purpose, Readiness
 from modelplane.workload.model import Replica, Role, Workload
@@ -23,13 +21,14 @@ from tests.support import rendered
 Json = Any
 # The definitions list the backends of the API, so the toy answers to the name of one of them.
 NAME = "VLLMStack"
-QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart"
 
 
 class Toy:
     """A technology with two workload objects per replica and a status of its own words."""
 
     CAPABILITIES = Capabilities(NAME, frozenset(Shape), frozenset({"hf"}), frozenset(), frozenset())
+    DEFINITIONS: tuple[Definition, ...] = (Definition("toys.example.org", "v1", "Toy", "the toy box 1"),)
+    PATCHABLE = frozenset({"spec.colour"})
     KINDS = frozenset({("toys.example.org", "Toy"), ("toys.example.org", "Helper")})
     SHAPES: Mapping[str, Json] = {
         "Toy": {
@@ -94,16 +93,7 @@ TOY: Backend = Toy()
 def toy_world(monkeypatch: pytest.MonkeyPatch) -> World:
     """Return the quickstart on clusters that offer the toy alone."""
     monkeypatch.setitem(selection.BACKENDS, NAME, TOY)
-    documents = [
-        document
-        for path in sorted(QUICKSTART.glob("*.yaml"))
-        for document in yaml.safe_load_all(path.read_text())
-        if document
-    ]
-    for document in documents:
-        if document["kind"] == "InferenceCluster":
-            document["spec"]["backends"] = [NAME]
-    return rendered.world(documents)
+    return rendered.quickstart(backends=[NAME])
 
 
 def test_a_replica_runs_on_it_from_placement_to_a_served_url(toy_world: World) -> None:

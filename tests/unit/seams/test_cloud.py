@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from modelplane import names
 from modelplane.errors import InvalidInput, Unsupported
@@ -23,7 +21,6 @@ Json = Any
 # The definitions list the sources of the API, so the toy answers to the name of one of them.
 NAME = "AKS"
 BLOCK = {"resourceGroup": "sandbox", "location": "westeurope"}
-QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart"
 
 
 class Toy:
@@ -92,16 +89,7 @@ def test_a_mistake_in_its_block_is_refused_with_its_path() -> None:
 
 @pytest.mark.usefixtures("_toy")
 def test_replicas_run_on_the_cluster_it_makes() -> None:
-    documents = [
-        document
-        for path in sorted(QUICKSTART.glob("*.yaml"))
-        for document in yaml.safe_load_all(path.read_text())
-        if document
-    ]
-    for document in documents:
-        if document["kind"] == "InferenceCluster":
-            document["spec"]["cluster"] = {"source": NAME, "aks": dict(BLOCK)}
-    world = rendered.world(documents)
+    world = rendered.quickstart(cluster={"source": NAME, "aks": dict(BLOCK)})
     deployment = next(one for one in world.objects() if one["kind"] == "ModelDeployment")
     assert deployment["status"]["readyReplicas"] == 2
     assert {one["kind"] for one in world.objects()} >= {"SandBox", "ClusterProviderConfig"}

@@ -16,7 +16,7 @@ from tests.support import planning as given
 from tests.support import rendering
 
 Json = Any
-PLACE = Preference._fields.index("own_replicas") + 1
+PLACE = Preference._fields.index("disliked_taints") + 1
 MOON = {"a": 3, "b": 1, "c": 2}
 
 
@@ -33,13 +33,13 @@ def _with_moon() -> Any:
 
 @pytest.fixture
 def _moonlit(monkeypatch: pytest.MonkeyPatch) -> None:
-    of, moonlit = preference.of, _with_moon()
+    standing = preference.standing
 
-    def lit(board: Any, name: str, *rest: Any) -> Any:
-        found = of(board, name, *rest)
-        return moonlit(*found[:PLACE], MOON[name], *found[PLACE:])
+    def lit(board: Any, name: str) -> Any:
+        return (*standing(board, name), MOON[name])
 
-    monkeypatch.setattr(preference, "of", lit)
+    monkeypatch.setattr(preference, "standing", lit)
+    monkeypatch.setattr(preference, "Preference", _with_moon())
 
 
 def _world(replicas: int) -> World:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from modelplane.errors import Unsupported
 from modelplane.render import objects
@@ -50,16 +49,7 @@ def _offer(monkeypatch: pytest.MonkeyPatch, toy: Scheduler) -> None:
 
 def _world(clusters: str = NAME) -> World:
     """Return the quickstart on clusters of that scheduler."""
-    documents = [
-        document
-        for path in sorted(QUICKSTART.glob("*.yaml"))
-        for document in yaml.safe_load_all(path.read_text())
-        if document
-    ]
-    for document in documents:
-        if document["kind"] == "InferenceCluster":
-            document["spec"]["scheduler"] = {"type": clusters, "queueName": QUEUE}
-    return rendered.world(documents)
+    return rendered.quickstart(scheduler={"type": clusters, "queueName": QUEUE})
 
 
 def _services(world: World) -> list[Json]:

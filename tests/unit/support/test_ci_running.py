@@ -73,8 +73,8 @@ class Compiler:
         self.stopped = True
 
 
-def suite(name: str, *programs: str, limit: float = 20) -> Suite:
-    return Suite(name, (name, "--seed", "{seed}"), (f"{name}/",), 0, 1, limit, programs)
+def suite(name: str, *programs: str, limit: float = 20, minutes: float = 1) -> Suite:
+    return Suite(name, (name, "--seed", "{seed}"), (f"{name}/",), 0, minutes, limit, programs)
 
 
 def run_of(
@@ -133,6 +133,15 @@ def test_no_suite_starts_after_minute_70() -> None:
         "d": "no suite starts after minute 70",
     }
     assert not run.failed, "what there was no time for has not failed"
+
+
+def test_a_suite_that_would_be_stopped_is_left_out_and_shorter_ones_go_on() -> None:
+    """Stopped, it would have failed the run without any fault."""
+    machine = Pretended({"a": (60, 0, (PASSED,))})
+    run = run_of(machine, [suite("a", limit=99), suite("long", minutes=20), suite("short", minutes=5)])
+    assert machine.ran == ["lint", "tests", "a", "short"]
+    assert left_out(run)["long"].startswith("it takes 20 minutes on a quiet machine, and could exceed minute 84")
+    assert not run.failed
 
 
 @pytest.mark.parametrize("begins", [40, 55, 69.9])
@@ -237,7 +246,7 @@ def test_what_is_stopped_may_clean_up(tmp_path: Path) -> None:
 
 def test_a_program_that_cannot_be_built_is_left_to_its_suite(tmp_path: Path) -> None:
     said: list[str] = []
-    builder = Background(Path(__file__).resolve().parents[3], tmp_path / "log", said.append)
+    builder = Background(Path(__file__).resolve().parents[3], tmp_path / "no cache yet" / "log", said.append)
     builder._folder = tmp_path  # no module tests.conformance.tools is there, so every build fails at once
     builder.start(["one", "two"])
     until = time.monotonic() + 60
