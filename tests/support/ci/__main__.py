@@ -15,7 +15,7 @@ from tests.support.ci.choice import Choice
 from tests.support.ci.programs import Background
 from tests.support.ci.running import UNHURRIED, Clock, Run
 from tests.support.ci.steps import Here
-from tests.support.ci.suites import ALWAYS, SUITES, seed
+from tests.support.ci.suites import AGAIN, ALWAYS, SUITES, seed
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CACHE = REPOSITORY / ".cache" / "ci"
@@ -37,7 +37,7 @@ def main() -> int:
     if options.dry_run:
         return 0
     builder = Background(REPOSITORY, REPOSITORY / ".cache" / "programs.log", machine.say)
-    run = Run(machine, builder, UNHURRIED if options.full else Clock(), seed(options.day))
+    run = Run(machine, builder, UNHURRIED if options.full else Clock(), seed(options.day), AGAIN)
     try:
         run.all(always, chosen)
     finally:

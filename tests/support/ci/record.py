@@ -111,6 +111,11 @@ def failed(reports: Iterable[Json]) -> bool:
     return any(report.get("outcome") == "failed" for report in reports)
 
 
+def names_of_failed(reports: Iterable[Json]) -> list[str]:
+    """Return the names of the tests that failed, each once."""
+    return list(dict.fromkeys(str(report.get("nodeid")) for report in reports if failed([report])))
+
+
 def _report(name: str, words: str | None, seconds: float) -> Json:
     return {
         "nodeid": f".ci/run::{name}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.support.ci import record
@@ -37,10 +37,14 @@ class Run:
     builder: Builder
     clock: Clock
     seed: int
+    again: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The commands of second attempts, by step."""
     done: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     reports: list[record.Json] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    unstable: list[str] = field(default_factory=list)
+    """What failed once and then passed: the steps, each with its failed tests."""
 
     def all(self, always: Sequence[tuple[str, tuple[str, ...], float]], choice: Choice) -> None:
         """Run everything that time allows."""
@@ -68,6 +72,7 @@ class Run:
         """Return what was run and how it went, and what was left out and why, a line each."""
         lines = ["", "=== run", *self.done]
         lines += ["=== left out", *(f"    {one.name}: {one.why}" for one in self.left_out)] if self.left_out else []
+        lines += ["=== unstable: failed once, and passed when it ran again", *self.unstable] if self.unstable else []
         failed = f"; FAILED: {', '.join(self.failed)}" if self.failed else ""
         minutes = f"{self.machine.minutes():.0f} minutes in all"
         lines.append(f"=== {minutes}{failed}; below, pytest counts the tests of all steps together")
@@ -91,12 +96,18 @@ class Run:
         return LeftOut(suite.name, f"no suite starts after minute {self.clock.last_start:g}{unbuilt}")
 
     def _step(self, name: str, command: Sequence[str], limit_minutes: float, why: str) -> None:
-        left = max(1.0, self.clock.last_end - self.machine.minutes())
-        limit = min(limit_minutes, left)
         self.machine.say(f"\n=== {name} ({why}), from minute {self.machine.minutes():.0f}: {' '.join(command)}")
-        ended = self.machine.run(name, command, limit * 60)
-        wrong = _wrong(ended, limit)
+        ended, wrong = self._run(name, command, limit_minutes)
         outcome = f"FAILED: {wrong}" if wrong else "passed"
+        if wrong and self._may_run_again(name, ended):
+            self.machine.say(f"=== {name}: {outcome}; once more: {' '.join(self.again[name])}")
+            second, is_wrong = self._run(name, self.again[name], limit_minutes)
+            if not is_wrong:
+                told = ", ".join(record.names_of_failed(ended.reports)) or wrong
+                self.unstable.append(f"    {name}: {told}")
+                reports = (*(one for one in ended.reports if not record.failed([one])), *second.reports)
+                ended, wrong = Ended(second.code, ended.seconds + second.seconds, reports), ""
+                outcome = f"passed at the second attempt (unstable: {told})"
         self.reports += ended.reports
         if wrong and not record.failed(ended.reports):
             self.reports.append(record.failure(name, f"{name}: {wrong}; its output stands above", ended.seconds))
@@ -105,6 +116,17 @@ class Run:
         self.failed += [name] if wrong else []
         self.done.append(f"    {name}: {outcome} in {_time(ended.seconds)}{_count(ended)} ({why})")
         self.machine.say(f"=== {name}: {outcome} in {_time(ended.seconds)}")
+
+    def _run(self, name: str, command: Sequence[str], limit_minutes: float) -> tuple[Ended, str]:
+        """Return how a command ended, and what is wrong with that, empty for nothing."""
+        limit = min(limit_minutes, max(1.0, self.clock.last_end - self.machine.minutes()))
+        ended = self.machine.run(name, command, limit * 60)
+        return ended, _wrong(ended, limit)
+
+    def _may_run_again(self, name: str, ended: Ended) -> bool:
+        """Return whether there is a second attempt, and time for as long as the first took. One that hung has none."""
+        in_time = self.machine.minutes() + ended.seconds / 60 <= self.clock.last_end
+        return name in self.again and ended.code is not None and in_time
 
 
 def _wrong(ended: Ended, limit_minutes: float) -> str:

@@ -258,6 +258,21 @@ SUITES: Final = (
     ),
 )  # fmt: skip
 
+_FAILED_ALONE: Final = ("--last-failed", "--last-failed-no-failures", "none")
+
+AGAIN: Final = {
+    "tests": ("hatch", "run", "pytest", "-n", "0", *_FAILED_ALONE),
+    "e2e": ("hatch", "run", "e2e", "test"),  # a step begins where the one before it ended
+} | {
+    one.name: (*one.command, *_FAILED_ALONE)
+    for one in SUITES
+    if one.name in {"crossplane", "manifests", "operators", "permissions", "routing", "scheduler", "slow", "workloads"}
+}
+"""The second attempts of what runs by the clock or with servers of others, where a busy machine can fail a test.
+
+What passes then is reported as unstable, by name. What computes alone has no second attempt: it would fail again.
+"""
+
 
 def seed(day: date) -> int:
     """Return the seed of random questions of a day: 20260102 on the second of January."""

@@ -30,6 +30,8 @@ class Pretended:
     """A machine whose clock goes as its commands say: minutes, exit code, reports of tests."""
 
     takes: dict[str, tuple[float, int, tuple[record.Json, ...]]]
+    then: dict[str, tuple[float, int, tuple[record.Json, ...]]] = field(default_factory=dict)
+    """How second attempts go, where otherwise than first ones."""
     clock: float = 0
     ran: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -42,7 +44,8 @@ class Pretended:
         self.said.append(line)
 
     def run(self, name: str, command: Sequence[str], limit_seconds: float) -> Ended:
-        minutes, code, reports = self.takes.get(name, (1, 0, (PASSED,)))
+        takes = {**self.takes, **self.then} if name in self.ran else self.takes
+        minutes, code, reports = takes.get(name, (1, 0, (PASSED,)))
         took = min(minutes, limit_seconds / 60)
         self.clock += took
         self.ran.append(name)
@@ -78,9 +81,13 @@ def suite(name: str, *programs: str, limit: float = 20, minutes: float = 1) -> S
 
 
 def run_of(
-    machine: Pretended, suites: Sequence[Suite], ready: dict[str, float] | None = None, clock: Clock | None = None
+    machine: Pretended,
+    suites: Sequence[Suite],
+    ready: dict[str, float] | None = None,
+    clock: Clock | None = None,
+    again: dict[str, tuple[str, ...]] | None = None,
 ) -> Run:
-    made = Run(machine, Compiler(machine, ready or {}), clock or Clock(), seed=20260102)
+    made = Run(machine, Compiler(machine, ready or {}), clock or Clock(), seed=20260102, again=again or {})
     chosen = Choice(tuple(Chosen(one, "touched") for one in suites), (LeftOut("other", "not touched"),))
     made.all(ALWAYS, chosen)
     return made
@@ -115,6 +122,48 @@ def test_what_fails_is_said_and_hides_nothing_after_it(
     assert words in summary
     assert all(f"    {name}: FAILED" in summary for name in failed)
     assert "    other: not touched" in summary
+
+
+AGAIN: dict[str, tuple[str, ...]] = {"a": ("a", "--last-failed")}
+
+
+def test_what_passes_at_the_second_attempt_is_unstable_and_says_which_test() -> None:
+    machine = Pretended({"a": (1, 1, (PASSED, FAILED))}, {"a": (1, 0, (PASSED,))})
+    run = run_of(machine, [suite("a"), suite("b")], again=AGAIN)
+    assert machine.commands[2:] == [("a", "--seed", "20260102"), ("a", "--last-failed"), ("b", "--seed", "20260102")]
+    assert not run.failed
+    assert not record.failed(run.reports)
+    assert len(run.reports) == 5, "each test counts once"
+    summary = "\n".join(run.summary())
+    assert "    a: .ci/run::test" in summary.partition("=== unstable")[2]
+    assert "a: passed at the second attempt (unstable: .ci/run::test) in 2:00" in summary
+
+
+SECOND: tuple[tuple[str, tuple[float, int, tuple[record.Json, ...]], float, list[str]], ...] = (
+    ("it fails again", (1, 1, (FAILED,)), 0, ["a", "a", "b"]),
+    ("no test is left that failed", (1, 5, ()), 0, ["a", "a", "b"]),
+    ("it hangs then", (HANGS, 0, ()), 0, ["a", "a", "b"]),
+    ("no time is left for another", (1, 0, (PASSED,)), 49, ["a", "b"]),
+)
+
+
+@pytest.mark.parametrize(("then", "late", "ran"), [pytest.param(*row[1:], id=row[0]) for row in SECOND])
+def test_a_second_attempt_that_does_not_pass_is_a_failure(
+    then: tuple[float, int, tuple[record.Json, ...]], late: float, ran: list[str]
+) -> None:
+    machine = Pretended({"a": (18, 1, (FAILED,))}, {"a": then}, clock=late)
+    run = run_of(machine, [suite("a"), suite("b")], again=AGAIN)
+    assert machine.ran[2:] == ran
+    assert run.failed == ["a"]
+    assert record.failed(run.reports)
+    assert not run.unstable
+    assert machine.minutes() <= 85
+
+
+def test_what_hung_and_what_computes_alone_has_one_attempt() -> None:
+    machine = Pretended({"a": (HANGS, 0, ()), "b": (1, 1, (FAILED,))})
+    assert run_of(machine, [suite("a"), suite("b")], again=AGAIN).failed == ["a", "b"]
+    assert machine.ran == ["lint", "tests", "a", "b"]
 
 
 def test_the_seed_is_put_into_the_command() -> None:
