@@ -333,6 +333,8 @@ class Story(Race):
         plane = self.machine.planes[LAST]
         (document,) = (one for one in machine.of("InferenceCluster") if one["metadata"]["name"] == LAST)
         assert LAST in self.view.serving(DEPLOYMENT).values(), self.view.serving(DEPLOYMENT)
+        # One whose deletion waits for the cluster already would stay until the cluster answers again.
+        self._until(lambda: not self._leaving(), "what was scaled away to be gone", show=self._left)
         plane.apiserver.stop()
         for model in machine.of("ModelDeployment"):
             self.api.delete(model)
@@ -356,6 +358,11 @@ class Story(Race):
         plane.await_ready()
         remaining = partial(self.api.all_of, *OBJECT, NAMESPACE)
         self._until(lambda: not remaining(), "the Objects to be gone", show=self._left)
+
+    def _leaving(self) -> list[str]:
+        """Return the replicas that are being deleted."""
+        found = [one["metadata"] for one in self.view.ours("ModelReplica")]
+        return [meta["name"] for meta in found if "deletionTimestamp" in meta]
 
     def delete(self) -> None:
         """Delete what was applied: nothing remains on any cluster."""
