@@ -16,7 +16,7 @@ from modelplane_cli import exits
 COMMANDS = {
     "render": "run all composition functions over documents and print the resulting objects",
     "plan": "show the placement of every replica, the use and cost of pools, and the changes",
-    "explain": "show why a replica is placed where it is, and why it is not placed elsewhere",
+    "explain": "show why a replica is placed where it is, why a service does not answer, what a cluster lacks",
     "simulate": "show the effects of a drain, a loss, a scaling or an addition, step by step",
     "fit": "show the memory of a model, and the topologies and classes that hold it",
     "free": "show the free devices by class, region, cluster or pool",
@@ -40,6 +40,7 @@ examples:
   modelplane render examples/quickstart -o yaml        print them as manifests
   modelplane plan fleet/ --against ../main/fleet/      show the changes of a pull request
   modelplane explain fleet/ md/llama -n ml-team        explain the placements of a deployment
+  modelplane explain fleet/ ms/chat -n ml-team         explain why a URL does not answer
   modelplane simulate fleet/ --drain eks-eu            show the moves of a drain, in steps
   modelplane fit Qwen3-8B --context 32k fleet/          show which classes hold a model, the cheapest first
   modelplane free fleet/ --by region                   show the free devices of each region

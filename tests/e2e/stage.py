@@ -72,7 +72,7 @@ class Stage:
         pods = [pod for cluster in self.machine.workloads for pod in self.view.pods(cluster)]
         return {pod["metadata"]["labels"]["modelplane.ai/replica"] for pod in pods}
 
-    def _modelplane(self, *arguments: str) -> Any:
+    def _modelplane(self, *arguments: str, code: int = 0) -> Any:
         """Return what the command answers about the live control plane. Raises: AssertionError with its words."""
         done = subprocess.run(
             [sys.executable, "-m", "modelplane_cli", *arguments, "--context", "default"],
@@ -87,7 +87,8 @@ class Stage:
             timeout=PATIENCE_SECONDS,
             check=False,
         )
-        assert done.returncode == 0, f"modelplane {' '.join(arguments)}: {done.returncode}: {done.stderr}{done.stdout}"
+        said = f"{done.returncode}: {done.stderr}{done.stdout}"
+        assert done.returncode == code, f"modelplane {' '.join(arguments)}: {said}"
         return json.loads(done.stdout)
 
     def _counted(self, cluster: str) -> set[str]:

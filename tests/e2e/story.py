@@ -129,6 +129,8 @@ class Story(Race):
         (placed,) = (one for one in planned["deployments"] if one["name"] == DEPLOYMENT)
         there = {name: one["spec"]["clusterName"] for name, one in self.view.replicas(DEPLOYMENT).items()}
         assert {one["name"]: one["cluster"] for one in placed["replicas"]} == there
+        explained = self._modelplane("explain", f"ms/{SERVICE}", "-n", NAMESPACE, "-o", "json")
+        assert [one["ready"] for one in explained["endpoints"]] == [True, True], explained
         more = self.machine.fleet.folder / "more.yaml"
         (model,) = machine.of("ModelDeployment")
         more.write_text(json.dumps({**model, "spec": {**model["spec"], "replicas": 3}}))
@@ -283,6 +285,9 @@ class Story(Race):
         unreachable = partial(self.view.says, "InferenceCluster", "eks-eu", "ClusterReady")
         self._until(lambda: "False/Unreachable" in unreachable(), "the cluster's status to say so", show=self._why)
         self.say(f"  eks-eu: {unreachable()[:160]}")
+        (cause, *_) = self._modelplane("explain", "ic/eks-eu", "-o", "json", code=1)["causes"]
+        assert (cause["condition"], cause["reason"]) == ("ClusterReady", "Unreachable"), cause
+        assert cause["since"], "the API server's clock says since when"
         there = [name for name, one in self.view.replicas(DEPLOYMENT).items() if one["spec"]["clusterName"] == "eks-eu"]
         stale = [partial(self.view.says, "ModelReplica", name, "StatusStale") for name in there]
         self._until(lambda: all("True/" in ask() for ask in stale), "its replicas' status to say so", show=self._why)

@@ -41,19 +41,21 @@ def encode(replica: Mapping[str, Json], model: Model | None) -> dict[str, Json] 
     return {
         "apiVersion": names.API_VERSION,
         "kind": KIND,
-        "metadata": {"name": name, "namespace": namespace, "labels": _labels(root, name)},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels(replica)},
         "spec": spec,
     }
 
 
-def _labels(replica: Field, name: str) -> dict[str, str]:
-    own = replica.at("spec", "workers", "template", "metadata", "labels").members()
+def labels(replica: Mapping[str, Json]) -> dict[str, str]:
+    """Return the labels of the endpoint of a ModelReplica, which it has while it serves. Raises: InvalidInput."""
+    root = Field(replica)
+    own = root.at("spec", "workers", "template", "metadata", "labels").members()
     return {
         **{key: str(value) for key, value in sorted(own.items())},
-        names.LABEL_DEPLOYMENT: replica.at("spec", "deploymentRef", "name").text(),
-        names.LABEL_CLUSTER: replica.at("spec", "clusterName").text(),
+        names.LABEL_DEPLOYMENT: root.at("spec", "deploymentRef", "name").text(),
+        names.LABEL_CLUSTER: root.at("spec", "clusterName").text(),
         names.LABEL_API: API,
-        names.LABEL_ENDPOINT: name,
+        names.LABEL_ENDPOINT: root.at("metadata", "name").text(),
     }
 
 

@@ -1,4 +1,8 @@
-"""`modelplane explain`: the placement of a replica, its alternatives, and a change that makes one more replica fit."""
+"""`modelplane explain`: the reasons of one object.
+
+Of a replica or deployment these are its placement, its alternatives, and a change that makes one more replica fit. Of
+a service, an endpoint or a cluster they are its state and what stands under it.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from modelplane import names
+from modelplane.api import inference_cluster, replica_endpoint
 from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits
 from modelplane_cli.checks import advice
 from modelplane_cli.commands import arguments, sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.output import explanation_text, manifests, notes, problem_lines, screen
-from modelplane_cli.planning import amendments, corrections, decision, explanation, workload_notes
+from modelplane_cli.output import explanation_text, inspection_text, manifests, notes, problem_lines, screen
+from modelplane_cli.planning import (
+    amendments,
+    corrections,
+    decision,
+    explanation,
+    inspection,
+    inspection_json,
+    workload_notes,
+)
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
+from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key, Store
 
 _REPLICA = "ModelReplica"
@@ -30,7 +44,7 @@ _KINDS = {
     "mr": _REPLICA,
     "modelreplica": _REPLICA,
     "modelreplicas": _REPLICA,
-}
+} | {word: kind for kind in inspection.KINDS for word in (inspection.SHORT[kind], kind.lower(), f"{kind.lower()}s")}
 
 _EPILOG = """\
 examples:
@@ -38,6 +52,10 @@ examples:
       show where each replica is placed and why, and the verdict of every cluster over one more
   modelplane explain examples/quickstart mr/qwen3-8b-0 -n ml-team
       show the same for one replica: where else it fits, and why not on the other clusters
+  modelplane explain --context prod ms/chat -n ml-team
+      show why a URL is down: its groups, its endpoints, and what each stands on
+  modelplane explain --context prod ic/eks-eu
+      show what is wrong with a cluster: conditions, pools, and the replicas it refuses or cannot run
   kubectl get modelplane,objects -A -o yaml | modelplane explain - md/llama-405b -n ml-team
       show why it is pending on a live control plane, and what would change that
   modelplane explain fleet/ md/llama-405b -n ml-team -o json
@@ -47,7 +65,7 @@ The closest miss is not a guess: the change is made, and the matcher is asked ag
 make room, the smallest set of moves is named first, made on a copy one after the other; `modelplane simulate
 --defragment` makes them for everything that is missing.
 
-exit codes: 0 it is placed, 1 it is not (all), 2 bad input, 3 a bug
+exit codes: 0 it is placed (ms, me, ic: it is as wanted), 1 it is not (all), 2 bad input, 3 a bug
 """
 
 
@@ -55,11 +73,12 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = arguments.parser(
         "explain",
-        "Show why a replica is placed where it is, why not elsewhere, and what would make one more fit.",
+        "Show why a replica is placed where it is and not elsewhere, why a service does not answer, or what is wrong "
+        "with a cluster.",
         _EPILOG,
     )
     sources.add(made)
-    made.add_argument("subject", metavar="KIND/NAME", help="md/NAME or mr/NAME")
+    made.add_argument("subject", metavar="KIND/NAME", help="md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME")
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", help="of the subject, and of documents that name none (default: default)")
     return made
@@ -86,6 +105,14 @@ def main(arguments: Sequence[str]) -> int:
     except InvalidInput as error:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
+    if key.kind in inspection.KINDS:
+        state = inspection.of(act.world, key)
+        if options.output == "text":
+            sys.stdout.write(inspection_text.text(state, screen.of(sys.stdout)))
+        else:
+            sys.stdout.write(manifests.answer(inspection_json.encode(state), options.output))
+        sys.stdout.flush()
+        return _ended(act.world, is_fine=state.is_as_wanted)
     written = amendments.written(given.documents, namespace, objects)
     try:
         found = _corrected(rehearsal, _answer(act.world.store, key, written), written)
@@ -98,10 +125,14 @@ def main(arguments: Sequence[str]) -> int:
     if answer.plan.shortfall is not None and key in checked.sources:
         # A selector over the size in a product's name is the most frequent reason, and no fault of the devices.
         problem_lines.write(advice.advise(checked, key))
-    notes.bugs(act.world)
-    if act.world.settled.record.bugs:
+    return _ended(act.world, is_fine=answer.is_placed)
+
+
+def _ended(world: World, *, is_fine: bool) -> int:
+    notes.bugs(world)
+    if world.settled.record.bugs:
         return exits.BUG
-    return exits.FINE if answer.is_placed else exits.NO
+    return exits.FINE if is_fine else exits.NO
 
 
 def _answer(store: Store, key: Key, documents: Documents) -> Answer:
@@ -131,7 +162,7 @@ def _named(text: str) -> tuple[str, str]:
     word, slash, name = text.partition("/")
     kind = _KINDS.get(word.lower().partition(".")[0])
     if kind is None or not slash or not name:
-        asked = "write md/NAME or mr/NAME after the paths, for example md/qwen3-8b"
+        asked = "write md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME after the paths, for example md/qwen3-8b"
         raise InvalidInput(f"{text} is not a KIND/NAME: {asked}")
     return kind, name
 
@@ -140,7 +171,8 @@ def _subject(store: Store, text: str, namespace: str | None) -> Key:
     """Return the one object that is meant. Raises: InvalidInput when there is none, or more than one."""
     kind, name = _named(text)
     every = store.of_kind(names.GROUP, kind)
-    found = [key for key in every if key.name == name and namespace in (None, key.namespace)]
+    # A cluster has no namespace, whichever is given for the other documents.
+    found = [key for key in every if key.name == name and (not key.namespace or namespace in (None, key.namespace))]
     if len(found) == 1:
         return found[0]
     if found:
@@ -148,12 +180,15 @@ def _subject(store: Store, text: str, namespace: str | None) -> Key:
     close = difflib.get_close_matches(name, [key.name for key in every], n=1)
     near = [key for key in every if key.name in (name, *close)]
     hint = f"did you mean {_listed(near)}?" if near else f"there are {_listed(every)}" if every else "there is none"
-    where = f" in namespace {namespace}" if namespace else ""
+    where = f" in namespace {namespace}" if namespace and kind != inference_cluster.KIND else ""
+    of_replica = Key(names.GROUP, _REPLICA, namespace or "default", name)
+    if kind == replica_endpoint.KIND and store.get(of_replica) is not None:
+        hint = f"a replica has one while it serves: explain mr/{name}"
     raise InvalidInput(f"no {kind} {name}{where}; {hint}")
 
 
 def _listed(keys: Sequence[Key]) -> str:
-    return ", ".join(names.qualified(key.namespace, key.name) for key in keys[:10])
+    return ", ".join(names.qualified(key.namespace, key.name) if key.namespace else key.name for key in keys[:10])
 
 
 def _show(answer: Answer, output: str) -> None:

@@ -83,15 +83,15 @@ def _group(was: Split | None, now: Split | None, *, is_compared: bool) -> tuple[
 
 def _shares(was: Fraction, now_: Fraction, *, is_compared: bool, now: Split | None) -> str:
     if is_compared:
-        return _step(_percent(was), _percent(now_))
-    return _percent(now_ if now is not None else was)
+        return _step(percent(was), percent(now_))
+    return percent(now_ if now is not None else was)
 
 
 def _step(was: str, now: str) -> str:
     return f"{was} -> {now}" if was and was != now else now
 
 
-def _percent(share: Fraction) -> str:
+def percent(share: Fraction) -> str:
     """Return a share with one digit where it is no whole number; a small one is never 0%."""
     percent = share * 100
     if percent.denominator == 1:

@@ -145,22 +145,18 @@ def _route(store: Store, key: Key, resource: Mapping[str, Json]) -> Route:
     return Route(key.namespace, key.name, url, groups, _trouble(store, decoded, groups, resource))
 
 
+def shares(entries: Sequence[Mapping[str, Json]]) -> list[Fraction]:
+    """Return the share of each entry of `status.backends`. Only the entries of the priority in use have one."""
+    given = [(seen.count(entry.get("priority")) or 0, seen.count(entry.get("weight")) or 0) for entry in entries]
+    in_use = min((priority for priority, weight in given if weight), default=0)
+    active = [weight if priority == in_use else 0 for priority, weight in given]
+    return [Fraction(weight, sum(active) or 1) for weight in active]
+
+
 def _groups(store: Store, decoded: Service, entries: Sequence[Mapping[str, Json]]) -> Iterator[Split]:
-    weights = [seen.count(entry.get("weight")) or 0 for entry in entries]
-    in_use = min(
-        (seen.count(entry.get("priority")) or 0 for entry, own in zip(entries, weights, strict=True) if own), default=0
-    )
-    active = [
-        own if (seen.count(entry.get("priority")) or 0) == in_use else 0
-        for entry, own in zip(entries, weights, strict=True)
-    ]
-    total = sum(active) or 1
+    every = list(zip(entries, shares(entries), strict=True))
     for index, group in enumerate(decoded.groups):
-        members = [
-            (entry, Fraction(own, total))
-            for entry, own in zip(entries, active, strict=True)
-            if entry.get("group") == index
-        ]
+        members = [(entry, share) for entry, share in every if entry.get("group") == index]
         yield Split(
             selector=group.selector.text(),
             weight=group.weight,

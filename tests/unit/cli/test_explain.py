@@ -155,7 +155,7 @@ def test_an_explanation_is_of_the_plan_that_was_composed(name: str) -> None:
     ("subject", "said"),
     [
         pytest.param("md/lama", "no ModelDeployment lama in namespace ml-team; did you mean ml-team/llama?", id="name"),
-        pytest.param("llama", "llama is not a KIND/NAME: write md/NAME or mr/NAME", id="no kind"),
+        pytest.param("llama", "llama is not a KIND/NAME: write md/NAME, mr/NAME", id="no kind"),
         pytest.param("pod/llama", "pod/llama is not a KIND/NAME", id="unknown kind"),
         pytest.param(
             "mr/llama-7", "no ModelReplica llama-7 in namespace ml-team; did you mean ml-team/llama-", id="replica"
@@ -172,7 +172,7 @@ def test_a_subject_left_out_is_asked_for(tmp_path: Path) -> None:
     path = given.written(tmp_path, "now", *world())
     ran = given.run("explain", path)
     assert (ran.code, ran.out) == (2, "")
-    assert f"{path} is not a KIND/NAME: write md/NAME or mr/NAME after the paths" in ran.err
+    assert f"{path} is not a KIND/NAME: write md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME after the paths" in ran.err
     assert "nothing to read" not in ran.err
 
 

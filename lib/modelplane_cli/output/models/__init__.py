@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 ANSWERS: Final = {
     "render": "Rendering",
     "plan": "Plan",
-    "explain": "Explanation",
+    "explain": "Answer",
     "simulate": "Simulation",
     "fit": "Fit",
     "free": "Free",

@@ -168,3 +168,24 @@ class Move(Part):
     """The place of its successor, which has room there while the replica still runs."""
     makes_way: bool
     """It is deleted before its successor has a place, so that it is interrupted."""
+
+
+class Cause(Part):
+    """A condition that is not as wanted."""
+
+    kind: str
+    """Kind of the object with the condition."""
+    namespace: str
+    """Namespace of that object. Empty for one without."""
+    name: str
+    """Name of that object."""
+    condition: str
+    """Type of the condition."""
+    status: Literal["True", "False", "Unknown"]
+    """Status of the condition."""
+    reason: str
+    """Stable code of the reason."""
+    message: str
+    """The reason in words."""
+    since: str | None
+    """Time at which the status changed, from the API server. Null where none was given."""

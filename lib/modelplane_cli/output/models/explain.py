@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from modelplane_cli.output.models.base import Part, RoleName
-from modelplane_cli.output.models.common import Closest, Move, Place
+from modelplane_cli.output.models.common import Cause, Closest, Move, Place, RouteShare
 
 
 class PoolVerdict(Part):
@@ -170,3 +172,155 @@ class Explanation(Part):
     """The replicas that hold a placement."""
     blocked: list[Blocked]
     """Replicas that must move but cannot."""
+
+
+class ServedEndpoint(Part):
+    """An endpoint among those of a service."""
+
+    name: str
+    """Name of the ModelEndpoint."""
+    cluster: str | None
+    """The InferenceCluster of its replica. Null outside the fleet."""
+    replica: str | None
+    """Name of its ModelReplica. Null for an endpoint that people wrote."""
+    ready: bool
+    """True when it receives requests."""
+    share: float
+    """Its share of the requests of the service, from 0 to 1."""
+    causes: list[Cause]
+    """Conditions of its cluster, its replica and itself that are not as wanted, the deepest first. Empty when ready."""
+
+
+class ServiceExplanation(Part):
+    """The route and the endpoints of a service."""
+
+    kind: Literal["ModelService"]
+    """Kind of the object in question."""
+    namespace: str
+    """Namespace of that object."""
+    name: str
+    """Name of that object."""
+    message: str
+    """The answer in one sentence."""
+    as_wanted: bool
+    """True when requests reach every group that wants them and every endpoint is ready."""
+    url: str | None
+    """URL of the service. Null while it has none."""
+    groups: list[RouteShare]
+    """The groups of endpoints in the order of the spec."""
+    endpoints: list[ServedEndpoint]
+    """The endpoints that the service selects, those that are not ready first."""
+    causes: list[Cause]
+    """Conditions of the service, and of the deployments that it selects, that are not as wanted."""
+
+
+class Selection(Part):
+    """A service that selects an endpoint."""
+
+    name: str
+    """Name of the ModelService."""
+    share: float
+    """The share of its requests that the endpoint receives, from 0 to 1."""
+
+
+class EndpointExplanation(Part):
+    """The state of an endpoint, and the services that select it."""
+
+    kind: Literal["ModelEndpoint"]
+    """Kind of the object in question."""
+    namespace: str
+    """Namespace of that object."""
+    name: str
+    """Name of that object."""
+    message: str
+    """The answer in one sentence."""
+    as_wanted: bool
+    """True when it is ready."""
+    url: str | None
+    """URL that it leads to."""
+    cluster: str | None
+    """The InferenceCluster of its replica. Null outside the fleet."""
+    replica: str | None
+    """Name of its ModelReplica. Null for an endpoint that people wrote."""
+    ready: bool
+    """True when it can receive requests."""
+    services: list[Selection]
+    """The services that select it, by name."""
+    causes: list[Cause]
+    """Conditions of its cluster, its replica and itself that are not as wanted, the deepest first."""
+
+
+class PoolDevices(Part):
+    """Devices of one name in a pool."""
+
+    total: int
+    """Number of devices of the existing nodes."""
+    used: int
+    """Number of devices that replicas hold. It exceeds `total` when nodes were removed."""
+    free: int
+    """Number of devices that can still be claimed."""
+
+
+class PoolState(Part):
+    """One node pool of a cluster."""
+
+    pool: str
+    """Name of the pool."""
+    class_: str = Field(alias="class")
+    """InferenceClass of its nodes."""
+    nodes: int
+    """Number of existing nodes."""
+    nodes_used: int
+    """Number of nodes in use."""
+    nodes_growable: int
+    """Number of nodes that an autoscaler may add."""
+    devices: dict[str, PoolDevices]
+    """Devices by name. Empty when the class is unknown."""
+
+
+class Tenant(Part):
+    """A replica on a cluster."""
+
+    namespace: str
+    """Namespace of the ModelReplica."""
+    name: str
+    """Name of the ModelReplica."""
+    admission: Literal["Pending", "Admitted", "Refused"]
+    """The cluster's admission of the replica."""
+    reason: str
+    """Stable code of the cluster's answer. Empty for an admitted replica."""
+    message: str
+    """The cluster's answer in words. Empty for an admitted replica."""
+    cause: Cause | None
+    """The first condition of the replica that is not as wanted. Null when there is none."""
+
+
+class ClusterExplanation(Part):
+    """The conditions, pools and replicas of a cluster."""
+
+    kind: Literal["InferenceCluster"]
+    """Kind of the object in question."""
+    namespace: str
+    """Empty, because clusters have no namespace."""
+    name: str
+    """Name of that object."""
+    message: str
+    """The answer in one sentence."""
+    as_wanted: bool
+    """True when the cluster is ready and runs every replica that names it."""
+    taints: list[str]
+    """Its taints as `key=value:effect`."""
+    capacity: str
+    """The message of its ledger: the pools that are counted, and the replicas that end or change."""
+    pools: list[PoolState]
+    """Its pools in the order of the spec. Empty when its spec cannot be read."""
+    replicas: list[Tenant]
+    """Its replicas, those that are not as wanted first."""
+    causes: list[Cause]
+    """Conditions of the cluster that are not as wanted."""
+
+
+Answer: TypeAlias = Annotated[
+    Explanation | ServiceExplanation | EndpointExplanation | ClusterExplanation, Field(discriminator="kind")
+]
+"""The answer about one object; its `kind` says which."""
