@@ -16,6 +16,7 @@ from modelplane_cli import exits
 COMMANDS = {
     "render": "run all composition functions over documents and print the resulting objects",
     "plan": "show the placement of every replica, the use and cost of pools, and the changes",
+    "status": "show what is not as wanted on a control plane, why, and since when",
     "explain": "show why a replica is placed where it is, why a service does not answer, what a cluster lacks",
     "simulate": "show the effects of a drain, a loss, a scaling or an addition, step by step",
     "fit": "show the memory of a model, and the topologies and classes that hold it",
@@ -39,6 +40,7 @@ examples:
   modelplane render examples/quickstart                show the resulting objects as a tree
   modelplane render examples/quickstart -o yaml        print them as manifests
   modelplane plan fleet/ --against ../main/fleet/      show the changes of a pull request
+  modelplane status --context prod                     show what is not as wanted, worst first
   modelplane explain fleet/ md/llama -n ml-team        explain the placements of a deployment
   modelplane explain fleet/ ms/chat -n ml-team         explain why a URL does not answer
   modelplane simulate fleet/ --drain eks-eu            show the moves of a drain, in steps

@@ -131,6 +131,8 @@ class Story(Race):
         assert {one["name"]: one["cluster"] for one in placed["replicas"]} == there
         explained = self._modelplane("explain", f"ms/{SERVICE}", "-n", NAMESPACE, "-o", "json")
         assert [one["ready"] for one in explained["endpoints"]] == [True, True], explained
+        looked = self._modelplane("status", "-o", "json")
+        assert looked["asWanted"], looked
         more = self.machine.fleet.folder / "more.yaml"
         (model,) = machine.of("ModelDeployment")
         more.write_text(json.dumps({**model, "spec": {**model["spec"], "replicas": 3}}))
@@ -288,6 +290,8 @@ class Story(Race):
         (cause, *_) = self._modelplane("explain", "ic/eks-eu", "-o", "json", code=1)["causes"]
         assert (cause["condition"], cause["reason"]) == ("ClusterReady", "Unreachable"), cause
         assert cause["since"], "the API server's clock says since when"
+        (worst, *_) = self._modelplane("status", "-o", "json", code=1)["complaints"]
+        assert (worst["severity"], worst["name"], worst["explain"]) == ("Outage", "eks-eu", "ic/eks-eu"), worst
         there = [name for name, one in self.view.replicas(DEPLOYMENT).items() if one["spec"]["clusterName"] == "eks-eu"]
         stale = [partial(self.view.says, "ModelReplica", name, "StatusStale") for name in there]
         self._until(lambda: all("True/" in ask() for ask in stale), "its replicas' status to say so", show=self._why)

@@ -34,6 +34,8 @@ SHORT = {
 }
 """The short names of the kinds that `explain` takes."""
 _NAMED = 3
+_SUMMING_UP = frozenset({"Serving", "ReplicasReady"})
+"""Conditions that say that something is missing, where others of the same object say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ def causes(world: World, key: Key) -> tuple[Cause, ...]:
         since = seen.text(condition.get("lastTransitionTime"))
         told = (failure.condition, failure.status, failure.reason, failure.message)
         found.append(Cause(key, *told, "" if since == conditions.NO_TIME else since))
-    return tuple(sorted(found, key=lambda cause: cause.status != "False"))
+    return tuple(sorted(found, key=lambda cause: (cause.status != "False", cause.condition in _SUMMING_UP)))
 
 
 # --- services and endpoints -------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 ANSWERS: Final = {
     "render": "Rendering",
     "plan": "Plan",
+    "status": "Status",
     "explain": "Answer",
     "simulate": "Simulation",
     "fit": "Fit",
