@@ -27,6 +27,7 @@ from modelplane_cli.planning import (
     explanation,
     inspection,
     inspection_json,
+    situation,
     workload_notes,
 )
 from modelplane_cli.planning.amendments import Documents
@@ -106,7 +107,9 @@ def main(arguments: Sequence[str]) -> int:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     if key.kind in inspection.KINDS:
-        state = inspection.of(act.world, key)
+        # A rehearsal always succeeds where the control plane may not, for example without its function.
+        as_written = inspection.stuck(situation.world(objects, stage.kinds), key)
+        state = inspection.with_causes(inspection.of(act.world, key), as_written)
         if options.output == "text":
             sys.stdout.write(inspection_text.text(state, screen.of(sys.stdout)))
         else:

@@ -7,7 +7,7 @@ cluster. The cause that stands deepest is first, because the others follow from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -168,6 +168,18 @@ class ClusterState:
 State: TypeAlias = ServiceState | EndpointState | ClusterState
 KINDS = (SERVICE, replica_endpoint.KIND, inference_cluster.KIND)
 """The kinds of which a state can be told."""
+
+
+def stuck(written: World, key: Key) -> tuple[Cause, ...]:
+    """Return the causes that only the control plane knows: that it could not reconcile the object, as was written."""
+    return tuple(cause for cause in causes(written, key) if (cause.condition, cause.status) == ("Synced", "False"))
+
+
+def with_causes(state: State, more: tuple[Cause, ...]) -> State:
+    """Return the state with causes of the object itself before the others."""
+    if isinstance(state, EndpointState):
+        return replace(state, backend=replace(state.backend, causes=(*more, *state.backend.causes)))
+    return replace(state, causes=(*more, *state.causes))
 
 
 def of(world: World, key: Key) -> State:

@@ -138,6 +138,27 @@ def test_a_service_that_selects_nothing_says_so(tmp_path: Path, selected: str, s
     models.adapter("explain").validate_python(found.json)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "subject"),
+    [
+        pytest.param("ModelService", "chat", "ms/chat", id="service"),
+        pytest.param("ModelEndpoint", "llama-1", "me/llama-1", id="endpoint"),
+        pytest.param("InferenceCluster", "a", "ic/a", id="cluster"),
+    ],
+)
+def test_what_the_control_plane_cannot_reconcile_is_said_though_a_rehearsal_can(
+    tmp_path: Path, settled: list[Json], kind: str, name: str, subject: str
+) -> None:
+    objects, one = changed(settled, kind, name)
+    said = {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "cannot run function"}
+    others = [condition for condition in one["status"]["conditions"] if condition["type"] != "Synced"]
+    one["status"]["conditions"] = [*others, {**said, "lastTransitionTime": SINCE}]
+    found = explain(tmp_path, objects, subject)
+    assert (found.code, found.json["asWanted"]) == (1, False)
+    assert (found.json["causes"][0]["message"], found.json["causes"][0]["since"]) == ("cannot run function", SINCE)
+    models.adapter("explain").validate_python(found.json)
+
+
 def test_a_service_over_a_deployment_that_fits_nowhere_names_it(tmp_path: Path) -> None:
     objects = world(("llama", 1, 0))
     (deployment,) = (one for one in objects if one["metadata"]["name"] == "llama")
