@@ -251,7 +251,8 @@ def _choice(workload: Workload, standing: Standing, wanted: Intent, clusters: tu
 
     Raises: InvalidInput or Unsupported when no backend can serve the workload (the author's fault).
     """
-    offered = [_offer(workload, cluster, ()) for cluster in clusters]
+    is_new = standing.named is None and standing.current is None  # then nothing is settled, whatever is offered
+    offered = () if is_new else tuple(_offer(workload, cluster, ()) for cluster in clusters)
     settled = selection.settled(workload, standing, offered)
     choice = settled or _vote(workload, standing, wanted, clusters)
     if choice.backend is not None:

@@ -17,6 +17,9 @@ _UNPUBLISHED = Field(None)
 
 def selector(pool: Field) -> dict[str, str]:
     """Return the labels of the pool's nodes; the default is the label with the pool's name."""
+    written = pool.members().get("nodeSelector")
+    if written is None:
+        return _default(pool.text_at("name"))
     own = {key: str(value) for key, value in sorted(pool.at("nodeSelector").members().items())}
     return own or _default(pool.text_at("name"))
 
@@ -39,6 +42,8 @@ def check_counted_once(spec: Field) -> None:
     """
     entries = list(spec.at("nodePools").items())
     labels = [selector(entry).items() for entry in entries]
+    if len(set().union(*labels)) == sum(map(len, labels)):
+        return  # no two have a label in common
     with_label: dict[tuple[str, str], list[int]] = {}
     for index, selected in enumerate(labels):
         for label in selected:

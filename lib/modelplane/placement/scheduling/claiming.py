@@ -37,19 +37,25 @@ def ways(fleet: Fleet, demand: Demand, intent: Intent) -> Mapping[str, tuple[Way
     Raises: InvalidSelector (the author's fault).
     """
     found: dict[str, tuple[Ways, ...]] = {}
-    of_class: dict[int, tuple[Ways, ...]] = {}
+    nothing = tuple(frozenset[frozenset[Claim]]() for _ in demand.roles)
+    # A fleet has many classes and clusters, but few ways to claim: each combination of ways is united once.
+    of_class: dict[int, tuple[Ways, ...]] = {id(None): nothing}
+    united: dict[frozenset[tuple[Ways, ...]], tuple[Ways, ...]] = {}
+    of_backends: dict[tuple[str, ...], Intent] = {}
     for name, cluster in filters.by_name(fleet.clusters).items():
-        if filters.refusal(cluster, replace(intent, backends=cluster.backends, cache=None)) is not None:
+        asked = of_backends.get(cluster.backends)
+        if asked is None:
+            asked = of_backends[cluster.backends] = replace(intent, backends=cluster.backends, cache=None)
+        if filters.refusal(cluster, asked) is not None:
             continue
-        rows = [tuple(frozenset[frozenset[Claim]]() for _ in demand.roles)]
         for pool in cluster.pools:
-            node_class = pool.node_class
-            if node_class is None:
-                continue
-            if id(node_class) not in of_class:
-                of_class[id(node_class)] = _ways_of_class(node_class, demand)
-            rows.append(of_class[id(node_class)])
-        found[name] = tuple(frozenset[frozenset[Claim]]().union(*column) for column in zip(*rows, strict=True))
+            if id(pool.node_class) not in of_class and pool.node_class is not None:
+                of_class[id(pool.node_class)] = _ways_of_class(pool.node_class, demand)
+        ways_there = frozenset([of_class[id(pool.node_class)] for pool in cluster.pools])
+        if ways_there not in united:
+            columns = zip(nothing, *ways_there, strict=True)
+            united[ways_there] = tuple(frozenset[frozenset[Claim]]().union(*column) for column in columns)
+        found[name] = united[ways_there]
     return found
 
 
