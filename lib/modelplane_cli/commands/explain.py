@@ -27,13 +27,13 @@ from modelplane_cli.planning import (
     explanation,
     inspection,
     inspection_json,
-    situation,
     workload_notes,
 )
 from modelplane_cli.planning.amendments import Documents
 from modelplane_cli.planning.explanation import Answer
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
+from modelplane_cli.simulator import offline
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key, Store
 
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str]) -> int:
         return exits.BAD_INPUT
     if key.kind in inspection.KINDS:
         # A rehearsal always succeeds where the control plane may not, for example without its function.
-        as_written = inspection.stuck(situation.world(objects, stage.kinds), key)
+        as_written = inspection.stuck(offline.unsettled(objects, stage.kinds), key)
         state = inspection.with_causes(inspection.of(act.world, key), as_written)
         if options.output == "text":
             sys.stdout.write(inspection_text.text(state, screen.of(sys.stdout)))

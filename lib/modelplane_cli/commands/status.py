@@ -11,6 +11,7 @@ from modelplane_cli.commands import arguments, sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import manifests, screen, situation_text
 from modelplane_cli.planning import situation
+from modelplane_cli.simulator import offline
 
 _EPILOG = """\
 examples:
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
         wanted = "give --context, or what `kubectl get -o yaml` prints; `modelplane plan` shows what would be"
         print(f"modelplane status: {said}; {wanted}", file=sys.stderr)
         return exits.BAD_INPUT
-    found = situation.of(situation.world(objects, stage.kinds), options.namespace)
+    found = situation.of(offline.unsettled(objects, stage.kinds), options.namespace)
     if options.output == "table":
         sys.stdout.write(situation_text.text(found, screen.of(sys.stdout)))
     else:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from modelplane_cli.output import folding, route_text, table
 from modelplane_cli.output.screen import PIPE, Mood, Screen
 from modelplane_cli.planning import inspection
-from modelplane_cli.planning.inspection import Cause, ClusterState, EndpointState, ServiceState, State, Tenant
+from modelplane_cli.planning.inspection import ClusterState, EndpointState, ServiceState, State, Tenant
 from modelplane_cli.planning.routes import RouteRow
+from modelplane_cli.simulator.verdict import Failure
 
 _SHOWN = 50
 _POOLS = ("POOL", "CLASS", "NODES USED", "DEVICE", "FREE", "USED", "TOTAL")
@@ -19,11 +20,13 @@ def text(state: State, screen: Screen = PIPE) -> str:
     return "".join(f"{line}\n" for line in _lines(state, screen))
 
 
-def causes(found: Iterable[Cause], screen: Screen, indent: str = "  ") -> Iterator[str]:
+def causes(found: Iterable[Failure], screen: Screen, indent: str = "  ") -> Iterator[str]:
     """Yield the lines of causes, each with the time since it is so where that is known."""
     for cause in found:
+        said = f": {cause.message}" if cause.message else ""
         since = f", since {cause.since}" if cause.since else ""
-        for line in folding.paragraph(f"{cause}{since}", screen.width, start=f"{indent}! ", indent=f"{indent}  "):
+        told = f"{inspection.subject(cause.about)} {cause.condition} is {cause.status} ({cause.reason}){said}{since}"
+        for line in folding.paragraph(told, screen.width, start=f"{indent}! ", indent=f"{indent}  "):
             yield screen.painted(line, Mood.BAD)
 
 
@@ -105,14 +108,14 @@ def _said(one: Tenant) -> tuple[str, str]:
     return ("", "") if one.cause is None else (one.cause.reason, one.cause.message)
 
 
-def _told(found: Iterable[Cause], screen: Screen) -> Iterator[str]:
+def _told(found: Iterable[Failure], screen: Screen) -> Iterator[str]:
     every = list(found)
     yield from causes(every[:_SHOWN], screen)
     if len(every) > _SHOWN:
         yield f"  and {len(every) - _SHOWN} more; -o json has them all"
 
 
-def _next(found: Iterable[Cause], namespace: str) -> str:
+def _next(found: Iterable[Failure], namespace: str) -> str:
     """Return the arguments with which `modelplane explain` says more of the deepest cause, empty without one."""
     deepest = next((cause.about for cause in found if cause.about.kind in inspection.SHORT), None)
     if deepest is None:

@@ -16,7 +16,7 @@ from modelplane.errors import InvalidInput
 from modelplane.placement.capacity import dimensions, ledger
 from modelplane.placement.capacity.ledger import Ledger
 from modelplane.placement.snapshot import Accounting, Cluster, Pool
-from modelplane_cli.simulator.store import Store
+from modelplane_cli.simulator.store import Key, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,16 @@ def by_cluster(store: Store) -> Iterator[tuple[Cluster, tuple[PoolUse, ...]]]:
         yield cluster, tuple(_use(cluster, pool) for pool in cluster.pools)
 
 
+def of(store: Store, name: str) -> tuple[Cluster, tuple[PoolUse, ...]] | None:
+    """Return one cluster with its pools, None when it cannot be read."""
+    try:
+        resource = store.get(Key(names.GROUP, inference_cluster.KIND, "", name)) or {}
+        cluster = inference_cluster.decode(resource, _classes(store))
+    except InvalidInput:
+        return None
+    return cluster, tuple(_use(cluster, pool) for pool in cluster.pools)
+
+
 def clusters(store: Store, classes: Mapping[str, NodeClass] | None = None) -> Iterator[Cluster]:
     """Yield the clusters that can be read, by name; their own conditions say what is wrong with the others."""
     known = _classes(store) if classes is None else classes
@@ -76,7 +86,11 @@ def clusters(store: Store, classes: Mapping[str, NodeClass] | None = None) -> It
             continue
 
 
-def _classes(store: Store) -> dict[str, NodeClass]:
+def _classes(store: Store) -> Mapping[str, NodeClass]:
+    return store.standing("classes", ((names.GROUP, inference_class.KIND),), lambda: _decoded(store))
+
+
+def _decoded(store: Store) -> Mapping[str, NodeClass]:
     found = {}
     for key in store.of_kind(names.GROUP, inference_class.KIND):
         try:

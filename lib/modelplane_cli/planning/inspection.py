@@ -6,7 +6,8 @@ cluster. The cause that stands deepest is first, because the others follow from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -15,15 +16,17 @@ from modelplane import names, seen, words
 from modelplane.api import inference_cluster, replica, replica_endpoint, service
 from modelplane.errors import ModelplaneError
 from modelplane.labels import LabelSelector
-from modelplane_cli.planning import capacity, routes
+from modelplane_cli.planning import capacity, replicas, routes
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.replicas import DEPLOYMENT
 from modelplane_cli.planning.routes import SERVICE, Route
 from modelplane_cli.simulator import conditions, verdict
 from modelplane_cli.simulator.offline import World
-from modelplane_cli.simulator.store import Key, Store
+from modelplane_cli.simulator.store import Key
+from modelplane_cli.simulator.verdict import Failure
 
 Json: TypeAlias = Any
+_Labelled: TypeAlias = tuple[Key, Mapping[str, str]]
 
 SHORT = {
     "ModelDeployment": "md",
@@ -39,23 +42,6 @@ _SUMMING_UP = frozenset({"Serving", "ReplicasReady"})
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """A condition that is not as wanted. `since` is empty where no clock has said it."""
-
-    about: Key
-    condition: str
-    status: str
-    reason: str
-    message: str
-    since: str
-
-    def __str__(self) -> str:
-        """Return one line with the object, the reason and its message."""
-        said = f": {self.message}" if self.message else ""
-        return f"{subject(self.about)} {self.condition} is {self.status} ({self.reason}){said}"
-
-
-@dataclass(frozen=True, slots=True)
 class Backend:
     """An endpoint among those of a service. `causes` are those of its replica and its cluster too."""
 
@@ -64,7 +50,7 @@ class Backend:
     replica: str
     is_ready: bool
     share: Fraction
-    causes: tuple[Cause, ...]
+    causes: tuple[Failure, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +64,7 @@ class ServiceState:
     key: Key
     route: Route
     backends: tuple[Backend, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[Failure, ...]
 
     @property
     def message(self) -> str:
@@ -129,7 +115,7 @@ class Tenant:
     admission: str
     reason: str
     message: str
-    cause: Cause | None
+    cause: Failure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +127,7 @@ class ClusterState:
     pools: tuple[PoolUse, ...]
     tenants: tuple[Tenant, ...]
     capacity: str
-    causes: tuple[Cause, ...]
+    causes: tuple[Failure, ...]
 
     @property
     def message(self) -> str:
@@ -170,12 +156,12 @@ KINDS = (SERVICE, replica_endpoint.KIND, inference_cluster.KIND)
 """The kinds of which a state can be told."""
 
 
-def stuck(written: World, key: Key) -> tuple[Cause, ...]:
+def stuck(written: World, key: Key) -> tuple[Failure, ...]:
     """Return the causes that only the control plane knows: that it could not reconcile the object, as was written."""
     return tuple(cause for cause in causes(written, key) if (cause.condition, cause.status) == ("Synced", "False"))
 
 
-def with_causes(state: State, more: tuple[Cause, ...]) -> State:
+def with_causes(state: State, more: tuple[Failure, ...]) -> State:
     """Return the state with causes of the object itself before the others."""
     if isinstance(state, EndpointState):
         return replace(state, backend=replace(state.backend, causes=(*more, *state.backend.causes)))
@@ -194,15 +180,9 @@ def subject(key: Key) -> str:
     return f"{SHORT.get(key.kind, key.kind)}/{key.name}"
 
 
-def causes(world: World, key: Key) -> tuple[Cause, ...]:
+def causes(world: World, key: Key) -> tuple[Failure, ...]:
     """Return the conditions of an object that are not as wanted, those that are False first."""
-    resource = world.store.get(key) or {}
-    found = []
-    for failure in verdict.of(world, key):
-        condition = conditions.find(resource, failure.condition) or {}
-        since = seen.text(condition.get("lastTransitionTime"))
-        told = (failure.condition, failure.status, failure.reason, failure.message)
-        found.append(Cause(key, *told, "" if since == conditions.NO_TIME else since))
+    found = verdict.of(world, key)
     return tuple(sorted(found, key=lambda cause: (cause.status != "False", cause.condition in _SUMMING_UP)))
 
 
@@ -212,7 +192,7 @@ def causes(world: World, key: Key) -> tuple[Cause, ...]:
 def _service(world: World, key: Key) -> ServiceState:
     resource = world.store.get(key) or {}
     nothing = Route(key.namespace, key.name, "", (), "no function has decided it")
-    route = next((one for one in routes.of(world.store) if one.key == (key.namespace, key.name)), nothing)
+    route = routes.one(world.store, key) or nothing
     entries = seen.objects(seen.at(resource.get("status"), "backends"))
     found: dict[str, tuple[bool, Fraction]] = {}
     for entry, share in zip(entries, routes.shares(entries), strict=True):
@@ -239,29 +219,46 @@ def _selectors(resource: Mapping[str, Json]) -> tuple[LabelSelector, ...]:
 
 def _missing(world: World, namespace: str, selectors: Iterable[LabelSelector]) -> Iterator[Backend]:
     """Yield the replicas that serve nothing and so have no endpoint, as far as a selector would match it."""
-    for key in world.store.of_kind(names.GROUP, replica.KIND):
-        of_endpoint = Key(names.GROUP, replica_endpoint.KIND, key.namespace, key.name)
-        if key.namespace != namespace or world.store.get(of_endpoint) is not None:
-            continue
-        try:
-            labels = replica_endpoint.labels(world.store.get(key) or {})
-        except ModelplaneError:
-            continue
+    spots = ((names.GROUP, replica.KIND), (names.GROUP, replica_endpoint.KIND))
+    unserved = world.store.standing("unserved", spots, lambda: _by_namespace(_unserved(world)))
+    for key, labels in unserved.get(namespace, ()):
         if any(selector.matches(labels) for selector in selectors):
             cluster = labels[names.LABEL_CLUSTER]
             found = tuple(_below(world, key, cluster))
             yield Backend(key.name, cluster, key.name, is_ready=False, share=Fraction(), causes=found)
 
 
-def _selected(world: World, namespace: str, selectors: Iterable[LabelSelector]) -> Iterator[Cause]:
+def _selected(world: World, namespace: str, selectors: Iterable[LabelSelector]) -> Iterator[Failure]:
     """Yield the causes of the deployments whose replicas a selector would match, wherever they are placed."""
     asked = [_without_place(selector) for selector in selectors]
+    spots = ((names.GROUP, DEPLOYMENT),)
+    known = world.store.standing("deployments", spots, lambda: _by_namespace(_deployments(world)))
+    for key, labels in known.get(namespace, ()):
+        if any(selector.matches(labels) for selector in asked):
+            yield from causes(world, key)
+
+
+def _unserved(world: World) -> Iterator[_Labelled]:
+    """Yield the replicas without an endpoint, with the labels that it would have."""
+    for key in world.store.of_kind(names.GROUP, replica.KIND):
+        if world.store.get(Key(names.GROUP, replica_endpoint.KIND, key.namespace, key.name)) is None:
+            with contextlib.suppress(ModelplaneError):
+                yield key, replica_endpoint.labels(world.store.get(key) or {})
+
+
+def _deployments(world: World) -> Iterator[_Labelled]:
+    """Yield the deployments, with the labels that the endpoints of all their replicas have."""
     for key in world.store.of_kind(names.GROUP, DEPLOYMENT):
         template = seen.at((world.store.get(key) or {}).get("spec"), "workers", "template", "metadata", "labels")
         own = {str(name): str(value) for name, value in template.items()} if isinstance(template, Mapping) else {}
-        labels = {**own, names.LABEL_DEPLOYMENT: key.name, names.LABEL_API: replica_endpoint.API}
-        if key.namespace == namespace and any(selector.matches(labels) for selector in asked):
-            yield from causes(world, key)
+        yield key, {**own, names.LABEL_DEPLOYMENT: key.name, names.LABEL_API: replica_endpoint.API}
+
+
+def _by_namespace(every: Iterable[_Labelled]) -> Mapping[str, Sequence[_Labelled]]:
+    found: dict[str, list[_Labelled]] = {}
+    for one in every:
+        found.setdefault(one[0].namespace, []).append(one)
+    return found
 
 
 def _without_place(selector: LabelSelector) -> LabelSelector:
@@ -283,7 +280,7 @@ def _backend(world: World, key: Key, *, is_ready: bool, share: Fraction) -> Back
     return Backend(key.name, cluster, key.name if is_ours else "", is_ready, share, (*deeper, *own))
 
 
-def _below(world: World, of_replica: Key, cluster: str) -> Iterator[Cause]:
+def _below(world: World, of_replica: Key, cluster: str) -> Iterator[Failure]:
     """Yield the causes of a replica's cluster, then its own."""
     of_cluster = Key(names.GROUP, inference_cluster.KIND, "", cluster)
     if world.store.get(of_cluster) is not None:
@@ -316,7 +313,7 @@ def _endpoint(world: World, key: Key) -> EndpointState:
 
 def _cluster(world: World, key: Key) -> ClusterState:
     resource = world.store.get(key) or {}
-    known = next((found for found in capacity.by_cluster(world.store) if found[0].name == key.name), None)
+    known = capacity.of(world.store, key.name)
     taints = () if known is None else tuple(f"{one.key}={one.value}:{one.effect}" for one in known[0].taints)
     tenants = sorted(
         _tenants(world, key, resource.get("status")),
@@ -342,19 +339,15 @@ def _tenants(world: World, key: Key, status: Json) -> Iterator[Tenant]:
         for admission, part in (("Pending", "pending"), ("Refused", "refused"))
         for entry in seen.objects(seen.at(status, part))
     }
-    there = {names.qualified(one.namespace, one.name) for one in _placed(world.store, key.name)}
+    there = {
+        names.qualified(one.namespace, one.name) for one in replicas.placed(world.store).by_cluster.get(key.name, ())
+    }
     for name in sorted(admitted | answers.keys() | there):
         waiting = ("Pending", "", "the cluster has not decided yet")
         said = ("Admitted", "", "") if name in admitted else answers.get(name, waiting)
         namespace, _, short = name.partition("/")
         found = causes(world, Key(names.GROUP, replica.KIND, namespace, short)) if name in there else ()
         yield Tenant(namespace, short, *said, found[0] if found else None)
-
-
-def _placed(store: Store, cluster: str) -> Iterator[Key]:
-    for key in store.of_kind(names.GROUP, replica.KIND):
-        if seen.at(store.get(key), "spec", "clusterName") == cluster:
-            yield key
 
 
 def _count(number: int, noun: str) -> str:

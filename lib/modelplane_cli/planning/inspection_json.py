@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 from modelplane_cli.planning import routes
 from modelplane_cli.planning.capacity import PoolUse
-from modelplane_cli.planning.inspection import Backend, Cause, EndpointState, ServiceState, State, Tenant
+from modelplane_cli.planning.inspection import Backend, EndpointState, ServiceState, State, Tenant
 from modelplane_cli.planning.routes import RouteRow
+from modelplane_cli.simulator.verdict import Failure
 
 Json: TypeAlias = Any
 _DIGITS = 6
@@ -54,11 +55,11 @@ def encode(state: State) -> dict[str, Json]:
     }
 
 
-def _encode(found: Iterable[Cause]) -> list[dict[str, Json]]:
+def _encode(found: Iterable[Failure]) -> list[dict[str, Json]]:
     return [encode_cause(cause) for cause in found]
 
 
-def encode_cause(cause: Cause) -> dict[str, Json]:
+def encode_cause(cause: Failure) -> dict[str, Json]:
     """Return a cause as JSON."""
     return {
         "kind": cause.about.kind,

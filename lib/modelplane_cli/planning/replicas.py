@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api import inference_cluster, replica
 from modelplane.api.fields import Field
 from modelplane.devices.model import Claim
@@ -118,6 +118,29 @@ class Observer:
             is_admitted = names.qualified(key.namespace, key.name) in _admitted_by(self._store, home)
             known = self._known[key] = (version, _decoded(key, resource, is_admitted=is_admitted))
         return known[1]
+
+
+class Placed(NamedTuple):
+    """The identities of the replicas by the cluster and by the deployment that they name, in their order."""
+
+    by_cluster: Mapping[str, Sequence[Key]]
+    by_deployment: Mapping[Deployment, Sequence[Key]]
+
+
+def placed(store: Store) -> Placed:
+    """Return the replicas of the store by what they name. It is made once for as long as no replica changes."""
+    return store.standing("placed", ((names.GROUP, replica.KIND),), lambda: _placed(store))
+
+
+def _placed(store: Store) -> Placed:
+    by_cluster: dict[str, list[Key]] = {}
+    by_deployment: dict[Deployment, list[Key]] = {}
+    for key in store.of_kind(names.GROUP, replica.KIND):
+        spec = seen.at(store.get(key), "spec")
+        by_cluster.setdefault(seen.text(seen.at(spec, "clusterName")), []).append(key)
+        owner = Deployment(key.namespace, seen.text(seen.at(spec, "deploymentRef", "name")))
+        by_deployment.setdefault(owner, []).append(key)
+    return Placed(by_cluster, by_deployment)
 
 
 def admitted(store: Store) -> Iterator[Replica]:

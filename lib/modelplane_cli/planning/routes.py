@@ -119,12 +119,14 @@ class RouteRow:
 
 def of(store: Store) -> tuple[Route, ...]:
     """Return the routes of the services that a function has decided, by namespace and name."""
-    found = []
-    for key in store.of_kind(names.GROUP, SERVICE):
-        resource = store.get(key) or {}
-        if "status" in resource:
-            found.append(_route(store, key, resource))
-    return tuple(found)
+    every = (one(store, key) for key in store.of_kind(names.GROUP, SERVICE))
+    return tuple(route for route in every if route is not None)
+
+
+def one(store: Store, key: Key) -> Route | None:
+    """Return the route of one service, None while no function has decided it."""
+    resource = store.get(key) or {}
+    return _route(store, key, resource) if "status" in resource else None
 
 
 def between(before: Sequence[Route], after: Sequence[Route]) -> tuple[RouteRow, ...]:

@@ -7,23 +7,22 @@ sends requests to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.api import inference_cluster, replica, replica_endpoint
-from modelplane_cli.planning import inspection
-from modelplane_cli.planning.inspection import Cause, ServiceState
-from modelplane_cli.planning.replicas import DEPLOYMENT
+from modelplane_cli.planning import inspection, replicas
+from modelplane_cli.planning.inspection import ServiceState
+from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
 from modelplane_cli.planning.routes import SERVICE
 from modelplane_cli.simulator import conditions
 from modelplane_cli.simulator.definitions import Definitions
-from modelplane_cli.simulator.offline import Assume, World
-from modelplane_cli.simulator.record import Record
-from modelplane_cli.simulator.settle import Settled
-from modelplane_cli.simulator.store import Key, Object, Store
+from modelplane_cli.simulator.offline import World
+from modelplane_cli.simulator.store import Key, Object
+from modelplane_cli.simulator.verdict import Failure
 
 Json: TypeAlias = Any
 
@@ -47,7 +46,7 @@ class Complaint:
     """An object that is not as wanted. `follows` is the object that explains it, None where it explains itself."""
 
     severity: Severity
-    cause: Cause
+    cause: Failure
     more: int
     follows: Key | None
 
@@ -79,14 +78,6 @@ def has_status(objects: Mapping[Key, Mapping[str, Json]], kinds: Definitions) ->
     )
 
 
-def world(objects: Mapping[Key, Mapping[str, Json]], kinds: Definitions) -> World:
-    """Return the documents as a world in which nothing has happened."""
-    store = Store()
-    for key in sorted(objects):
-        store.put(dict(objects[key]))
-    return World(store, Settled(0, Record()), kinds, frozenset(objects), Assume.READY)
-
-
 def of(world: World, namespace: str | None) -> Situation:
     """Return the situation of all namespaces, or of one and the clusters that its replicas are on."""
     keys = [key for key in world.composites() if _is_asked_for(world, key, namespace)]
@@ -103,17 +94,14 @@ def _is_asked_for(world: World, key: Key, namespace: str | None) -> bool:
         return namespace in (None, key.namespace)
     if key.kind != inference_cluster.KIND:
         return True
-    return any(
-        placed.namespace == namespace and seen.at(world.store.get(placed), "spec", "clusterName") == key.name
-        for placed in world.store.of_kind(names.GROUP, replica.KIND)
-    )
+    return any(placed.namespace == namespace for placed in _placed(world, key.name))
 
 
 def _complaint(world: World, key: Key) -> Complaint | None:
     resource = world.store.get(key) or {}
     leaving = seen.text(seen.at(resource, "metadata", "deletionTimestamp"))
     if leaving:
-        gone = Cause(key, "Deleted", "Unknown", "BeingDeleted", _why_it_stays(resource), leaving)
+        gone = Failure(key, "Deleted", "Unknown", "BeingDeleted", _why_it_stays(resource), leaving)
         return Complaint(Severity.WAITING, gone, 0, _below(world, key, resource))
     found = [*inspection.causes(world, key), *_standing(key, resource)]
     if key.kind == SERVICE:
@@ -122,12 +110,12 @@ def _complaint(world: World, key: Key) -> Complaint | None:
         return None
     first = found[0]
     severity = Severity.DEGRADED if first.status == "False" or first.reason in _STANDING else Severity.WAITING
-    if first.condition == "ClusterReady" and severity is Severity.DEGRADED and any(_placed(world, key.name)):
+    if first.condition == "ClusterReady" and severity is Severity.DEGRADED and _placed(world, key.name):
         severity = Severity.OUTAGE
     return Complaint(severity, first, len(found) - 1, _below(world, key, resource))
 
 
-def _of_service(world: World, key: Key, found: list[Cause]) -> Complaint | None:
+def _of_service(world: World, key: Key, found: list[Failure]) -> Complaint | None:
     state = inspection.of(world, key)
     if not isinstance(state, ServiceState) or (state.is_as_wanted and not found):
         return None
@@ -136,16 +124,16 @@ def _of_service(world: World, key: Key, found: list[Cause]) -> Complaint | None:
     follows = lost.causes[0].about if lost is not None else None if deeper is None else deeper.about
     is_down = bool(state.backends or state.route.trouble) and not state.route.ready
     since = found[0].since if found else ""
-    status, reason = ("False", "NoEndpoints") if is_down else ("False", "EndpointsMissing")
-    cause = Cause(key, "EndpointsReady", status, found[0].reason if found else reason, state.message, since)
+    reason = found[0].reason if found else "NoEndpoints" if is_down else "EndpointsMissing"
+    cause = Failure(key, "EndpointsReady", "False", reason, state.message, since)
     return Complaint(Severity.OUTAGE if is_down else Severity.DEGRADED, cause, max(0, len(found) - 1), follows)
 
 
-def _standing(key: Key, resource: Object) -> Iterator[Cause]:
+def _standing(key: Key, resource: Object) -> Iterator[Failure]:
     told = conditions.find(resource, "CapacityKnown") or {}
     if key.kind == inference_cluster.KIND and told.get("status") == "True" and told.get("reason") in _STANDING:
         said = (seen.text(told.get("reason")), seen.text(told.get("message")))
-        yield Cause(key, "CapacityKnown", "True", *said, seen.text(told.get("lastTransitionTime")))
+        yield Failure(key, "CapacityKnown", "True", *said, seen.text(told.get("lastTransitionTime")))
 
 
 def _below(world: World, key: Key, resource: Object) -> Key | None:
@@ -170,19 +158,16 @@ def _of_deployment(world: World, key: Key) -> Key | None:
     scheduled = conditions.find(world.store.get(key) or {}, "ReplicasScheduled") or {}
     if scheduled.get("status") == "False":
         return None
-    for placed in world.store.of_kind(names.GROUP, replica.KIND):
-        one = world.store.get(placed) or {}
-        if placed.namespace == key.namespace and seen.at(one, "spec", "deploymentRef", "name") == key.name:
-            found = _below(world, placed, one) or (placed if inspection.causes(world, placed) else None)
-            if found is not None:
-                return found
+    for placed in replicas.placed(world.store).by_deployment.get(Deployment(key.namespace, key.name), ()):
+        below = _below(world, placed, world.store.get(placed) or {})
+        found = below or (placed if inspection.causes(world, placed) else None)
+        if found is not None:
+            return found
     return None
 
 
-def _placed(world: World, cluster: str) -> Iterator[Key]:
-    for key in world.store.of_kind(names.GROUP, replica.KIND):
-        if seen.at(world.store.get(key), "spec", "clusterName") == cluster:
-            yield key
+def _placed(world: World, cluster: str) -> Sequence[Key]:
+    return replicas.placed(world.store).by_cluster.get(cluster, ())
 
 
 def _why_it_stays(resource: Object) -> str:

@@ -11,6 +11,7 @@ from modelplane_cli.simulator import assumption, contention
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.pipeline import Function
+from modelplane_cli.simulator.record import Record
 from modelplane_cli.simulator.settle import Settled, Told, settle, untold
 from modelplane_cli.simulator.store import Key, Object, Store, controller_of
 
@@ -60,6 +61,11 @@ class World:
 _NOTHING: Object = {"metadata": {}}
 
 
+def unsettled(objects: Mapping[Key, Mapping[str, Json]], definitions: Definitions) -> World:
+    """Return the world of `objects` as they are, in which nothing has happened."""
+    return World(_stored(objects), Settled(0, Record()), definitions, frozenset(objects), Assume.READY)
+
+
 def build(
     objects: Mapping[Key, Mapping[str, Json]],
     definitions: Definitions,
@@ -68,11 +74,16 @@ def build(
     told: Told = untold,
 ) -> World:
     """Return the world that `objects` lead to. Objects that carry a status are taken as observed."""
-    store = Store()
-    for key in sorted(objects):
-        store.put(dict(objects[key]))
+    store = _stored(objects)
     observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
     happens = assumption.Ready(observed) if assume is Assume.READY else assumption.nothing
     settled = settle(store, Crossplane(store, definitions, function), happens, told=told)
     settled.record.bugs.update(dict.fromkeys(contention.fights(store)))
     return World(store, settled, definitions, frozenset(objects), assume)
+
+
+def _stored(objects: Mapping[Key, Mapping[str, Json]]) -> Store:
+    store = Store()
+    for key in sorted(objects):
+        store.put(dict(objects[key]))
+    return store

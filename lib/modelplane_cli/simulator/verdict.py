@@ -26,13 +26,14 @@ _SUMMARY = frozenset({"Ready"})
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A condition that is not as desired."""
+    """A condition that is not as desired. `since` is when its status changed, empty where no clock has said it."""
 
     about: Key
     condition: str
     status: str
     reason: str
     message: str
+    since: str = ""
 
     def __str__(self) -> str:
         """Return one line with the object, the condition and its message."""
@@ -78,6 +79,14 @@ def _unwanted(world: World, key: Key) -> Iterator[Failure]:
             or (world.assume is Assume.NOTHING and (kind in _LIVENESS or status == "Unknown"))
         ):
             continue
-        yield Failure(key, kind, status, str(entry.get("reason") or ""), str(entry.get("message") or ""))
+        since = str(entry.get("lastTransitionTime") or "")
+        yield Failure(
+            about=key,
+            condition=kind,
+            status=status,
+            reason=str(entry.get("reason") or ""),
+            message=str(entry.get("message") or ""),
+            since="" if since == conditions.NO_TIME else since,
+        )
     if conditions.find(resource, "Synced") is None:
         yield Failure(key, "Synced", "Unknown", "NotReconciled", "it was never reconciled")

@@ -12,7 +12,7 @@ import pytest
 from modelplane_cli.output import models, situation_text
 from modelplane_cli.output.screen import Screen
 from modelplane_cli.planning import situation
-from modelplane_cli.simulator import definitions
+from modelplane_cli.simulator import definitions, offline
 from tests.support import planning as given
 from tests.support import rendering
 from tests.unit.cli import test_inspection
@@ -169,7 +169,7 @@ def test_a_status_of_another_type_is_no_error_of_ours(
 def test_no_line_is_wider_than_the_screen(settled: list[Json], width: int) -> None:
     there = rendering.world(unready(unreachable(settled, "a")))
     objects = {key: there.store.get(key) or {} for key in there.store}
-    found = situation.of(situation.world(objects, definitions.builtin()), None)
+    found = situation.of(offline.unsettled(objects, definitions.builtin()), None)
     lines = situation_text.text(found, Screen(width=width)).splitlines()
     assert max(map(len, lines)) <= width
 
