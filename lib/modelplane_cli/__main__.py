@@ -25,8 +25,11 @@ COMMANDS = {
     "validate": "report the documents that the API server or a function would refuse",
     "cel": "evaluate a device selector against devices",
     "schema": "print the JSON Schema of a kind, or of the JSON answer of a command",
+    "completion": "print the script that completes this command in bash, zsh or fish",
     "serve": "run the gRPC function server",
 }
+
+_COMPLETE = "__complete"
 
 _USAGE = """\
 usage: modelplane [--debug] COMMAND [ARGUMENT ...]
@@ -48,6 +51,7 @@ examples:
   modelplane free fleet/ --by region                   show the free devices of each region
   modelplane validate clusters/ models/                check documents without an API server
   modelplane schema --directory .schemas               write schemas for an editor
+  source <(modelplane completion bash)                 complete commands, options and names with Tab
   modelplane help COMMAND                              show the help of a command
 
 exit codes: 0 success, 1 the answer is no, 2 bad input, 3 internal error
@@ -71,14 +75,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"modelplane {metadata.version('modelplane')}")
         return exits.FINE
     name, rest = given[0], given[1:]
+    if name == _COMPLETE:
+        from modelplane_cli.commands import completion  # noqa: PLC0415 - asked by a shell
+
+        return completion.answer("".join(rest[:1]), COMMANDS)
     if name not in COMMANDS:
         return _unknown(name)
+    if name != "serve" and not {"-h", "--help"}.isdisjoint(rest):
+        # What a command computes with takes longer to load than anybody waits for help.
+        importlib.import_module(f"modelplane_cli.parsers.{name}").parser().print_help()
+        return exits.FINE
     return _run(name, rest, debug=debug)
 
 
 def usage() -> str:
     """Return the help of the whole command."""
-    return _USAGE.format(commands="\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items()))
+    width = max(map(len, COMMANDS))
+    return _USAGE.format(commands="\n".join(f"  {name:<{width}} {what}" for name, what in COMMANDS.items()))
 
 
 def _unknown(name: str) -> int:

@@ -6,7 +6,6 @@ a service, an endpoint or a cluster they are its state and what stands under it.
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import sys
 from collections.abc import Sequence
@@ -15,11 +14,12 @@ from dataclasses import replace
 from modelplane import names
 from modelplane.api import inference_cluster, replica_endpoint
 from modelplane.errors import InvalidInput, ModelplaneError
-from modelplane_cli import exits
+from modelplane_cli import exits, shorts
 from modelplane_cli.checks import advice
-from modelplane_cli.commands import arguments, sources
+from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import explanation_text, inspection_text, manifests, notes, problem_lines, screen
+from modelplane_cli.parsers import explain as explain_parser
 from modelplane_cli.planning import (
     amendments,
     corrections,
@@ -38,56 +38,12 @@ from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key, Store
 
 _REPLICA = "ModelReplica"
-_KINDS = {
-    "md": DEPLOYMENT,
-    "modeldeployment": DEPLOYMENT,
-    "modeldeployments": DEPLOYMENT,
-    "mr": _REPLICA,
-    "modelreplica": _REPLICA,
-    "modelreplicas": _REPLICA,
-} | {word: kind for kind in inspection.KINDS for word in (inspection.SHORT[kind], kind.lower(), f"{kind.lower()}s")}
-
-_EPILOG = """\
-examples:
-  modelplane explain examples/quickstart md/qwen3-8b -n ml-team
-      show where each replica is placed and why, and the verdict of every cluster over one more
-  modelplane explain examples/quickstart mr/qwen3-8b-0 -n ml-team
-      show the same for one replica: where else it fits, and why not on the other clusters
-  modelplane explain --context prod ms/chat -n ml-team
-      show why a URL is down: its groups, its endpoints, and what each stands on
-  modelplane explain --context prod ic/eks-eu
-      show what is wrong with a cluster: conditions, pools, and the replicas it refuses or cannot run
-  kubectl get modelplane,objects -A -o yaml | modelplane explain - md/llama-405b -n ml-team
-      show why it is pending on a live control plane, and what would change that
-  modelplane explain fleet/ md/llama-405b -n ml-team -o json
-      print the explanation as JSON
-
-The closest miss is not a guess: the change is made, and the matcher is asked again. Where moving other replicas would
-make room, the smallest set of moves is named first, made on a copy one after the other; `modelplane simulate
---defragment` makes them for everything that is missing.
-
-exit codes: 0 it is placed (ms, me, ic: it is as wanted), 1 it is not (all), 2 bad input, 3 a bug
-"""
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the arguments of the command."""
-    made = arguments.parser(
-        "explain",
-        "Show why a replica is placed where it is and not elsewhere, why a service does not answer, or what is wrong "
-        "with a cluster.",
-        _EPILOG,
-    )
-    sources.add(made)
-    made.add_argument("subject", metavar="KIND/NAME", help="md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME")
-    made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
-    made.add_argument("-n", "--namespace", help="of the subject, and of documents that name none (default: default)")
-    return made
+_KINDS = {word: kind for short, kind in shorts.KINDS.items() for word in (short, kind.lower(), f"{kind.lower()}s")}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane explain`."""
-    options = parser().parse_args(list(arguments))
+    options = explain_parser.parser().parse_args(list(arguments))
     stage = Stage.empty()
     try:
         _named(options.subject)  # before anything is read: where it is left out a path stands in its place

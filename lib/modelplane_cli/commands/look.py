@@ -15,13 +15,6 @@ from modelplane_cli.output.screen import Screen
 from modelplane_cli.simulator.store import Store
 
 
-def add(made: argparse.ArgumentParser) -> None:
-    """Add the sources, the form of the answer and the namespace."""
-    sources.add(made)
-    made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
-    sources.add_namespace(made)
-
-
 def run(
     options: argparse.Namespace, text: Callable[[Store, Screen], str], encode: Callable[[Store], dict[str, Any]]
 ) -> int:

@@ -11,10 +11,11 @@ from modelplane import names
 from modelplane.api import inference_cluster, replica
 from modelplane_cli import exits
 from modelplane_cli.checks import sizes, unknown_names
-from modelplane_cli.commands import arguments, sources
+from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests, notes, plan_markdown, plan_text, problem_lines, screen
+from modelplane_cli.parsers import plan as plan_parser
 from modelplane_cli.planning import amendments, capacity, corrections, plan, routes
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.plan import Plan
@@ -22,67 +23,16 @@ from modelplane_cli.planning.rehearsal import Act, Rehearsal
 from modelplane_cli.simulator import assumption
 from modelplane_cli.simulator.store import Key, Store, controller_of
 
-_EPILOG = """\
-examples:
-  modelplane plan examples/quickstart
-      show the placements, the use of every pool, and the price of the nodes in use
-  git worktree add ../main main && modelplane plan fleet/ --against ../main/fleet/
-      show the changes of a pull request: created, moved, rewritten, removed, and the reasons. PATH is the whole new
-      state: what only --against has is deleted. To add documents to a state, use `modelplane simulate --add`
-  kubectl get modelplane,objects -A -o yaml > live.yaml && modelplane plan live.yaml
-      show the next actions of the functions on a live control plane; objects with a status are taken as observed
-  modelplane plan fleet/ --against live.yaml -o json
-      print the plan as JSON
-  modelplane plan fleet/ --against ../main/fleet/ -o markdown --exit-code disruption
-      print a comment for a pull request, and fail only when something that serves is interrupted
-
-The command runs the real functions and assumes that composed workloads come up. After a change it prints a summary, the
-changed replicas and routes, and the pools whose use changes; --all shows the rest. The column BEFORE in the table of
-pools shows what the documents (or --against) hold already. A model of the catalogue (see `modelplane fit`) that cannot
-fit where it is placed is a warning on standard error.
-
-exit codes: 0 all replicas are placed, none is interrupted, and every service has endpoints, 1 a replica is not placed
-or would be interrupted, or a group of a service has no endpoint, 2 bad input, 3 internal error
-
---exit-code chooses the reasons for 1:
-  disruption  a replica is interrupted or lost, or a group of a service loses all of its endpoints
-  unplaced    a replica has no placement, must move but cannot, or is refused, or a group of a service that had no
-              endpoint has none
-  any         both (default)
-"""
-
-_FAILS: dict[str, Callable[[Plan], bool]] = {
+FAILS: dict[str, Callable[[Plan], bool]] = {
     "disruption": lambda made: made.disrupts,
     "unplaced": lambda made: made.lacks,
     "any": lambda made: not made.fits,
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the arguments of the command."""
-    made = arguments.parser(
-        "plan", "Show the placement of every replica, the use and cost of pools, and the changes.", _EPILOG
-    )
-    sources.add(made)
-    made.add_argument("--against", metavar="PATH", nargs="+", help="the current state, with which PATH is compared")
-    made.add_argument("--all", action="store_true", help="also show the replicas and pools without a change")
-    made.add_argument(
-        "-o",
-        "--output",
-        choices=("table", "yaml", "json", "markdown"),
-        default="table",
-        help="default: table; markdown is a comment for a pull request",
-    )
-    made.add_argument(
-        "--exit-code", choices=tuple(_FAILS), default="any", help="what makes the command fail (default: any)"
-    )
-    sources.add_namespace(made)
-    return made
-
-
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane plan`."""
-    options = parser().parse_args(list(arguments))
+    options = plan_parser.parser().parse_args(list(arguments))
     stage = Stage.empty()
     wanted, live = sources.both(options)
     checked = stage.checked(wanted, options.namespace)
@@ -112,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         notes.bugs(one.world)
     if any(one.world.settled.record.bugs for one in acts):
         return exits.BUG
-    return exits.NO if _FAILS[options.exit_code](made) else exits.FINE
+    return exits.NO if FAILS[options.exit_code](made) else exits.FINE
 
 
 def _replace(rehearsal: Rehearsal, there: Objects, objects: Objects) -> None:

@@ -9,59 +9,18 @@ from pathlib import Path
 
 from modelplane_cli import exits
 from modelplane_cli.checks import acceptance
-from modelplane_cli.commands import arguments, sources
+from modelplane_cli.commands import sources
 from modelplane_cli.documents import reading
 from modelplane_cli.output import by_cluster, manifests, notes, outline, problem_lines, progress, tree
+from modelplane_cli.parsers import render as render_parser
 from modelplane_cli.simulator import definitions, offline, verdict
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.pipeline import Function
 
-_EPILOG = """\
-examples:
-  modelplane render examples/quickstart
-      show the resulting objects as a tree: placements, objects on each cluster, endpoints, the URL
-  modelplane render examples/quickstart -o yaml > world.yaml
-      print them as manifests with status; the order of documents does not matter
-  modelplane render world.yaml examples/more
-      continue from an earlier result; objects with a status are taken as observed
-  kubectl get modelplane,objects -A -o yaml | modelplane render -
-      show the next actions of the functions on a live control plane; nothing observed is assumed
-  modelplane render examples/quickstart --by-cluster out
-      write bare manifests to out/<cluster>/<kind>-<namespace>-<name>.yaml and out/control-plane/...
-  modelplane render examples/quickstart --assume nothing
-      show the state before any workload has come up
-
-The command assumes that composed workloads come up, unless the documents contain another observed status. Assumed
-addresses end in .assumed.invalid. Secrets are never printed. Data goes to standard output, and messages go to standard
-error.
-
-exit codes: 0 everything is placed and ready, 1 something is not placed or not ready, 2 bad input, 3 internal error
-"""
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the arguments of the command."""
-    made = arguments.parser(
-        "render", "Run all composition functions over documents, as Crossplane does, and print the objects.", _EPILOG
-    )
-    sources.add(made)
-    made.add_argument("-o", "--output", choices=("tree", "yaml", "json"), default="tree", help="default: tree")
-    sources.add_namespace(made)
-    made.add_argument(
-        "--by-cluster", metavar="DIR", type=Path, help="write bare manifests, with a folder for each cluster"
-    )
-    made.add_argument(
-        "--assume",
-        choices=[choice.value for choice in Assume],
-        default=Assume.READY.value,
-        help="whether composed workloads come up (default: ready)",
-    )
-    return made
-
 
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane render`."""
-    options = parser().parse_args(list(arguments))
+    options = render_parser.parser().parse_args(list(arguments))
     given = sources.read(options)
     kinds = definitions.builtin()
     checked = acceptance.check(given.documents, kinds, options.namespace)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from modelplane.errors import InvalidInput
 from modelplane_cli import exits
-from modelplane_cli.commands import arguments, sources
+from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests, notes, screen, simulation_text
+from modelplane_cli.parsers import simulate as simulate_parser
 from modelplane_cli.planning import headroom, moves, simulation
 from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling, Silence
 from modelplane_cli.planning.headroom import Headroom
@@ -21,77 +21,10 @@ from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.planning.simulation import Simulation
 
-_EPILOG = """\
-examples:
-  modelplane simulate fleet/ --drain eks-eu
-      a NoExecute taint drain=true: successors first, one at a time, and who has nowhere to go
-  modelplane simulate fleet/ --lose eks-eu
-      the cluster is gone for good: its workloads stop and its InferenceCluster is deleted
-  modelplane simulate fleet/ --unreachable eks-eu --scale ml-team/qwen3-8b=6
-      the cluster does not answer for a while: what runs there is held, and nothing new is placed there
-  modelplane simulate fleet/ --lose-label modelplane.ai/region=eu-west-1
-      a whole region at once
-  modelplane simulate fleet/ --scale ml-team/qwen3-8b=6 --add new-model.yaml --drain gke-us
-      one after the other, in the order given; --add applies on top, as kubectl apply does
-  modelplane simulate live.yaml --headroom
-      which clusters can be lost with everything still placed: one, any one, any two, the largest set
-  modelplane simulate live.yaml --defragment
-      which replicas would have to move so that what is missing fits: a table of the moves, one after the other, each
-      successor placed while its predecessor stands, and what then fits. Nothing is moved by it
-  modelplane simulate fleet/ --drain eks-eu --defragment
-      the same after a drain
-
-Every step runs the real functions until nothing moves any more; what they compose is assumed to come up. "Lost" are
-replicas that ceased to serve before another served in their stead.
-
-exit codes: 0 all fits and nobody's decision interrupts anything (with --headroom: any one cluster may be lost; with
---defragment: all fits after the moves),
-1 something would have no place or be interrupted, or a group of a service would have no endpoint, 2 bad input, 3 a bug
-"""
-
-
-class _Happen(argparse.Action):
-    """The events in the order of the command line."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Append the option and its value."""
-        namespace.happenings = [*(getattr(namespace, "happenings", None) or []), (option_string, values)]
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the arguments of the command."""
-    made = arguments.parser(
-        "simulate", "Show the effects of events on a fleet, step by step.", _EPILOG, allow_abbrev=False
-    )
-    sources.add(made)
-    for option, metavar, what in (
-        ("--drain", "CLUSTER", "move all replicas off a cluster"),
-        ("--lose", "CLUSTER", "lose a cluster for good"),
-        ("--unreachable", "CLUSTER", "let a cluster not answer for a while"),
-        ("--lose-label", "KEY=VALUE", "lose all clusters with a label at once"),
-        ("--scale", "NAMESPACE/NAME=N", "scale a ModelDeployment to N replicas"),
-        ("--add", "PATH", "apply further documents"),
-    ):
-        made.add_argument(option, metavar=metavar, action=_Happen, dest="happenings", help=what)
-    made.add_argument("--headroom", action="store_true", help="find the largest loss that still fits")
-    made.add_argument(
-        "--defragment", action="store_true", help="find the smallest moves of replicas by which what is missing fits"
-    )
-    made.add_argument("--all", action="store_true", help="also show what does not change, and every stage of a step")
-    made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
-    sources.add_namespace(made)
-    return made
-
 
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane simulate`."""
-    made = parser()
+    made = simulate_parser.parser()
     options = made.parse_args(list(arguments))
     if not options.happenings and not options.headroom and not options.defragment:
         made.error(

@@ -1,4 +1,4 @@
-"""The sources of a command's documents: files, directories, standard input, a live control plane."""
+"""The documents of a command: files, directories, standard input, a live control plane."""
 
 from __future__ import annotations
 
@@ -8,23 +8,6 @@ from dataclasses import replace
 from modelplane.errors import InvalidInput
 from modelplane_cli.documents import live, reading
 from modelplane_cli.documents.reading import Document, Input, Problem
-
-
-def add(made: argparse.ArgumentParser) -> None:
-    """Add the arguments that name the sources."""
-    made.add_argument("paths", metavar="PATH", nargs="*", help="file, directory (recursive) or - for standard input")
-    made.add_argument(
-        "--context",
-        metavar="NAME",
-        help="also read a live control plane through this kubeconfig context (needs kubectl)",
-    )
-
-
-def add_namespace(made: argparse.ArgumentParser) -> None:
-    """Add the argument that names the namespace of documents without one."""
-    made.add_argument(
-        "-n", "--namespace", default="default", help="namespace of documents that name none (default: default)"
-    )
 
 
 def read(options: argparse.Namespace) -> Input:

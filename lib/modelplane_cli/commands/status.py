@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
-from modelplane_cli.commands import arguments, sources
+from modelplane_cli.commands import sources
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.output import manifests, screen, situation_text
+from modelplane_cli.parsers import status as status_parser
 from modelplane_cli.planning import situation
 from modelplane_cli.simulator import offline
-
-_EPILOG = """\
-examples:
-  modelplane status --context prod
-      one line where all is as wanted; otherwise what is not, why, since when, and what to explain next
-  modelplane status --context prod -n ml-team
-      the same for one namespace, and the clusters that its replicas are on
-  kubectl get modelplane -A -o yaml | modelplane status -
-      the same of documents that carry a status
-  modelplane status --context prod -o json
-      the same for a program
-
-The conditions are those that the control plane wrote; nothing is rehearsed. `outage`: requests of a service are not
-answered, or a cluster with replicas does not answer. `degraded`: less runs than is wanted. `waiting`: it is on its way.
-
-exit codes: 0 all is as wanted, 1 it is not, 2 bad input
-"""
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the arguments of the command."""
-    made = arguments.parser("status", "Show what is not as wanted, why, and since when, worst first.", _EPILOG)
-    sources.add(made)
-    made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
-    made.add_argument("-n", "--namespace", help="only this namespace and the clusters it uses (default: all)")
-    return made
 
 
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane status`."""
-    options = parser().parse_args(list(arguments))
+    options = status_parser.parser().parse_args(list(arguments))
     stage = Stage.empty()
     objects = stage.objects(sources.read(options), options.namespace or "default")
     if objects is None:

@@ -16,6 +16,7 @@ from modelplane import names, seen, words
 from modelplane.api import inference_cluster, replica, replica_endpoint, service
 from modelplane.errors import ModelplaneError
 from modelplane.labels import LabelSelector
+from modelplane_cli import shorts
 from modelplane_cli.planning import capacity, replicas, routes
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.replicas import DEPLOYMENT
@@ -28,13 +29,7 @@ from modelplane_cli.simulator.verdict import Failure
 Json: TypeAlias = Any
 _Labelled: TypeAlias = tuple[Key, Mapping[str, str]]
 
-SHORT = {
-    "ModelDeployment": "md",
-    "ModelReplica": "mr",
-    "ModelEndpoint": "me",
-    "ModelService": "ms",
-    "InferenceCluster": "ic",
-}
+SHORT = {kind: short for short, kind in shorts.KINDS.items()}
 """The short names of the kinds that `explain` takes."""
 _NAMED = 3
 _SUMMING_UP = frozenset({"Serving", "ReplicasReady"})

@@ -42,6 +42,7 @@ def entries(known: Mapping[str, Module]) -> list[str]:
     found = [*programs(tomllib.loads(PROJECT.read_text(encoding="utf-8"))), SERVER]
     found += [door for door in FRONT_DOORS if door in known]
     found += [f"modelplane_cli.commands.{name}.main" for name in COMMANDS]
+    found += [f"modelplane_cli.parsers.{name}.parser" for name in COMMANDS if f"modelplane_cli.parsers.{name}" in known]
     found += [f"{models.__name__}.{command}.{model}" for command, model in models.ANSWERS.items()]
     for composer in registry.composers().values():
         module = f"modelplane_functions.compose.{composer.module}"
