@@ -7,18 +7,21 @@ a service, an endpoint or a cluster they are its state and what stands under it.
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from modelplane import names
 from modelplane.api import inference_cluster, replica_endpoint
 from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits, shorts
 from modelplane_cli.checks import advice
-from modelplane_cli.commands import sources
+from modelplane_cli.commands import answers, sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.output import explanation_text, inspection_text, manifests, notes, problem_lines, screen
+from modelplane_cli.documents import reading
+from modelplane_cli.output import explanation_text, inspection_text, notes, problem_lines, situation_text
 from modelplane_cli.parsers import explain as explain_parser
 from modelplane_cli.planning import (
     amendments,
@@ -27,6 +30,7 @@ from modelplane_cli.planning import (
     explanation,
     inspection,
     inspection_json,
+    situation,
     workload_notes,
 )
 from modelplane_cli.planning.amendments import Documents
@@ -43,10 +47,10 @@ _KINDS = {word: kind for short, kind in shorts.KINDS.items() for word in (short,
 
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane explain`."""
-    options = explain_parser.parser().parse_args(list(arguments))
+    options = explain_parser.parser().parse_intermixed_args(list(arguments))
     stage = Stage.empty()
     try:
-        _named(options.subject)  # before anything is read: where it is left out a path stands in its place
+        options.paths, subject = _told_apart(options.paths)  # before anything is read
     except InvalidInput as error:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
@@ -57,20 +61,22 @@ def main(arguments: Sequence[str]) -> int:
     objects = checked.objects
     rehearsal = stage.rehearsal(objects)
     act = stage.settle(rehearsal)
+    # What the control plane wrote is truer than a rehearsal, which succeeds without its function, for example.
+    as_written = offline.unsettled(objects, stage.kinds)
+    if subject is None:
+        looked = situation.of(
+            as_written if situation.has_status(objects, stage.kinds) else act.world, options.namespace
+        )
+        answers.show(options.output, partial(situation_text.text, looked), partial(situation.encode, looked))
+        return _ended(act.world, is_fine=looked.is_as_wanted)
     try:
-        key = _subject(act.world.store, options.subject, options.namespace)
+        key = _subject(act.world.store, subject, options.namespace)
     except InvalidInput as error:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     if key.kind in inspection.KINDS:
-        # A rehearsal always succeeds where the control plane may not, for example without its function.
-        as_written = inspection.stuck(offline.unsettled(objects, stage.kinds), key)
-        state = inspection.with_causes(inspection.of(act.world, key), as_written)
-        if options.output == "text":
-            sys.stdout.write(inspection_text.text(state, screen.of(sys.stdout)))
-        else:
-            sys.stdout.write(manifests.answer(inspection_json.encode(state), options.output))
-        sys.stdout.flush()
+        state = inspection.with_causes(inspection.of(act.world, key), inspection.stuck(as_written, key))
+        answers.show(options.output, partial(inspection_text.text, state), partial(inspection_json.encode, state))
         return _ended(act.world, is_fine=state.is_as_wanted)
     written = amendments.written(given.documents, namespace, objects)
     try:
@@ -80,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     except ModelplaneError as error:
         print(f"{key}: {error}", file=sys.stderr)
         return exits.BAD_INPUT
-    _show(answer, options.output)
+    answers.show(options.output, partial(explanation_text.text, answer), partial(explanation.encode, answer))
     if answer.plan.shortfall is not None and key in checked.sources:
         # A selector over the size in a product's name is the most frequent reason, and no fault of the devices.
         problem_lines.write(advice.advise(checked, key))
@@ -116,6 +122,22 @@ def _corrected(rehearsal: Rehearsal, answer: Answer, documents: Documents) -> An
     return answer if found is None else replace(answer, closest=found[0], amendment=found[1])
 
 
+def _told_apart(words: list[str]) -> tuple[list[str], str | None]:
+    """Return the paths and the subject, None where the last word is a path, too. Raises: InvalidInput if it is neither.
+
+    A file `md/NAME` is given as `./md/NAME`.
+    """
+    if not words or words[-1] == reading.STDIN:
+        return words, None
+    try:
+        _named(words[-1])
+    except InvalidInput as error:
+        if os.path.exists(words[-1]):
+            return words, None
+        raise InvalidInput(f"{error}; there is no such file either") from None
+    return words[:-1], words[-1]
+
+
 def _named(text: str) -> tuple[str, str]:
     """Return the kind and the name that are meant. Raises: InvalidInput for a text of another form."""
     word, slash, name = text.partition("/")
@@ -148,11 +170,3 @@ def _subject(store: Store, text: str, namespace: str | None) -> Key:
 
 def _listed(keys: Sequence[Key]) -> str:
     return ", ".join(names.qualified(key.namespace, key.name) if key.namespace else key.name for key in keys[:10])
-
-
-def _show(answer: Answer, output: str) -> None:
-    if output == "text":
-        sys.stdout.write(explanation_text.text(answer, screen.of(sys.stdout)))
-    else:
-        sys.stdout.write(manifests.answer(explanation.encode(answer), output))
-    sys.stdout.flush()

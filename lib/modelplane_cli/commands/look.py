@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from modelplane_cli import exits
-from modelplane_cli.commands import sources
+from modelplane_cli.commands import answers, sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.output import manifests, notes, screen
+from modelplane_cli.output import notes
 from modelplane_cli.output.screen import Screen
 from modelplane_cli.simulator.store import Store
 
@@ -25,10 +25,6 @@ def run(
         return exits.BAD_INPUT
     rehearsal = stage.rehearsal(objects)
     act = stage.settle(rehearsal)
-    if options.output == "table":
-        sys.stdout.write(text(rehearsal.store, screen.of(sys.stdout)))
-    else:
-        sys.stdout.write(manifests.answer(encode(rehearsal.store), options.output))
-    sys.stdout.flush()
+    answers.show(options.output, partial(text, rehearsal.store), partial(encode, rehearsal.store))
     notes.bugs(act.world)
     return exits.BUG if act.world.settled.record.bugs else exits.FINE

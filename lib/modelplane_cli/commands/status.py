@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from modelplane_cli import exits
-from modelplane_cli.commands import sources
+from modelplane_cli.commands import answers, sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.output import manifests, screen, situation_text
+from modelplane_cli.output import situation_text
 from modelplane_cli.parsers import status as status_parser
 from modelplane_cli.planning import situation
 from modelplane_cli.simulator import offline
@@ -27,9 +28,5 @@ def main(arguments: Sequence[str]) -> int:
         print(f"modelplane status: {said}; {wanted}", file=sys.stderr)
         return exits.BAD_INPUT
     found = situation.of(offline.unsettled(objects, stage.kinds), options.namespace)
-    if options.output == "table":
-        sys.stdout.write(situation_text.text(found, screen.of(sys.stdout)))
-    else:
-        sys.stdout.write(manifests.answer(situation.encode(found), options.output))
-    sys.stdout.flush()
+    answers.show(options.output, partial(situation_text.text, found), partial(situation.encode, found))
     return exits.FINE if found.is_as_wanted else exits.NO

@@ -18,6 +18,8 @@ examples:
       show what is wrong with a cluster: conditions, pools, and the replicas it refuses or cannot run
   kubectl get modelplane,objects -A -o yaml | modelplane explain - md/llama-405b -n ml-team
       show why it is pending on a live control plane, and what would change that
+  modelplane explain fleet/
+      list what is worth explaining: what is not placed or not as wanted, worst first
   modelplane explain fleet/ md/llama-405b -n ml-team -o json
       print the explanation as JSON
 
@@ -25,7 +27,7 @@ The closest miss is not a guess: the change is made, and the matcher is asked ag
 make room, the smallest set of moves is named first, made on a copy one after the other; `modelplane simulate
 --defragment` makes them for everything that is missing.
 
-exit codes: 0 it is placed (ms, me, ic: it is as wanted), 1 it is not (all), 2 bad input, 3 a bug
+exit codes: 0 it is placed (ms, me, ic, or no name: all is as wanted), 1 it is not (all), 2 bad input, 3 a bug
 """
 
 
@@ -38,7 +40,9 @@ def parser() -> argparse.ArgumentParser:
         _EPILOG,
     )
     sources.add(made)
-    made.add_argument("subject", metavar="KIND/NAME", help="md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME")
+    what = "md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME; without one, what is worth explaining is listed"
+    # The paths take every word; the last of them is the subject where it reads like one.
+    made.add_argument("subject", metavar="KIND/NAME", nargs="?", help=what)
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", help="of the subject, and of documents that name none (default: default)")
     return made

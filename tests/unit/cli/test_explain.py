@@ -168,11 +168,12 @@ def test_a_subject_that_is_not_there(tmp_path: Path, subject: str, said: str) ->
     assert said in ran.err
 
 
-def test_a_subject_left_out_is_asked_for(tmp_path: Path) -> None:
+def test_a_path_that_is_not_there_is_no_subject_either(tmp_path: Path) -> None:
     path = given.written(tmp_path, "now", *world())
-    ran = given.run("explain", path)
+    ran = given.run("explain", f"{path}x")
     assert (ran.code, ran.out) == (2, "")
-    assert f"{path} is not a KIND/NAME: write md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME after the paths" in ran.err
+    assert f"{path}x is not a KIND/NAME: write md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME after the paths" in ran.err
+    assert "there is no such file either" in ran.err
     assert "nothing to read" not in ran.err
 
 
@@ -339,3 +340,15 @@ def test_the_vote_about_the_backend_is_shown(tmp_path: Path, monkeypatch: pytest
     assert "  backend KServe was selected before and is kept\n" in text
     assert "    the clusters' vote today: KServe 1 vote, Native 1 vote\n" in text
     assert '    VLLMStack has no vote: backend "VLLMStack" is not offered' in text
+
+
+def test_options_stand_anywhere_between_paths_and_subject(tmp_path: Path) -> None:
+    path = given.written(tmp_path, "now", *world())
+    every = (
+        (path, "-n", "ml-team", "md/llama"),
+        ("-n", "ml-team", path, "md/llama"),
+        (path, "md/llama", "-n", "ml-team"),
+    )
+    answers = [given.run("explain", *arguments) for arguments in every]
+    assert {(one.code, one.err) for one in answers} == {(0, "")}
+    assert len({one.out for one in answers}) == 1

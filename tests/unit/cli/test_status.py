@@ -181,3 +181,44 @@ def test_replicas_that_ended_before_their_cluster_was_lost_follow_from_it(tmp_pa
     follows = {one[2]: one[3] for one in said(found) if one[1] in ("ModelReplica", "ModelDeployment")}
     assert follows == {"llama-0": "ic/b", "llama": "ic/b"}
     assert {one["explain"] for one in found["complaints"]} == {"ic/b"}
+
+
+# --- explain without a name -------------------------------------------------------------------------------------------
+
+
+def explained(path: Path, *arguments: str, code: int) -> Json:
+    found = given.run("explain", *arguments, str(path), "-o", "json")
+    assert found.code == code, found.err
+    models.adapter("explain").validate_python(found.json)
+    return found.json
+
+
+def test_explain_without_a_name_lists_what_is_worth_explaining(tmp_path: Path) -> None:
+    objects = world(("llama", 1, 0))
+    (deployment,) = (one for one in objects if one["metadata"]["name"] == "llama")
+    deployment["spec"]["workers"]["topology"] = {"tensor": 64}
+    file = tmp_path / "fleet.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    found = explained(file, code=1)
+    assert "md/llama -n ml-team" in [one["explain"] for one in found["complaints"]], "rehearsed: nothing has a status"
+    assert "md/llama -n ml-team" in given.run("explain", str(file)).out
+    assert explained(file, "-n", "elsewhere", code=0)["complaints"] == []
+
+
+def test_explain_without_a_name_says_what_was_written(tmp_path: Path, settled: list[Json]) -> None:
+    file = tmp_path / "fleet.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": after(unreachable(settled, "b"))}))
+    found = explained(file, code=1)
+    assert found == given.run("status", str(file), "-o", "json").json
+    assert found["complaints"][0]["explain"].startswith("ic/")
+
+
+def test_a_file_that_reads_like_a_subject_is_given_with_its_folder(
+    tmp_path: Path, settled: list[Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "md").mkdir()
+    (tmp_path / "md" / "fleet.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": settled}))
+    monkeypatch.chdir(tmp_path)
+    assert given.run("explain", "./md/fleet.json").code == 0
+    found = given.run("explain", "md/fleet.json")
+    assert (found.code, "nothing to read" in found.err) == (2, True), "read as a kind and a name"

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from modelplane_cli.output.models.base import Part, RoleName
 from modelplane_cli.output.models.common import Cause, Closest, Move, Place, RouteShare
+from modelplane_cli.output.models.status import Status
 
 
 class PoolVerdict(Part):
@@ -320,7 +321,8 @@ class ClusterExplanation(Part):
     """Conditions of the cluster that are not as wanted."""
 
 
-Answer: TypeAlias = Annotated[
-    Explanation | ServiceExplanation | EndpointExplanation | ClusterExplanation, Field(discriminator="kind")
-]
-"""The answer about one object; its `kind` says which."""
+Answer: TypeAlias = (
+    Annotated[Explanation | ServiceExplanation | EndpointExplanation | ClusterExplanation, Field(discriminator="kind")]
+    | Status
+)
+"""The answer about one object, whose `kind` says which; without a name, that of `modelplane status`."""
