@@ -73,7 +73,17 @@ def _arguments(command: str, words: Sequence[str], current: str) -> list[Proposa
             for flag, action in options.items()
             if flag.startswith("--") and (action not in given or action.dest == "happenings")
         ]
-    return _positional(command, [word for word in words if not word.startswith("-")], words, current)
+    return _positional(command, _free_words(words, options), words, current)
+
+
+def _free_words(words: Sequence[str], options: Mapping[str, argparse.Action]) -> list[str]:
+    """Return the words that are neither options nor their values."""
+    found, is_value = [], False
+    for word in words:
+        if not is_value and not word.startswith("-"):
+            found.append(word)
+        is_value = not is_value and word in options and options[word].nargs != 0
+    return found
 
 
 def _values(action: argparse.Action, words: Sequence[str]) -> list[Proposal]:

@@ -6,6 +6,7 @@ List, is not proposed; the command reads it all the same.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -33,15 +34,14 @@ class Written(NamedTuple):
 def objects(paths: Iterable[str]) -> Iterator[Written]:
     """Yield the objects of the files and directories that can be read, in their order."""
     left = BYTES_MAX
-    for number, path in enumerate(_files(paths)):
+    for path in itertools.islice(_files(paths), FILES_MAX):
         try:
-            text = path.read_bytes()[:left].decode("utf-8", errors="replace")
+            with path.open("rb") as file:
+                found = file.read(left)
         except OSError:
             continue
-        left -= len(text)
-        if number == FILES_MAX or left <= 0:
-            return
-        for document in _BREAK.split(text):
+        left -= len(found)
+        for document in _BREAK.split(found.decode("utf-8", errors="replace")):
             yield from _object(document)
 
 
@@ -66,6 +66,7 @@ def _files(paths: Iterable[str]) -> Iterator[Path]:
         if os.path.isdir(path):
             for folder, folders, names in os.walk(path):
                 folders[:] = sorted(one for one in folders if not one.startswith("."))
-                yield from (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+                every = (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+                yield from (file for file in every if file.is_file())  # a pipe would be waited for
         elif os.path.isfile(path):
             yield Path(path)

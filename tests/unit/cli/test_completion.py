@@ -74,6 +74,8 @@ def proposed(line: str) -> list[str]:
         pytest.param("modelplane schema ModelR", ["ModelReplica"], id="kinds"),
         pytest.param("modelplane schema ModelReplica ", [], id="one kind is enough"),
         pytest.param("modelplane fit Qwen3-8", ["Qwen3-8B"], id="models without their organisation"),
+        pytest.param("modelplane fit --context 32k Qwen3-8", ["Qwen3-8B"], id="the value of an option is no model"),
+        pytest.param("modelplane fit --all Qwen3-8", ["Qwen3-8B"], id="an option without a value takes none"),
         pytest.param("modelplane fit Qwen/Qwen3-8", ["Qwen/Qwen3-8B"], id="models with it"),
         pytest.param("modelplane fit Qwen3-8B --context ", [], id="of fit these are tokens"),
         pytest.param("modelplane completion ", ["bash", "zsh", "fish"], id="shells"),
@@ -124,8 +126,12 @@ def test_objects_are_found_where_they_are_plainly_written(
 def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         (tmp_path / f"{number}.yaml").write_text(f"kind: A\nmetadata: {{name: n{number}}}\n")
+    os.mkfifo(tmp_path / "0.pipe.yaml")
+    assert [one.name for one in written.objects([str(tmp_path)])] == ["n0", "n1", "n2", "n3", "n4"], "no pipe is read"
     monkeypatch.setattr(written, "FILES_MAX", 3)
     assert [one.name for one in written.objects([str(tmp_path)])] == ["n0", "n1", "n2"]
+    monkeypatch.setattr(written, "BYTES_MAX", len("kind: A\nmetadata: {name: n0}\n"))
+    assert [one.name for one in written.objects([str(tmp_path)])] == ["n0"]
 
 
 # --- real shells ------------------------------------------------------------------------------------------------------
