@@ -19,7 +19,7 @@ from modelplane.errors import InvalidInput, ModelplaneError
 from modelplane_cli import exits, shorts
 from modelplane_cli.checks import advice
 from modelplane_cli.commands import answers, sources
-from modelplane_cli.commands.stage import Stage
+from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.documents import reading
 from modelplane_cli.output import explanation_text, inspection_text, notes, problem_lines, situation_text
 from modelplane_cli.parsers import explain as explain_parser
@@ -59,23 +59,19 @@ def main(arguments: Sequence[str]) -> int:
     if checked is None:
         return exits.BAD_INPUT
     objects = checked.objects
+    if subject is None:
+        return _survey(stage, objects, options.namespace, options.output)
     rehearsal = stage.rehearsal(objects)
     act = stage.settle(rehearsal)
-    # What the control plane wrote is truer than a rehearsal, which succeeds without its function, for example.
-    as_written = offline.unsettled(objects, stage.kinds)
-    if subject is None:
-        looked = situation.of(
-            as_written if situation.has_status(objects, stage.kinds) else act.world, options.namespace
-        )
-        answers.show(options.output, partial(situation_text.text, looked), partial(situation.encode, looked))
-        return _ended(act.world, is_fine=looked.is_as_wanted)
     try:
         key = _subject(act.world.store, subject, options.namespace)
     except InvalidInput as error:
         print(f"modelplane explain: {error}", file=sys.stderr)
         return exits.BAD_INPUT
     if key.kind in inspection.KINDS:
-        state = inspection.with_causes(inspection.of(act.world, key), inspection.stuck(as_written, key))
+        # A rehearsal always succeeds where the control plane may not, for example without its function.
+        stuck = inspection.stuck(offline.unsettled(objects, stage.kinds), key)
+        state = inspection.with_causes(inspection.of(act.world, key), stuck)
         answers.show(options.output, partial(inspection_text.text, state), partial(inspection_json.encode, state))
         return _ended(act.world, is_fine=state.is_as_wanted)
     written = amendments.written(given.documents, namespace, objects)
@@ -120,6 +116,15 @@ def _corrected(rehearsal: Rehearsal, answer: Answer, documents: Documents) -> An
         return answer
     found = corrections.of(rehearsal, deployment, documents)
     return answer if found is None else replace(answer, closest=found[0], amendment=found[1])
+
+
+def _survey(stage: Stage, objects: Objects, namespace: str | None, output: str) -> int:
+    """Print what is worth explaining: as the control plane wrote it, or as a rehearsal finds it where nobody did."""
+    is_written = situation.has_status(objects, stage.kinds)
+    world = offline.unsettled(objects, stage.kinds) if is_written else stage.settle(stage.rehearsal(objects)).world
+    found = situation.of(world, namespace)
+    answers.show(output, partial(situation_text.text, found), partial(situation.encode, found))
+    return _ended(world, is_fine=found.is_as_wanted)
 
 
 def _told_apart(words: list[str]) -> tuple[list[str], str | None]:
