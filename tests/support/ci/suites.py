@@ -94,7 +94,7 @@ SUITES: Final = (
         "slow",
         ("hatch", "run", "slow"),
         ("lib/", "functions/", "tests/property/", "tests/unit/", "tests/support/interleaving.py"),
-        group=1, minutes=14, limit_minutes=30,
+        group=1, minutes=16, limit_minutes=35,
     ),
     Suite(
         "attack",
@@ -203,7 +203,7 @@ SUITES: Final = (
             "tests/conformance/crossplane/", "tests/support/crossplane.py", "tests/support/functionserver.py",
             "tests/support/gobinaries.py", "tests/support/requests.py",
         ),
-        group=1, minutes=12, limit_minutes=25, programs=("crossplane", "crossplane-cli"),
+        group=1, minutes=15, limit_minutes=35, programs=("crossplane", "crossplane-cli"),
         parts=("crossplane-core", "packages"),
     ),
     Suite(
@@ -238,7 +238,7 @@ SUITES: Final = (
         "workloads",
         ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_workloads.py"),
         (*_FUNCTIONS, *_REAL, "examples/", "tests/e2e/"),
-        group=1, minutes=7, limit_minutes=25, programs=(*_FLEET, "kuberay", "kaito"),
+        group=1, minutes=11, limit_minutes=25, programs=(*_FLEET, "kuberay", "kaito"),
     ),
     Suite(
         "operators",
@@ -248,13 +248,13 @@ SUITES: Final = (
             "tests/e2e/test_provider.py", "tests/e2e/test_provider_pods.py", "tests/e2e/test_endings.py",
         ),
         (*_FUNCTIONS, *_REAL, "tests/e2e/", "tests/support/kaito.py"),
-        group=2, minutes=12, limit_minutes=30, programs=(*_FLEET, "kuberay", "kaito"),
+        group=2, minutes=14, limit_minutes=30, programs=(*_FLEET, "kuberay", "kaito"),
     ),
     Suite(
         "e2e",
         ("hatch", "run", "e2e", "test"),
         (*_FUNCTIONS, *_REAL, "examples/quickstart/", "tests/e2e/", "tests/support/crossplane.py"),
-        group=0, minutes=10, limit_minutes=30, programs=(*_FLEET, "envoy-gateway"),
+        group=0, minutes=14, limit_minutes=35, programs=(*_FLEET, "envoy-gateway"),
     ),
 )  # fmt: skip
 
