@@ -45,15 +45,13 @@ class Run:
     failed: list[str] = field(default_factory=list)
     unstable: list[str] = field(default_factory=list)
     """What failed once and then passed: the steps, each with its failed tests."""
-    unfinished: list[str] = field(default_factory=list)
-    """The suites that the end of the run stopped in which nothing had failed."""
 
     def all(self, always: Sequence[tuple[str, tuple[str, ...], float]], choice: Choice) -> None:
         """Run everything that time allows."""
         self.left_out += choice.left_out
         self.builder.start(_in_order_of_need(choice.run))
         for name, command, limit in always:
-            self._step(name, command, limit, "always", whole=True)
+            self._step(name, command, limit, "always")
         waiting = list(choice.run)
         while waiting:
             if self.machine.minutes() >= self.clock.last_start:
@@ -68,14 +66,12 @@ class Run:
                 continue
             if ready is not None:
                 waiting.remove(ready)
-                suite = ready.suite
-                self._step(suite.name, self._command(suite), suite.limit_minutes, ready.why, whole=False)
+                self._step(ready.suite.name, self._command(ready.suite), ready.suite.limit_minutes, ready.why)
 
     def summary(self) -> list[str]:
         """Return what was run and how it went, and what was left out and why, a line each."""
         lines = ["", "=== run", *self.done]
         lines += ["=== left out", *(f"    {one.name}: {one.why}" for one in self.left_out)] if self.left_out else []
-        lines += ["=== not finished: the run as a whole has an end", *self.unfinished] if self.unfinished else []
         lines += ["=== unstable: failed once, and passed when it ran again", *self.unstable] if self.unstable else []
         failed = f"; FAILED: {', '.join(self.failed)}" if self.failed else ""
         minutes = f"{self.machine.minutes():.0f} minutes in all"
@@ -99,14 +95,9 @@ class Run:
         unbuilt = f", and {', '.join(missing)} not built yet" if missing else ""
         return LeftOut(suite.name, f"no suite starts after minute {self.clock.last_start:g}{unbuilt}")
 
-    def _step(self, name: str, command: Sequence[str], limit_minutes: float, why: str, *, whole: bool) -> None:
-        """Run a step. One that is not wanted `whole` is no failure where only the end of the run stopped it."""
+    def _step(self, name: str, command: Sequence[str], limit_minutes: float, why: str) -> None:
         self.machine.say(f"\n=== {name} ({why}), from minute {self.machine.minutes():.0f}: {' '.join(command)}")
-        cut = not whole and self._left() < limit_minutes
         ended, wrong = self._run(name, command, limit_minutes)
-        if cut and ended.code is None and not record.failed(ended.reports):
-            self._cut_off(name, ended)
-            return
         outcome = f"FAILED: {wrong}" if wrong else "passed"
         if wrong and self._may_run_again(name, ended):
             self.machine.say(f"=== {name}: {outcome}; once more: {' '.join(self.again[name])}")
@@ -126,19 +117,9 @@ class Run:
         self.done.append(f"    {name}: {outcome} in {_time(ended.seconds)}{_count(ended)} ({why})")
         self.machine.say(f"=== {name}: {outcome} in {_time(ended.seconds)}")
 
-    def _cut_off(self, name: str, ended: Ended) -> None:
-        """Note what the end of the run stopped. What it answered till then counts."""
-        self.reports += ended.reports
-        told = f"stopped at minute {self.clock.last_end:g} after {_time(ended.seconds)}{_count(ended)}; no failure"
-        self.unfinished.append(f"    {name}: {told}")
-        self.machine.say(f"=== {name}: not finished, {told}")
-
-    def _left(self) -> float:
-        return max(1.0, self.clock.last_end - self.machine.minutes())
-
     def _run(self, name: str, command: Sequence[str], limit_minutes: float) -> tuple[Ended, str]:
         """Return how a command ended, and what is wrong with that, empty for nothing."""
-        limit = min(limit_minutes, self._left())
+        limit = min(limit_minutes, max(1.0, self.clock.last_end - self.machine.minutes()))
         ended = self.machine.run(name, command, limit * 60)
         return ended, _wrong(ended, limit)
 

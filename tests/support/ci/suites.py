@@ -94,7 +94,7 @@ SUITES: Final = (
         "slow",
         ("hatch", "run", "slow"),
         ("lib/", "functions/", "tests/property/", "tests/unit/", "tests/support/interleaving.py"),
-        group=1, minutes=16, limit_minutes=35,
+        group=1, minutes=14, limit_minutes=30,
     ),
     Suite(
         "attack",
@@ -203,7 +203,7 @@ SUITES: Final = (
             "tests/conformance/crossplane/", "tests/support/crossplane.py", "tests/support/functionserver.py",
             "tests/support/gobinaries.py", "tests/support/requests.py",
         ),
-        group=1, minutes=15, limit_minutes=35, programs=("crossplane", "crossplane-cli"),
+        group=1, minutes=15, limit_minutes=25, programs=("crossplane", "crossplane-cli"),
         parts=("crossplane-core", "packages"),
     ),
     Suite(
@@ -254,7 +254,7 @@ SUITES: Final = (
         "e2e",
         ("hatch", "run", "e2e", "test"),
         (*_FUNCTIONS, *_REAL, "examples/quickstart/", "tests/e2e/", "tests/support/crossplane.py"),
-        group=0, minutes=14, limit_minutes=35, programs=(*_FLEET, "envoy-gateway"),
+        group=0, minutes=13, limit_minutes=30, programs=(*_FLEET, "envoy-gateway"),
     ),
 )  # fmt: skip
 
