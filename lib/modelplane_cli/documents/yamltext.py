@@ -54,6 +54,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 MAX_DEPTH = 100
 """Nesting of maps and lists; the API server itself stops well below that."""
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 MAX_COPIED_NODES = 200_000
 """Nodes that aliases may add to one file; an anchor used twice is fine, a bomb is not."""
 
@@ -242,7 +243,7 @@ class _Builder:
     def _open(self, is_map: bool, event: Any) -> None:  # noqa: FBT001 - which of two events came
         line = event.start_mark.line + 1
         if len(self._stack) >= MAX_DEPTH:
-            raise TextError(f"nested deeper than {MAX_DEPTH} levels", line)
+            raise TextError(_TOO_DEEP, line)
         if event.tag and event.tag not in ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "!"):
             raise TextError(f"the tag {event.tag} has no meaning in a Kubernetes document; remove it", line)
         self._size += 1
@@ -311,6 +312,8 @@ def _not_yaml(error: yaml.MarkedYAMLError, lines: list[str]) -> TextError:
     last = len(lines)
     mark = error.problem_mark or error.context_mark
     said = str(error.problem or error.context)
+    if said == "exceeded maximum nesting depth":  # libyaml 0.2.6 on, which reads on from a `[` before it tells of it
+        return TextError(_TOO_DEEP, min(mark.line + 1, last) if mark else 1)
     if error.context and error.problem:
         began = f" (line {min(error.context_mark.line + 1, last)})" if error.context_mark else ""
         said = f"{error.context}{began} {error.problem}"

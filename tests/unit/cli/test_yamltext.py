@@ -64,7 +64,10 @@ REFUSED = [
     pytest.param("a: \x07", "is not allowed in a document", 1, id="control character"),
     pytest.param("? [a]\n: b", "must be text", 1, id="a list as a key"),
     pytest.param("a: {<<: 1}", "takes a map", 1, id="merge of a number"),
-    pytest.param("[" * 5000, "nested deeper", 1, id="nesting bomb"),
+    pytest.param("[" * 5000, "nested deeper than 100 levels", 1, id="nesting bomb"),
+    pytest.param("[" * 500, "nested deeper than 100 levels", 1, id="nesting that libyaml itself allows"),
+    pytest.param("- " * 5000, "nested deeper than 100 levels", 1, id="nesting bomb of a block"),
+    pytest.param("a: 1\nb: " + "{a: " * 5000, "nested deeper than 100 levels", 2, id="nesting bomb in a later line"),
 ]
 
 
