@@ -54,9 +54,10 @@ Path: TypeAlias = tuple[str | int, ...]
 
 MAX_DEPTH = 100
 """Nesting of maps and lists; the API server itself stops well below that."""
-_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 MAX_COPIED_NODES = 200_000
 """Nodes that aliases may add to one file; an anchor used twice is fine, a bomb is not."""
+
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 # What a plain `<<` stands for; a quoted one is a key like any other. Compared by identity.
 _MERGE = "".join(("<", "<"))
@@ -311,15 +312,16 @@ def _not_yaml(error: yaml.MarkedYAMLError, lines: list[str]) -> TextError:
     """
     last = len(lines)
     mark = error.problem_mark or error.context_mark
+    line = min(mark.line + 1, last) if mark else 1
     said = str(error.problem or error.context)
-    if said == "exceeded maximum nesting depth":  # libyaml 0.2.6 on, which reads on from a `[` before it tells of it
-        return TextError(_TOO_DEEP, min(mark.line + 1, last) if mark else 1)
+    if said == "exceeded maximum nesting depth":  # libyaml from 0.2.6 on; it reads ahead of its events, so before us
+        return TextError(_TOO_DEEP, line)
     if error.context and error.problem:
         began = f" (line {min(error.context_mark.line + 1, last)})" if error.context_mark else ""
         said = f"{error.context}{began} {error.problem}"
     if mark is not None and mark.line < last and lines[mark.line][mark.column :].startswith("\t"):
         said = "a tab is used for indentation, and YAML requires spaces; indent with spaces"
-    return TextError(f"not YAML: {said}", min(mark.line + 1, last) if mark else 1)
+    return TextError(f"not YAML: {said}", line)
 
 
 def _key(value: Json, line: int) -> str:
