@@ -204,12 +204,13 @@ class _Reader:
         """Count the admitted holdings. Claim the holdings of the current spec where they differ."""
         asked = self._asked(key, resource, is_admitted=True, is_written=record is not None)
         if record is None and asked is not None:
-            record = Record(admissions.uid_of(resource), asked.digest, asked.holdings)
+            record = asked.record(admissions.uid_of(resource))
         if record is None:
             self.standing.blind.add(key)
             return
         if asked is not None and asked.digest == record.digest:
-            record = dataclasses.replace(record, holdings=asked.holdings)  # whatever was written into the record since
+            # Whatever was written into the record since.
+            record = dataclasses.replace(record, holdings=asked.holdings, workload=asked.workload)
         if record.counted:
             record = self._followed(key, record)
         self.standing.kept[key] = record
@@ -220,7 +221,7 @@ class _Reader:
             answer = self._objection(key, resource, asked, record)
             if answer is None:
                 claimed = tuple(render_claims.claimed(bound) for bound in asked.replica.roles)
-                self.standing.offered[key] = Record(record.uid, asked.digest, asked.holdings, claimed=claimed)
+                self.standing.offered[key] = dataclasses.replace(asked.record(record.uid), claimed=claimed)
                 can_tell = self.standing.endings.is_served is not None
                 claim = dataclasses.replace(claim, wants=asked.holdings, lingers=can_tell)
         self.standing.claims.append(claim)
@@ -241,7 +242,7 @@ class _Reader:
         asked = self._asked(key, resource, is_admitted=False, is_written=False)
         if asked is None:
             return
-        record = Record(admissions.uid_of(resource), asked.digest, asked.holdings)
+        record = asked.record(admissions.uid_of(resource))
         runs = workload_evidence.is_there(self._observed, key, record.uid)
         runs_another = runs and workload_evidence.differs(self._observed, key, record)
         answer = self._control(key, resource, asked) if runs else self._objection(key, resource, asked, None)

@@ -37,13 +37,27 @@ def as_admitted(child: Resource, cluster: str, decision: Decision, record: Recor
     """Return the repair to the admitted spec, when the deployment and the class still produce that spec."""
     name = child["metadata"]["name"]
     pools = _classes(decision, cluster)
-    for backend in dict.fromkeys((str(Field(child).at("spec", "backend").value), decision.backend)):
+    for backend in _backends(child, decision):
         identity = _identity(child, cluster, decision, backend)
         found = binding.bind_again(identity, decision.workload, record.holdings, pools, exactly=True)
         if found is not None and replica.fingerprint(found) == record.digest:
             return Repair(f'ModelReplica "{name}" was changed by another client; its spec is restored', found)
     said = f'ModelReplica "{name}" differs from what its cluster admitted, and cannot be restored because the'
     return Repair(f"{said} deployment or the class has changed since; the admitted workload keeps running", None)
+
+
+def is_outdated(child: Resource, cluster: str, decision: Decision, record: Record) -> bool:
+    """Return whether the deployment says something else now than when the replica was admitted."""
+    said = (
+        replica.workload_digest(binding.said(_identity(child, cluster, decision, backend), decision.workload))
+        for backend in _backends(child, decision)
+    )
+    return record.workload not in said
+
+
+def _backends(child: Resource, decision: Decision) -> tuple[str, ...]:
+    """Return the backends that the replica may have been admitted with: what it names, and the deployment's."""
+    return tuple(dict.fromkeys((str(Field(child).at("spec", "backend").value), decision.backend)))
 
 
 def as_proposed(child: Resource, cluster: str, decision: Decision, held: tuple[Holding, ...]) -> Repair | None:

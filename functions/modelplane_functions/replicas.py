@@ -6,6 +6,7 @@ that name it, and few of them change between two calls.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from modelplane.api.admissions import Record
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.placement import binding, demand
-from modelplane.placement.snapshot import Current, CurrentReplica, Holding, PodShape
+from modelplane.placement.snapshot import Cluster, Current, CurrentReplica, Holding, PodShape
 from modelplane.workload.model import Replica
 from modelplane_functions import replica_repair
 from modelplane_functions.exchange import Observed, Resource
@@ -35,14 +36,19 @@ KEY = "replica-"
 class Asked:
     """The claim of a replica on its cluster: the part of its spec that an admission reads.
 
-    `digest` covers everything that the replica is rendered from. `replica` is one replica with this claim. Replicas
-    that share the claim differ only in their names.
+    `digest` covers everything that the replica is rendered from, `workload` what its deployment says of it. `replica`
+    is one replica with this claim. Replicas that share the claim differ only in their names.
     """
 
     holdings: tuple[Holding, ...]
     priority: int
     digest: str
+    workload: str
     replica: Replica
+
+    def record(self, uid: str) -> Record:
+        """Return the record of the claim's admission, for the replica with this digest of its uid."""
+        return Record(uid, self.digest, self.holdings, workload=self.workload)
 
 
 ASKED_MAX, ASKED_CHARACTERS_MAX = 256, 16_384
@@ -83,7 +89,8 @@ def _asked(resource: Resource) -> Asked:
     known = _ASKED.get(says)
     if known is None:
         found = replica.decode(resource)
-        known = _ASKED.keep(says, Asked(demand.held(found), found.priority, replica.fingerprint(found), found))
+        digests = replica.fingerprint(found), replica.workload_digest(found)
+        known = _ASKED.keep(says, Asked(demand.held(found), found.priority, *digests, found))
     return known
 
 
@@ -123,8 +130,9 @@ def own(observed: Observed, decision: Decision, namesakes: Iterable[Resource], c
     """
     found, repairs = [], {}
     for name, child in living_of(observed).items():
-        record = _record(child, clusters.get(cluster_of(child)))
-        replica_now, repair = _standing(child, decision, record)
+        place = cluster_of(child)
+        record = _record(child, clusters.get(place))
+        replica_now, repair = _standing(child, decision, record, decision.clusters.get(place))
         found.append(replica_now)
         if repair is not None:
             repairs[name] = repair
@@ -143,36 +151,71 @@ def _record(child: Resource, cluster: Resource | None) -> Record | None:
     return found if found is not None and found.uid == admissions.uid_of(child) else None
 
 
-def _standing(child: Resource, decision: Decision, record: Record | None) -> tuple[CurrentReplica, Repair | None]:
+def _standing(
+    child: Resource, decision: Decision, record: Record | None, cluster: Cluster | None
+) -> tuple[CurrentReplica, Repair | None]:
     try:
         known = recall(child, "bound", partial(_bound, child))
     except InvalidInput:
         if record is not None:
-            return _current(child, _held(record), "", outdated=False), replica_repair.as_admitted(
-                child, cluster_of(child), decision, record
-            )
+            return _changed(child, None, decision, record)
         repair = replica_repair.as_proposed(child, cluster_of(child), decision, tuple(_places(child)))
         if repair is None or repair.written is None:
             raise
         return _current(child, demand.held(repair.written), decision.backend, outdated=False), repair
+    if record is None:
+        return _unrecorded(child, known, decision, cluster)
+    if known.digest != record.digest:
+        return _changed(child, known, decision, record)
     outdated = not binding.runs_same(known.replica, decision.workload)
-    holdings, repair = known.holdings, None
-    if record is None and not replica_status.is_bound(child):
-        repair = replica_repair.as_proposed(child, cluster_of(child), decision, known.holdings)
-        if repair is not None and repair.written is not None:
-            is_the_same = replica.fingerprint(repair.written) == known.digest
-            holdings, repair = demand.held(repair.written), None if is_the_same else repair
-    elif record is not None:
-        holdings = _held(record)
-        if known.digest != record.digest:
-            repair = replica_repair.as_admitted(child, cluster_of(child), decision, record)
-    if repair is not None and repair.written is not None:
-        outdated = False
-    elif repair is not None and not outdated:
-        repair = None  # our own change, which the cluster has not admitted yet
+    return _current(child, _held(record), known.replica.backend, outdated=outdated), None
+
+
+def _changed(
+    child: Resource, known: _Bound | None, decision: Decision, record: Record
+) -> tuple[CurrentReplica, Repair | None]:
+    """Return a replica with another spec than was admitted; None is one that cannot be read. The record decides."""
+    held = _held(record)
+    repair = replica_repair.as_admitted(child, cluster_of(child), decision, record)
+    if repair.written is not None:
+        return _current(child, held, repair.written.backend, outdated=False), repair
+    if known is not None and _is_ours(known.replica, decision):
+        return _current(child, held, known.replica.backend, outdated=False), None
+    if record.workload:
+        outdated = replica_repair.is_outdated(child, cluster_of(child), decision, record)
+    else:
+        outdated = known is not None  # an earlier version recorded no digest: what can be read decides
     # A backend that somebody else wrote is no reason to move.
-    backend = known.replica.backend if repair is None else "" if repair.written is None else repair.written.backend
-    return _current(child, holdings, backend, outdated=outdated), repair
+    return _current(child, held, "", outdated=outdated), repair
+
+
+def _is_ours(written: Replica, decision: Decision) -> bool:
+    """Return whether the deployment wrote this, which the cluster has not admitted yet. It changes no backend."""
+    return written.backend == decision.backend and binding.runs_same(written, decision.workload)
+
+
+def _unrecorded(
+    child: Resource, known: _Bound, decision: Decision, cluster: Cluster | None
+) -> tuple[CurrentReplica, Repair | None]:
+    """Return a replica of which its cluster has no record.
+
+    One that runs nevertheless was admitted a moment ago, or its cluster cannot be read, or somebody wrote that it runs.
+    Its spec may be anybody's, so it starts no move and ends none.
+    """
+    if replica_status.is_bound(child):
+        key = names.qualified(decision.workload.namespace, str(child["metadata"]["name"]))
+        # Versions that kept no records admitted by name.
+        by_name = cluster is not None and key in cluster.admitted
+        outdated = by_name and not binding.runs_same(known.replica, decision.workload)
+        found = _current(child, known.holdings, known.replica.backend, outdated=outdated)
+        return dataclasses.replace(found, doubted=not by_name), None
+    repair = replica_repair.as_proposed(child, cluster_of(child), decision, known.holdings)
+    if repair is None or repair.written is None:
+        outdated = not binding.runs_same(known.replica, decision.workload)
+        return _current(child, known.holdings, known.replica.backend, outdated=outdated), None
+    is_the_same = replica.fingerprint(repair.written) == known.digest
+    found = _current(child, demand.held(repair.written), repair.written.backend, outdated=False)
+    return found, None if is_the_same else repair
 
 
 def _held(record: Record) -> tuple[Holding, ...]:

@@ -336,6 +336,10 @@ class Pool(Wire):
 
 class Admission(Wire):
     digest: str = Field(description="Digest of the admitted spec, without its priority.")
+    workload: str | None = Field(
+        default=None,
+        description="Digest of the part of the admitted spec that a ModelDeployment says. Absent in a record of an earlier version.",
+    )
     holdings: list[Holding] = Field(description="The nodes and devices that one such replica takes.")
     counted: list[Holding] | None = Field(
         default=None,

@@ -140,6 +140,18 @@ def test_nothing_is_taken_and_everything_is_put_back() -> None:
     run(DEFAULT)
 
 
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(446, id="a replica that cannot be read any more was thought to need no move after all"),
+        pytest.param(6425, id="who said that an edited replica runs began a move before its cluster's record was seen"),
+        pytest.param(20078, id="a running replica whose status was wiped had been refused before it was admitted"),
+    ],
+)
+def test_what_was_lost_once_stays(number: int) -> None:
+    steal(number)
+
+
 @pytest.mark.parametrize("belief", ["_control", "_not_as_bound"])
 def test_the_law_can_be_broken(belief: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster that believes whoever asks, or whatever devices are named, is caught."""

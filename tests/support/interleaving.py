@@ -145,6 +145,8 @@ class Fleet:
             metadata["creationTimestamp"] = f"2026-01-01T00:{self.clock // 4 // 60:02d}:{self.clock // 4 % 60:02d}Z"
         else:
             metadata |= {key: there["metadata"][key] for key in ("creationTimestamp", "uid")}
+            if "crossplane" in there["spec"]:
+                resource["spec"]["crossplane"] = there["spec"]["crossplane"]
             same = there["spec"] == resource["spec"]
             metadata["generation"] = there["metadata"]["generation"] + (0 if same else 1)
             before, after = there["spec"]["clusterName"], resource["spec"]["clusterName"]
@@ -177,6 +179,9 @@ class Fleet:
             outcome = self._settled(model_replica.compose, composite, children, store)
         except InvalidInput:
             return  # a fatal result: nothing is applied
+        # Crossplane notes what it composes before it makes it.
+        self.replicas[name] = composite = _referring(composite, outcome)
+        self.remember()
         for key in sorted(children.keys() - outcome.children.keys()):
             del children[key]
         before, after = children.get("workload"), outcome.children.get("workload")

@@ -38,7 +38,8 @@ class Record:
 
     After a change more may count than the holdings, until the pods from before have ended: `counted`, empty where it is
     the holdings. Until then `claimed` says by what the pods of the spec are known. The nodes are those that the ledger
-    counts the pods on, by numbers of its own. They are empty where it keeps none.
+    counts the pods on, by numbers of its own. They are empty where it keeps none. `workload` is the digest of what the
+    deployment says of the spec (`replica.workload_digest`), empty in a record of an earlier version.
     """
 
     uid: str
@@ -47,6 +48,7 @@ class Record:
     nodes: tuple[tuple[int, ...], ...] = ()
     counted: tuple[Holding, ...] = ()
     claimed: tuple[Claimed, ...] = ()
+    workload: str = ""
 
     @property
     def held(self) -> tuple[Holding, ...]:
@@ -76,6 +78,8 @@ def encode(records: Mapping[str, Record]) -> list[dict[str, Json]]:
 def _encode_entry(one: Record, records: Mapping[str, Record]) -> dict[str, Json]:
     """Return the entry of records that are as `one`, except for their uids and nodes."""
     entry: dict[str, Json] = {"digest": one.digest, "holdings": [_encode_holding(held) for held in one.holdings]}
+    if one.workload:
+        entry["workload"] = one.workload
     if one.counted:
         entry["counted"] = [_encode_holding(held) for held in one.counted]
         entry["claimed"] = [_encode_claimed(role) for role in one.claimed]
@@ -131,7 +135,8 @@ def _record(entry: Field, uid: str) -> Record:
         tuple(_decode_holding(one) for one in entry.at(key).items()) for key in ("holdings", "counted")
     )
     claimed = tuple(_decode_claimed(one) for one in entry.at("claimed").items())
-    return Record(uid, entry.text_at("digest"), holdings, counted=counted, claimed=claimed)
+    told = entry.at("workload").text("")
+    return Record(uid, entry.text_at("digest"), holdings, counted=counted, claimed=claimed, workload=told)
 
 
 def _nodes(listed: Json, keys: list[str], holdings: tuple[Holding, ...]) -> dict[str, tuple[tuple[int, ...], ...]]:

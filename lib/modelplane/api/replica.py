@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from kubecel import interruption
@@ -25,6 +26,7 @@ Json: TypeAlias = Any
 
 KIND = "ModelReplica"
 _DIGITS = 16
+_PLACEMENT = frozenset({"deploymentRef", "clusterName", "priority", "backend"})
 
 
 def encode(replica: Replica, labels: Mapping[str, str] | None = None) -> dict[str, Json]:
@@ -76,6 +78,13 @@ def fingerprint(replica: Replica) -> str:
     """
     spec = {key: value for key, value in encode_spec(replica).items() if key != "priority"}
     return names.digest(json.dumps(spec, sort_keys=True), digits=_DIGITS)
+
+
+def workload_digest(replica: Replica) -> str:
+    """Return a digest of what `binding.runs_same` compares: what a deployment says, and nothing of the placement."""
+    spec = encode_spec(replace(replica, roles=tuple([BoundRole(one.spec, "", ()) for one in replica.roles])))
+    said = {key: value for key, value in spec.items() if key not in _PLACEMENT}
+    return names.digest(json.dumps(said, sort_keys=True), digits=_DIGITS)
 
 
 def labels_of(namespace: str, deployment: str, cluster: str) -> dict[str, str]:

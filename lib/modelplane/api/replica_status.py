@@ -88,8 +88,12 @@ def answer(told: Field, key: str) -> Answer | None:
 
 
 def is_bound(resource: Mapping[str, Json]) -> bool:
-    """Return whether the replica has been rendered onto its cluster."""
-    return seen.text(seen.at(resource, "status", "phase")) in _BOUND_PHASES
+    """Return whether the replica has been rendered onto its cluster.
+
+    Where no phase is told, a replica may run of which Crossplane has noted composed objects: somebody wiped its status.
+    """
+    phase = seen.text(seen.at(resource, "status", "phase"))
+    return phase in _BOUND_PHASES if phase else bool(seen.at(resource, "spec", "crossplane", "resourceRefs"))
 
 
 def is_current(resource: Mapping[str, Json]) -> bool:

@@ -60,11 +60,16 @@ def bind_again(
         if node_class is None or picks is None:
             return None
         roles.append(_bound(spec, holding.pool, picks, node_class))
+    return replace(said(replica, workload), roles=tuple(roles))
+
+
+def said(replica: Replica, workload: Workload) -> Replica:
+    """Return the replica as `workload` says, bound to nothing."""
     return replace(
         replica,
         model=workload.model,
         engine=workload.engine,
-        roles=tuple(roles),
+        roles=tuple([BoundRole(spec, "", ()) for spec in workload.roles]),
         model_cache=workload.model_cache,
         endpoint_picker=workload.endpoint_picker,
         overrides=workload.overrides_of(replica.backend),

@@ -320,6 +320,8 @@ class CurrentReplica:
     rewrite is not ready. A `bound` replica has been rendered, so a refusal no longer removes it. An `outdated` replica
     would restart if it were written from the current template. `replaces` is the name of the replica it succeeds, from
     the annotation `names.ANNOTATION_REPLACES`; it tells a move from a surplus. The admission is read from the cluster.
+    `backend` is empty where somebody else wrote it. Of a `doubted` replica it is not known what it runs: no move of it
+    begins, and none that has begun is undone or ends.
     """
 
     name: str
@@ -330,6 +332,7 @@ class CurrentReplica:
     ready: bool = False
     bound: bool = False
     outdated: bool = False
+    doubted: bool = False
     replaces: str | None = None
     makes_room: bool = False
     """It succeeds a replica that leaves so that another one has room."""

@@ -29,7 +29,7 @@ def of(tensor: int, count: int = 1, replicas: int = 1, nodes: int = 2) -> Runnin
     for _ in range(2):
         running.step()
     running.kinds = {pod_collection.KIND}
-    assert running.step().status["admissions"][0].keys() == {"digest", "holdings", "replicas", "nodes"}
+    assert running.step().status["admissions"][0].keys() == {"digest", "workload", "holdings", "replicas", "nodes"}
     return running
 
 

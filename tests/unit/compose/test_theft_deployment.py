@@ -23,15 +23,21 @@ REPLICA = "replica-llama-0"
 class Recorded(Running):
     """Two replicas that serve on two clusters, which have written down what they admitted."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_earlier: bool = False) -> None:
         super().__init__()
+        self.record(is_earlier=is_earlier)
+
+    def record(self, *, is_earlier: bool = False) -> None:
+        """Let the clusters write down what stands, or as an earlier version did."""
         for cluster in self.clusters:
             records = {}
             for child in self.children.values():
                 if child["kind"] == "ModelReplica" and child["spec"]["clusterName"] == cluster["metadata"]["name"]:
                     found = replicas.decode(child)
                     uid = admissions.uid_of(child)
-                    record = admissions.Record(uid, replicas.fingerprint(found), demand.held(found))
+                    says = "" if is_earlier else replicas.workload_digest(found)
+                    held = demand.held(found)
+                    record = admissions.Record(uid, replicas.fingerprint(found), held, workload=says)
                     records[names.qualified(found.namespace, found.name)] = record
             cluster["status"]["admissions"] = admissions.encode(records)
 
@@ -85,6 +91,80 @@ def test_what_cannot_be_made_again_is_kept_and_told_unless_it_is_ours(edit: Call
     outcome = running.compose()
     assert outcome.children[REPLICA].resource["spec"] == written
     assert "endpoint-llama-0" in outcome.children
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_moves_nobody_though_the_class_changed_since(edit: Callable[[Json], None]) -> None:
+    """A record tells that the deployment still says what was admitted, whatever stands in the replica."""
+    running = Recorded()
+    running.classes[0]["spec"]["devices"][0]["capacity"]["memory"]["value"] = "90Gi"
+    before = running.compose().children.keys()
+    edit(running.replica["spec"])
+    assert running.compose().children.keys() == before
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_deployment_that_was_edited_is_rolled_out_whatever_was_written_into_its_replica(
+    edit: Callable[[Json], None],
+) -> None:
+    running = Recorded()
+    edit(running.replica["spec"])
+    _image(running.deployment["spec"])
+    outcome = running.compose()
+    assert {"replica-llama-0", "replica-llama-1", "replica-llama-2"} <= outcome.children.keys(), "successor first"
+
+
+def _image(spec: Json) -> None:
+    spec["workers"]["template"]["spec"]["containers"][0]["image"] = "vllm/vllm-openai:v0.24.0"
+
+
+def unseen(running: Running) -> None:
+    """Let the deployment read its clusters as they were before they admitted anybody."""
+    for cluster in running.clusters:
+        cluster["status"] |= {"admitted": [], "admissions": []}
+
+
+def test_without_a_record_nothing_that_runs_moves_for_what_stands_in_it() -> None:
+    running = Recorded()
+    unseen(running)
+    before = running.compose().children.keys()
+    _image(running.replica["spec"])
+    assert running.compose().children.keys() == before
+
+
+def test_a_version_that_kept_no_records_admitted_by_name() -> None:
+    running = Running()
+    _image(running.deployment["spec"])
+    assert "replica-llama-2" in running.compose().children
+
+
+@pytest.mark.parametrize("phase", ["Starting", "Running"])
+def test_a_move_that_has_begun_waits_while_the_record_cannot_be_read(phase: str) -> None:
+    running = Recorded()
+    _image(running.deployment["spec"])
+    running.step()
+    successor = running.children["replica-llama-2"]
+    if phase == "Starting":
+        successor["status"] = {"phase": phase}
+    successor["metadata"]["creationTimestamp"] = "2026-01-02T00:00:00Z"
+    unseen(running)
+    outcome = running.compose()
+    assert {"replica-llama-0", "replica-llama-1", "replica-llama-2"} <= outcome.children.keys()
+    assert outcome.children.keys() == running.compose().children.keys()
+
+
+@pytest.mark.parametrize("of_status", ["a phase that says so", "composed objects, where somebody wiped the status"])
+def test_a_refusal_of_yesterday_removes_nothing_that_runs(of_status: str) -> None:
+    running = Recorded()
+    unseen(running)
+    note = {"replica": "ml-team/llama-0", "reason": "InsufficientDevices", "message": "it was full"}
+    running.clusters[0]["status"]["refused"] = [note]
+    if "wiped" in of_status:
+        del running.replica["status"]
+        running.replica["spec"]["crossplane"] = {"resourceRefs": [{"kind": "Object", "name": "llama-0-workload"}]}
+    assert REPLICA in running.compose().children
+    del running.children["endpoint-llama-0"]
+    assert REPLICA in running.compose().children
 
 
 def test_our_own_change_is_not_taken_back_while_its_cluster_has_not_admitted_it() -> None:

@@ -41,7 +41,8 @@ def two() -> list[Json]:
 
 def really(resource: Json) -> Any:
     found = replica.decode(resource)
-    return replicas.Asked(demand.held(found), found.priority, replica.fingerprint(found), found)
+    digests = replica.fingerprint(found), replica.workload_digest(found)
+    return replicas.Asked(demand.held(found), found.priority, *digests, found)
 
 
 def test_replicas_of_one_deployment_are_read_once(two: list[Json]) -> None:

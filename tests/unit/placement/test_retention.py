@@ -66,6 +66,13 @@ SHEDS: list[tuple[str, Fleet, Any, list[Any], list[int]]] = [
     ),
     ("then not ready", fleet(cluster("a")), intent(1), [replica(0, "a", ready=False), replica(1, "a")], [0]),
     (
+        "first of all those that were never rendered, also where they are older",
+        fleet(cluster("a")),
+        intent(1),
+        [replica(0, "a", ready=False), replica(1, "a", ready=False, bound=True)],
+        [0],
+    ),
+    (
         "then where it is tainted",
         fleet(cluster("a", taints=(CORDON,)), cluster("b")),
         intent(1),

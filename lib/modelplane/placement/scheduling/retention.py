@@ -22,6 +22,7 @@ class Cause(StrEnum):
     POOL_GONE = "pool gone"
     OTHER_BACKEND = "other backend"
     OUTDATED = "outdated"
+    DOUBTED = "doubted"
     MAKES_ROOM = "makes room"
 
 
@@ -114,6 +115,7 @@ def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) 
     retained = RetentionPlan()
     distinct = _distinct(replicas)
     leaving = {replica.replaces for replica in distinct if replica.makes_room}
+    succeeded = {replica.replaces for replica in distinct}
     for replica in distinct:
         admission = board.admission(replica)
         if replica.cluster not in board.clusters:
@@ -127,7 +129,7 @@ def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) 
         else:
             if admission is Admission.PENDING:
                 board.occupy(replica.cluster, replica.holdings)
-            migration = _migration(board, replica) or _for_room(board, replica, leaving)
+            migration = _migration(board, replica, succeeded) or _for_room(board, replica, leaving)
             if migration is None:
                 retained.keepers[replica.name] = replica
             else:
@@ -135,7 +137,7 @@ def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) 
     return retained
 
 
-def _migration(board: Board, replica: CurrentReplica) -> Migration | None:
+def _migration(board: Board, replica: CurrentReplica, succeeded: set[str | None]) -> Migration | None:
     cluster = board.clusters[replica.cluster]
     taint = filters.is_drained(cluster, board.intent)
     if taint is not None:
@@ -153,6 +155,9 @@ def _migration(board: Board, replica: CurrentReplica) -> Migration | None:
         return Migration(replica, Cause.OTHER_BACKEND, f"it runs with {replica.backend}, the deployment needs {wanted}")
     if replica.outdated:
         return Migration(replica, Cause.OUTDATED, "it runs an earlier version of the deployment")
+    if replica.doubted and replica.name in succeeded:
+        told = f"cluster {cluster.name} does not tell what it admitted"
+        return Migration(replica, Cause.DOUBTED, f"its move has begun, and {told}")
     return None
 
 
@@ -204,6 +209,8 @@ def _complete_moves(retained: RetentionPlan) -> None:
         if retained.successors.get(old) != new:
             continue
         successor = retained.keepers.get(new) or retained.migrations[new].replica
+        if retained.migrations[old].cause is Cause.DOUBTED:
+            continue
         if successor.ready:
             retained.drop(old, f"its successor {new} is ready")
         elif new in retained.migrations:
@@ -240,7 +247,7 @@ def _shed_surplus(retained: RetentionPlan, board: Board) -> None:
 
 
 def _shed_key(retained: RetentionPlan, board: Board, replica: CurrentReplica) -> tuple[object, ...]:
-    """Return what is shed first: not ready, then in trouble, then outdated, then by load, then the newest.
+    """Return what is shed first: not ready, never rendered, in trouble, outdated, then by load, then the newest.
 
     Each strategy undoes its own filling: Spread sheds where there is most, Pack, which fills cluster after cluster, the
     newest.
@@ -250,6 +257,7 @@ def _shed_key(retained: RetentionPlan, board: Board, replica: CurrentReplica) ->
     load = board.replicas_on[replica.cluster] if board.intent.strategy is Strategy.SPREAD else 0
     return (
         replica.ready,
+        replica.bound,
         not board.is_troubled(replica),
         replica.name not in retained.migrations,
         groups,

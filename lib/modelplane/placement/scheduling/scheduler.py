@@ -28,6 +28,9 @@ from modelplane.placement.scheduling.ranking import Candidate, Ranking
 from modelplane.placement.scheduling.retention import Cause, Migration, RetentionPlan
 from modelplane.placement.snapshot import Current, CurrentReplica, Demand, Fleet, Holding, Intent
 
+_BEGINS_LATER = frozenset({Cause.MAKES_ROOM, Cause.DOUBTED})
+"""Causes that begin no move while another could: others wish it, or it is not known whether there is one."""
+
 
 class Decided(NamedTuple):
     """A plan without the reasons of its shortfall, the number of missing replicas, and the board after the plan."""
@@ -148,7 +151,7 @@ class _Draft:
         if self._retained.successors or not self._retained.migrations:
             return
         migrations = self._retained.migrations.values()
-        order = sorted((one for one in migrations if one.cause is not Cause.MAKES_ROOM), key=_urgency)
+        order = sorted((one for one in migrations if one.cause not in _BEGINS_LATER), key=_urgency)
         if not order:
             self._make_room()
             return
@@ -166,7 +169,8 @@ class _Draft:
         """Place a successor of one replica that is asked to leave, unless anything of the deployment is amiss."""
         if not self._may_rebalance():
             return
-        for migration in sorted(self._retained.migrations.values(), key=_urgency):
+        rooms = (one for one in self._retained.migrations.values() if one.cause is Cause.MAKES_ROOM)
+        for migration in sorted(rooms, key=_urgency):
             replica = migration.replica
             key = names.qualified(self._board.intent.namespace, replica.name)
             needed = self._board.clusters[replica.cluster].asked.get(key, frozenset())
@@ -243,7 +247,7 @@ class _Draft:
     def _rewrite(self, migration: Migration) -> bool:
         """Write the present template into the replica where it is, if it then takes no more than it holds already."""
         replica = migration.replica
-        if migration.cause is not Cause.OUTDATED or not self._may_stay(replica):
+        if migration.cause is not Cause.OUTDATED or not replica.backend or not self._may_stay(replica):
             return False
         pools = frozenset(holding.pool for holding in replica.holdings)
         solution = self._board.solve_without(replica, pools)
