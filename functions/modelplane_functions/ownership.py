@@ -38,7 +38,7 @@ class _Taken:
 
 def checked(observed: Observed, outcome: Outcome) -> Outcome:
     """Return the outcome without the children whose names belong to other owners. The names are required first."""
-    if outcome.fatal is not None or not outcome.requirements.keys() <= observed.required.keys():
+    if outcome.fatal is not None:
         return outcome
     new = {key: child for key, child in outcome.children.items() if key not in observed.children and _name(child)}
     asked = {**outcome.requirements, **{_KEY + key: _requirement(child) for key, child in new.items()}}

@@ -7,7 +7,7 @@ from typing import Any
 
 from modelplane import names
 from modelplane.render import objects, pod_collection
-from modelplane_functions import deployment_facts
+from modelplane_functions import deployment_sight
 from modelplane_functions.compose import inference_cluster, model_deployment
 from modelplane_functions.exchange import Observed, Outcome
 from tests.support import exchange, fleet
@@ -18,10 +18,10 @@ Json = Any
 def replicas_of(deployment: Json, cluster: Json) -> list[Json]:
     """Return the ModelReplicas a deployment proposes when `cluster` is all there is, as Crossplane makes them."""
     required = {
-        deployment_facts.CLUSTERS: (cluster,),
-        deployment_facts.CLASSES: (fleet.inference_class(),),
-        deployment_facts.NAMESAKES: (),
-        deployment_facts.RULES: (),
+        deployment_sight.CLUSTERS: (cluster,),
+        deployment_sight.CLASSES: (fleet.inference_class(),),
+        deployment_sight.NAMESAKES: (),
+        deployment_sight.RULES: (),
     }
     outcome = model_deployment.compose(Observed(deployment, {}, required))
     found = sorted((child.resource for child in outcome.children.values()), key=lambda r: r["metadata"]["name"])

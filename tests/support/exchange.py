@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from modelplane_functions.exchange import Observed, Outcome, Requirement
 
 Json = Any
 Compose = Callable[[Observed], Outcome]
+
+
+ITERATIONS = 6
+"""The calls that Crossplane makes at most until requirements are stable."""
 
 
 def settle(
@@ -23,16 +27,49 @@ def settle(
 
     `kinds` are those that the control plane serves; None is a caller that does not say.
     """
-    known: dict[str, tuple[Json, ...]] = {}
-    served: dict[str, bool] = {}
-    for _ in range(6):
-        outcome = compose(Observed(composite, children or {}, known, served))
+    return calls(compose, composite, children=children, store=store, kinds=kinds)[-1].outcome
+
+
+class Call(NamedTuple):
+    """One call of a composer."""
+
+    observed: Observed
+    outcome: Outcome
+
+
+def calls(
+    compose: Compose,
+    composite: Json,
+    *,
+    children: Mapping[str, Json] | None = None,
+    store: Sequence[Json] = (),
+    kinds: Collection[str] | None = None,
+    before: Mapping[str, Requirement] | None = None,
+) -> list[Call]:
+    """Return all calls of one reconcile, the last with the outcome that is applied.
+
+    `before` are the requirements of the last reconcile. Their answers are there in the first call, and stay there.
+    Source: Crossplane v2.4.0 internal/xfn/required_resources.go.
+    """
+    seeded = {key: answer(requirement, store) for key, requirement in (before or {}).items()}
+    known, served = seeded, dict[str, bool]()
+    made: list[Call] = []
+    for number in range(ITERATIONS):
+        observed = Observed(composite, children or {}, known, served)
+        made.append(Call(observed, compose(observed)))
+        outcome = made[-1].outcome
+        if number and _asks(outcome) == _asks(made[-2].outcome):
+            return made
         answers = {key: answer(requirement, store) for key, requirement in outcome.requirements.items()}
         told = {} if kinds is None else {key: asked.kind in kinds for key, asked in outcome.kinds.items()}
-        if (answers, told) == (known, served):
-            return outcome
-        known, served = answers, told
+        if not number and ({**seeded, **answers}, told) == (known, served):
+            return made
+        known, served = {**seeded, **answers}, told
     raise AssertionError("requirements did not become stable")
+
+
+def _asks(outcome: Outcome) -> tuple[Json, ...]:
+    return dict(outcome.requirements), dict(outcome.kinds)
 
 
 def answer(requirement: Requirement, store: Sequence[Json]) -> tuple[Json, ...]:

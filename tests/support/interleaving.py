@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from modelplane_cli.simulator import assumed_routing
 from modelplane_functions import cluster_gateway
 from modelplane_functions.compose import inference_cluster, model_deployment, model_replica
 from modelplane_functions.exchange import Observed, Outcome, Requirement
-from tests.support import exchange, fleet
+from tests.support import exchange, fleet, two_steps
 
 Json = Any
 Compose = Callable[[Observed], Outcome]
@@ -56,6 +56,8 @@ class Fleet:
     read_up_to: dict[str, int] = field(default_factory=dict)
     classes: list[Json] = field(default_factory=lambda: [fleet.inference_class()])
     clock: int = 0
+    asked: dict[str, Mapping[str, Requirement]] = field(default_factory=dict)
+    """The requirements of each composite's last reconcile."""
 
     def __post_init__(self) -> None:
         """Remember the first state."""
@@ -88,14 +90,17 @@ class Fleet:
         return [*self.history[chosen].values(), *self.classes]
 
     def _settled(self, compose: Compose, composite: Json, children: dict[str, Json], store: list[Json]) -> Outcome:
-        known: dict[str, tuple[Json, ...]] = {}
-        for _ in range(6):
-            outcome = compose(Observed(composite, children, known))
-            answers = {key: _answer(requirement, store) for key, requirement in outcome.requirements.items()}
-            if answers == known:
-                return outcome
-            known = answers
-        raise AssertionError("requirements did not become stable")
+        """Return the outcome of one reconcile, which begins with what the last one of the composite asked for."""
+        about = f"{composite['kind']}/{composite['metadata']['name']}"
+        made = exchange.calls(compose, composite, children=children, store=store, before=self.asked.get(about))
+        self.asked[about] = made[-1].outcome.requirements
+        return made[-1].outcome
+
+    def _placed(self, composite: Json, children: dict[str, Json], store: list[Json]) -> Outcome:
+        """Return the outcome of a deployment's reconcile, which is that of a deployment that asks for all at once."""
+        outcome = self._settled(model_deployment.compose, composite, children, store)
+        two_steps.check(outcome, composite, children, store)
+        return outcome
 
     # --- one reconcile each ---------------------------------------------------------------------------------------
 
@@ -117,7 +122,7 @@ class Fleet:
         old = self.snapshot(f"d/{name}", fresh=fresh)
         store = [*(one for one in old if one["kind"] != "ModelReplica"), *self.replicas.values()]
         try:
-            outcome = self._settled(model_deployment.compose, composite, {**seen, **endpoints}, store)
+            outcome = self._placed(composite, {**seen, **endpoints}, store)
         except InvalidInput:
             return  # a fatal result: nothing is applied
         # Crossplane notes what it composes before it makes it.
@@ -291,10 +296,6 @@ def _referring(composite: Json, outcome: Outcome) -> Json:
     composed = [child.resource for child in outcome.children.values()]
     references = [{"kind": one["kind"], "name": one["metadata"]["name"]} for one in composed]
     return {**composite, "spec": {**composite["spec"], "crossplane": {"resourceRefs": references}}}
-
-
-def _answer(requirement: Requirement, store: list[Json]) -> tuple[Json, ...]:
-    return exchange.answer(requirement, store)
 
 
 def _conditions(outcome: Outcome) -> list[Json]:

@@ -1,8 +1,9 @@
 """ModelDeployment: the placement of its replicas.
 
-Reads: the InferenceClusters that match its labels, each cluster of one of its replicas by name, the InferenceClasses
-and the BackendRules. Its own ModelReplicas and ModelEndpoints are observed children. The ModelReplicas with its label
-are read only for their names.
+Reads: the clusters of its replicas and the InferenceClasses of their pools, by name. When a replica has to be placed,
+moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, and the
+ModelReplicas with its label, which are read only for their names. Its own ModelReplicas and ModelEndpoints are observed
+children.
 Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
 ReplicasReady, BackendSelected, and Fits as its replicas report it.
@@ -27,7 +28,7 @@ from modelplane.api import endpoint as endpoints
 from modelplane.devices.model import NodeClass
 from modelplane.placement import binding
 from modelplane.placement.decision import PlacedReplica, Plan, State
-from modelplane_functions import deployment_facts, hold, model_fit, replicas, selectors
+from modelplane_functions import deployment_facts, deployment_sight, hold, model_fit, replicas, selectors
 from modelplane_functions.deployment_facts import Facts
 from modelplane_functions.exchange import (
     Child,
@@ -36,6 +37,7 @@ from modelplane_functions.exchange import (
     Observed,
     Outcome,
     Ready,
+    Requirement,
     Resource,
     Severity,
     Truth,
@@ -51,12 +53,28 @@ prepare = selectors.prepare
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return the replicas and endpoints of the deployment, and why a replica is missing."""
-    requirements = deployment_facts.requirements(observed)
+    """Return the replicas and endpoints of the deployment, and why a replica is missing.
+
+    The whole fleet is asked only where the clusters of the replicas do not decide.
+    """
+    requirements = deployment_sight.requirements(observed)
+    if not requirements.keys() <= observed.required.keys():
+        return Outcome(requirements=requirements)
+    standing = deployment_facts.standing(observed)
+    if standing is not None:
+        retained = placement.retain(standing.fleet, standing.demand, standing.intent, standing.current)
+        if retained is not None:
+            return _outcome(observed, requirements, standing, retained)
+    requirements = deployment_sight.fleet_requirements(observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     facts = deployment_facts.read(observed)
     plan = placement.schedule(facts.fleet, facts.demand, facts.intent, facts.current)
+    requirements = deployment_sight.fleet_requirements(observed, [placed.cluster for placed in plan.composed])
+    return _outcome(observed, requirements, facts, plan)
+
+
+def _outcome(observed: Observed, requirements: Mapping[str, Requirement], facts: Facts, plan: Plan) -> Outcome:
     children = dict(_children(observed, facts, plan))
     running = _running(observed, plan)
     conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(facts))

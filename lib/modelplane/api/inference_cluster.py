@@ -156,6 +156,15 @@ def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mappi
     return tuple(pools.values())
 
 
+def class_names(resource: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the names of the classes of a cluster's pools, each once, in the order of the spec.
+
+    A pool that names none is left out: it is for the one who reads the pools to refuse it.
+    """
+    pools = seen.objects(seen.at(resource, "spec", "nodePools"))
+    return tuple(dict.fromkeys(name for pool in pools if (name := seen.text(pool.get("className")))))
+
+
 def decode_gateway(status: Field) -> GatewayAddress | None:
     """Return the published address of the gateway, None while there is none."""
     address = status.text_at("address", "")

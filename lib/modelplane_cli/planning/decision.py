@@ -14,8 +14,7 @@ from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.simulator import pipeline
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
 from modelplane_cli.simulator.store import Key, Store, group_of
-from modelplane_functions import deployment_facts
-from modelplane_functions.compose import model_deployment
+from modelplane_functions import deployment_facts, deployment_sight
 from modelplane_functions.deployment_facts import Facts
 from modelplane_functions.exchange import Observed, Requirement, Resource
 
@@ -44,13 +43,15 @@ class Decision:
 
 
 def of(store: Store, deployment: Deployment) -> Decision:
-    """Return the input of the deployment's function, with everything it requires fetched.
+    """Return the input of the deployment's function, with the whole fleet.
+
+    The function asks for the fleet only where its answer depends on it, so the plan is the same.
 
     Raises: ModelplaneError for what the author of the deployment must change.
     """
     composite = pipeline.resource(store, deployment.key)
     children = dict(_children(store, deployment.key))
-    requirements = model_deployment.compose(Observed(composite, children)).requirements
+    requirements = deployment_sight.fleet_requirements(Observed(composite, children))
     required = {name: _answer(store, requirement) for name, requirement in requirements.items()}
     return Decision(deployment_facts.read(Observed(composite, children, required)))
 
@@ -68,7 +69,7 @@ def widened(store: Store, decision: Decision) -> Decision:
     for key in store.of_kind(names.GROUP, inference_cluster.KIND):
         if key.name not in clusters:
             try:
-                clusters[key.name] = deployment_facts.recalled(pipeline.resource(store, key), facts.classes)
+                clusters[key.name] = deployment_sight.recalled(pipeline.resource(store, key), facts.classes)
             except InvalidInput:
                 continue
     fleet = replace(facts.fleet, clusters=tuple(clusters[name] for name in sorted(clusters)))

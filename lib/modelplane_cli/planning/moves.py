@@ -19,7 +19,7 @@ from modelplane_cli.planning import decision
 from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
 from modelplane_cli.simulator import pipeline
 from modelplane_cli.simulator.store import Store
-from modelplane_functions import deployment_facts
+from modelplane_functions import deployment_sight
 from modelplane_functions.deployment_facts import Facts
 
 Json: TypeAlias = Any
@@ -65,7 +65,7 @@ def scene(store: Store) -> Scene:
     clusters = []
     for key in store.of_kind(names.GROUP, inference_cluster.KIND):
         try:
-            clusters.append(deployment_facts.recalled(pipeline.resource(store, key), classes))
+            clusters.append(deployment_sight.recalled(pipeline.resource(store, key), classes))
         except InvalidInput:
             continue
     parties = [Party(facts.demand, facts.intent, facts.current) for facts in decided.values()]

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from modelplane_functions import deployment_facts
 from modelplane_functions.compose import model_deployment
-from modelplane_functions.exchange import Observed, Outcome
-from tests.support import cluster_world, fleet
+from modelplane_functions.exchange import Outcome
+from tests.support import cluster_world, exchange, fleet
 from tests.support.cluster_world import Running, synced
 
 Json = Any
@@ -138,17 +137,10 @@ def test_a_second_answer_is_the_first() -> None:
 
 
 def placed(clusters: list[Json], children: Json, **spec: Json) -> Outcome:
-    required = {
-        deployment_facts.CLUSTERS: tuple(copy.deepcopy(clusters)),
-        deployment_facts.CLASSES: (fleet.inference_class(),),
-        deployment_facts.NAMESAKES: (),
-        deployment_facts.RULES: (),
-    }
-    for one in clusters:
-        required[f"cluster/{one['metadata']['name']}"] = (copy.deepcopy(one),)
     deployment = fleet.model_deployment(replicas=spec.pop("replicas"))
     deployment["spec"] |= spec
-    return model_deployment.compose(Observed(deployment, children, required))
+    store = [*copy.deepcopy(clusters), fleet.inference_class()]
+    return exchange.settle(model_deployment.compose, deployment, children=children, store=store)
 
 
 def where(outcome: Outcome) -> dict[str, str]:

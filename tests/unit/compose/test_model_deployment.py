@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from modelplane.errors import InvalidInput, InvalidSelector
-from modelplane_functions import deployment_facts
+from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
+from modelplane_functions import deployment_sight
 from modelplane_functions.compose import model_deployment
-from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
+from modelplane_functions.exchange import Observed, Outcome, Ready, Requirement, Truth
 from tests.support import fleet
 
 Json = Any
@@ -21,20 +21,30 @@ def fetched(
     deployment: Json, clusters: list[Json], classes: list[Json], children: dict[str, Json], rules: tuple[Json, ...] = ()
 ) -> Observed:
     """Return the request as Crossplane settles it: every requirement the composer declares, answered."""
-    observed = Observed(deployment, children, {})
-    declared = model_deployment.compose(observed).requirements
     required: dict[str, tuple[Json, ...]] = {}
-    for key, requirement in declared.items():
-        if requirement.kind == "InferenceClass":
-            required[key] = tuple(classes)
-        elif requirement.kind == "BackendRules":
-            required[key] = rules
-        elif requirement.name is not None:
-            required[key] = tuple(c for c in clusters if c["metadata"]["name"] == requirement.name)
-        else:
-            wanted = requirement.labels.items()
-            required[key] = tuple(c for c in clusters if wanted <= c["metadata"].get("labels", {}).items())
-    return Observed(deployment, children, required)
+    for _ in range(6):
+        observed = Observed(deployment, children, required)
+        try:
+            declared = model_deployment.compose(observed).requirements
+        except (InvalidInput, Unsupported):
+            return observed  # the author's mistake, once everything is there
+        answers = {key: _answer(one, clusters, classes, rules) for key, one in sorted(declared.items())}
+        if answers == required:
+            return observed
+        required = answers
+    raise AssertionError("requirements did not become stable")
+
+
+def _answer(
+    asked: Requirement, clusters: list[Json], classes: list[Json], rules: tuple[Json, ...]
+) -> tuple[Json, ...]:
+    if asked.kind == "ModelReplica":
+        return ()
+    found = {"InferenceClass": classes, "BackendRules": rules, "InferenceCluster": clusters}[asked.kind]
+    if asked.name is not None:
+        return tuple(one for one in found if one["metadata"]["name"] == asked.name)
+    wanted = asked.labels.items()
+    return tuple(one for one in found if wanted <= one["metadata"].get("labels", {}).items())
 
 
 class Running:
@@ -172,14 +182,14 @@ def test_a_name_is_not_given_again_while_its_object_is_still_going() -> None:
     """Crossplane forgets a child when it deletes it, so the object is seen by its label alone."""
     going = {"metadata": {"name": "llama-0", "namespace": "ml-team", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
     required = {
-        deployment_facts.CLUSTERS: (fleet.inference_cluster("a"),),
-        deployment_facts.CLASSES: (fleet.inference_class(),),
-        deployment_facts.NAMESAKES: (going,),
-        deployment_facts.RULES: (),
+        deployment_sight.CLUSTERS: (fleet.inference_cluster("a"),),
+        deployment_sight.CLASSES: (fleet.inference_class(),),
+        deployment_sight.NAMESAKES: (going,),
+        deployment_sight.RULES: (),
     }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=1), {}, required))
     assert [name for name in outcome.children if name.startswith("replica-")] == ["replica-llama-1"]
-    asked = outcome.requirements[deployment_facts.NAMESAKES]
+    asked = outcome.requirements[deployment_sight.NAMESAKES]
     assert (asked.kind, asked.namespace) == ("ModelReplica", "ml-team")
     assert dict(asked.labels) == {"modelplane.ai/deployment": "llama"}
 

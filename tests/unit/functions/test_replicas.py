@@ -11,7 +11,7 @@ import pytest
 from modelplane.api import replica
 from modelplane.errors import InvalidInput
 from modelplane.placement import demand
-from modelplane_functions import deployment_facts, replicas
+from modelplane_functions import deployment_sight, replicas
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.exchange import Observed
 from tests.support import fleet
@@ -30,10 +30,10 @@ def nothing_read() -> Iterator[None]:
 def two() -> list[Json]:
     """Return two ModelReplicas that a deployment proposes for one cluster."""
     required = {
-        deployment_facts.CLUSTERS: (fleet.inference_cluster("a", nodes=8),),
-        deployment_facts.CLASSES: (fleet.inference_class(),),
-        deployment_facts.NAMESAKES: (),
-        deployment_facts.RULES: (),
+        deployment_sight.CLUSTERS: (fleet.inference_cluster("a", nodes=8),),
+        deployment_sight.CLASSES: (fleet.inference_class(),),
+        deployment_sight.NAMESAKES: (),
+        deployment_sight.RULES: (),
     }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=2), {}, required))
     return [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]

@@ -37,9 +37,20 @@ def schedule(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> 
     return decide(fleet, demand, intent, current)[0]
 
 
+def retain(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Plan | None:
+    """Return the plan of a deployment whose replicas only stay or are shed, None where others have to be looked for.
+
+    Shape: `fleet` needs only the clusters of its replicas, but all of them. `schedule` returns the same plan then,
+    whatever other clusters there are.
+    Raises: as `schedule`.
+    """
+    decided = scheduler.decide(fleet, demand, intent, current)
+    return decided.plan if decided.retains else None
+
+
 def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> tuple[Plan, Board]:
     """Return the plan and the board after it."""
-    plan, missing, board = scheduler.decide(fleet, demand, intent, current)
+    plan, missing, board, _ = scheduler.decide(fleet, demand, intent, current)
     if missing:
         plan = replace(plan, shortfall=shortfall.of(board, missing))
     return (blockages.explained(plan, board) if plan.blocked else plan), board

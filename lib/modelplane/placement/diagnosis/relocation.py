@@ -152,7 +152,7 @@ class Scene:
     def lacks(self, key: str) -> int:
         """Return the number of replicas of a deployment that have no place or cannot move."""
         party = self.parties[key]
-        plan, missing, _ = scheduler.decide(self.fleet, party.demand, party.intent, party.current)
+        plan, missing, *_ = scheduler.decide(self.fleet, party.demand, party.intent, party.current)
         return missing + len(plan.blocked)
 
     def filled(self, key: str) -> tuple[Scene, tuple[Location, ...]]:

@@ -80,6 +80,11 @@ def _empty(board: Board, name: str) -> Iterator[tuple[int, tuple[RoleAssignment,
             yield state.free_devices, solution.roles
 
 
+def is_anybody_refused(board: Board, replicas: Iterable[CurrentReplica]) -> bool:
+    """Return whether the cluster of any of the replicas refuses somebody. Without that nothing is offered."""
+    return any(board.clusters[one.cluster].refused for one in replicas)
+
+
 def offers(fleet: Fleet, demand: Demand, intent: Intent, replicas: Iterable[CurrentReplica]) -> tuple[str, ...]:
     """Return the replicas whose successors all have places elsewhere at once, the newest first.
 

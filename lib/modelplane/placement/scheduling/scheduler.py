@@ -33,11 +33,15 @@ _BEGINS_LATER = frozenset({Cause.MAKES_ROOM, Cause.DOUBTED})
 
 
 class Decided(NamedTuple):
-    """A plan without the reasons of its shortfall, the number of missing replicas, and the board after the plan."""
+    """A plan without the reasons of its shortfall, the number of missing replicas, and the board after the plan.
+
+    A plan that only `retains` was made without a look at any cluster on which the deployment has no replica.
+    """
 
     plan: Plan
     missing: int
     board: Board
+    retains: bool
 
 
 def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> Decided:
@@ -57,7 +61,7 @@ def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> De
     draft.ask()
     # Who explains why a replica is missing asks about those that wait, too: their own claims are left out.
     board.waiting_on.clear()
-    return Decided(draft.plan(), draft.missing, board)
+    return Decided(draft.plan(), draft.missing, board, retains=not draft.looked_around)
 
 
 class _Draft:
@@ -75,6 +79,12 @@ class _Draft:
         self.missing = 0
         self._ranking: Ranking | None = None
         self._placed_roles = PlacedRoles(board.clusters)
+        self._looked_for_offers = False
+
+    @property
+    def looked_around(self) -> bool:
+        """Return whether clusters without a replica of the deployment took part in the plan."""
+        return self._ranking is not None or self._looked_for_offers
 
     @property
     def _candidates(self) -> Ranking:
@@ -211,7 +221,9 @@ class _Draft:
         found = tuple(sorted(one.replica.name for one in moving if one.replica.name in begun))
         if not found and self._may_rebalance():
             board, staying = self._board, self._retained.staying()
-            found = rebalancing.offers(self._fleet, board.table.demand, board.intent, staying)
+            self._looked_for_offers = rebalancing.is_anybody_refused(board, staying)
+            if self._looked_for_offers:
+                found = rebalancing.offers(self._fleet, board.table.demand, board.intent, staying)
         self._offered = found
 
     def _differing(self, order: list[Migration]) -> list[Migration]:
