@@ -35,9 +35,7 @@ def main(given: Sequence[str] | None = None) -> int:
     made.add_argument("--deployments", type=int, default=100, help="how many (%(default)s)")
     made.add_argument("--seed", type=int, default=1, help="another one gives another fleet (%(default)s)")
     options = made.parse_args(given)
-    draw = fleets.Draw(options.seed)
-    found = [_authored(one) for one in documents.of(fleets.mixed(options.clusters, options.seed))]
-    found += [deployment(number, draw) for number in range(options.deployments)]
+    found = generated(options.clusters, options.deployments, options.seed)
     for one in found:
         folder = options.folder / one["kind"].lower()
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,6 +43,13 @@ def main(given: Sequence[str] | None = None) -> int:
         (folder / f"{one['metadata']['name']}.yaml").write_text(text, encoding="utf-8")
     print(f"{len(found)} documents in {options.folder}")
     return 0
+
+
+def generated(clusters: int, deployments: int, seed: int = 1) -> list[Json]:
+    """Return the documents of a fleet. With more deployments the first ones are the same."""
+    draw = fleets.Draw(seed)
+    found = [_authored(one) for one in documents.of(fleets.mixed(clusters, seed))]
+    return [*found, *(deployment(number, draw) for number in range(deployments))]
 
 
 def deployment(number: int, draw: fleets.Draw) -> Json:

@@ -3,6 +3,7 @@
 up      bring up a control plane and two workload clusters and leave them to you; logs in .cache/conformance/e2e
 test    play the story of the quickstart, on what is up or else on a machine of its own
 steady  count function calls and API writes while nobody changes anything
+fleet   count function calls, API writes and processor time by event, on a control plane with a fleet of any size
 down    stop everything
 """
 
@@ -14,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench import arguments
 from tests.conformance.tools import workshop
-from tests.e2e import machine, steady, story
+from tests.e2e import fleet, machine, steady, story
 
 STORY = Path(__file__).with_name("test_story.py")
 ABOUT = """\
@@ -24,6 +26,7 @@ ABOUT = """\
   hatch run e2e test --until routed        apply the quickstart, and stop when it serves
   hatch run e2e test --from drain          go on from there
   hatch run e2e steady --seconds 1800      what half an hour without a change costs
+  hatch run e2e fleet --clusters 12 --deployments 60       what one replica more, a new cluster, a drain cost there
   hatch run e2e down
 """
 
@@ -45,11 +48,14 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="hatch run e2e", description=__doc__, epilog=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("up", "test", "steady", "down"))
+    parser.add_argument("command", choices=("up", "test", "steady", "fleet", "down"))
     steps = story.names()
     parser.add_argument("--from", dest="first", metavar="STEP", choices=steps, help="test: begin here, on what is up")
     parser.add_argument("--until", metavar="STEP", choices=steps, help=f"test: end here; the steps: {', '.join(steps)}")
     parser.add_argument("--seconds", type=float, default=600, help="steady: for how long (default: 600)")
+    parser.add_argument("--clusters", type=arguments.positive, default=12, help="fleet: how many (default: 12)")
+    parser.add_argument("--deployments", type=arguments.positive, default=60, help="fleet: how many (default: 60)")
+    parser.add_argument("--at-once", action="store_true", help="fleet: every deployment asks for the whole fleet")
     return parser.parse_args()
 
 
@@ -60,6 +66,8 @@ def _run(options: argparse.Namespace, say: machine.Say) -> int:
         machine.down(say)
     elif options.command == "steady":
         steady.measure(machine.attach(), options.seconds, say)
+    elif options.command == "fleet":
+        fleet.measure(options.clusters, options.deployments, say, at_once=options.at_once)
     else:
         steps = story.names()
         chosen = steps[steps.index(options.first or steps[0]) : steps.index(options.until or steps[-1]) + 1]

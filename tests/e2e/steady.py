@@ -17,6 +17,7 @@ from modelplane.api import catalogue
 from tests.e2e import machine
 from tests.e2e.machine import Machine, Say
 from tests.e2e.view import KSERVE, OBJECT, ROUTE, View
+from tests.support import controlplane
 
 HOUR_SECONDS = 3600
 # Source: kube-apiserver's /metrics. Patches are also counted as APPLY when they are server-side apply.
@@ -56,13 +57,20 @@ def measure(found: Machine, seconds: float, say: Say) -> Count:
 def count(found: Machine) -> Count:
     """Return the counts since everything was started; a cluster that does not answer counts nothing."""
     writes: Counter[str] = Counter()
-    for name, plane in found.planes.items():
-        for labels, number in _requests(plane.api.request("GET", "/metrics", accept="text/plain")):
-            if labels.get("verb") in _WRITES and labels.get("resource") not in _OTHERS:
-                group = labels.get("group") or "core"
-                resource = "/".join(part for part in (labels.get("resource"), labels.get("subresource")) if part)
-                writes[f"{name} {group} {resource}"] += number
+    for plane in found.planes.values():
+        writes += writes_of(plane)
     return Count(_calls(found), writes)
+
+
+def writes_of(plane: controlplane.Plane) -> Counter[str]:
+    """Return the writes since a cluster was started, by cluster and resource."""
+    writes: Counter[str] = Counter()
+    for labels, number in _requests(plane.api.request("GET", "/metrics", accept="text/plain")):
+        if labels.get("verb") in _WRITES and labels.get("resource") not in _OTHERS:
+            group = labels.get("group") or "core"
+            resource = "/".join(part for part in (labels.get("resource"), labels.get("subresource")) if part)
+            writes[f"{plane.name} {group} {resource}"] += number
+    return writes
 
 
 def versions(view: View) -> dict[str, str]:

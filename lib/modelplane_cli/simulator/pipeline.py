@@ -126,7 +126,6 @@ class Pipeline:
         self._store = store
         self.function = function
         self._record = record
-        self._requirements: dict[Key, fnv1.Requirements] = {}
         self._wants: dict[Key, Wants] = {}
 
     def observed(self, key: Key) -> Mapping[str, Key]:
@@ -176,34 +175,43 @@ class Pipeline:
     def call(self, key: Key, step: str) -> Answer:
         """Return the answer once its requirements are stable.
 
-        As v2.4 does, the first call is seeded with the requirements of the last reconcile; a fatal result ends the
-        loop at once.
+        As v2.4 does, the first call is seeded with what the last reconcile required. What was seeded stays in every
+        request of the reconcile, and the first answer is final when it required nothing that it had not been given. A
+        fatal result ends the loop at once.
         Raises: Failed when the function raises or keeps changing its requirements; both are bugs and are recorded.
         """
-        stable = self._requirements.get(key) or fnv1.Requirements()
+        seeded = dict(self._wants.get(key, ()))
+        given, before = seeded, None
         context = struct_pb2.Struct()
         for _ in range(MAX_ITERATIONS + 1):
-            response = self._run(key, stable, context)
+            response = self._run(key, given, context)
             answer = _answer(response)
             if answer.fatal is not None:
                 return answer
-            if response.requirements == stable:
-                self._requirements[key], self._wants[key] = stable, _wants(stable)
+            wants = _wants(response.requirements)
+            is_first, asked = before is None, {**seeded, **dict(wants)}
+            if response.requirements == before or (is_first and self._is_the_same(given, asked)):
+                self._wants[key] = wants
                 return answer
-            stable = fnv1.Requirements()
-            stable.CopyFrom(response.requirements)
+            given, before = asked, fnv1.Requirements()
+            before.CopyFrom(response.requirements)
             context = response.context
         message = f"requirements didn't stabilize after the maximum number of iterations ({MAX_ITERATIONS})"
         self._record.bugs[Bug(key, message)] = None
         raise Failed(f'cannot compose resources: cannot run pipeline step "{step}": {message}')
 
+    def _is_the_same(self, given: Mapping[str, Wanted], asked: Mapping[str, Wanted]) -> bool:
+        """Return whether all that is asked for was given already."""
+        return given.keys() == asked.keys() and all(
+            self._selection(given[name]).versions == self._selection(asked[name]).versions for name in given
+        )
+
     def remember(self, other: Pipeline) -> None:
         """Take over what another pipeline remembers of the same objects."""
-        self._requirements, self._wants = dict(other._requirements), dict(other._wants)
+        self._wants = dict(other._wants)
 
     def forget(self, key: Key) -> None:
         """Drop what is remembered of an object that is gone."""
-        self._requirements.pop(key, None)
         self._wants.pop(key, None)
 
     def _selection(self, wanted: Wanted) -> Selection:
@@ -226,13 +234,11 @@ class Pipeline:
             ("read", wanted), (wanted.spot,), lambda: Fetched([resource(self._store, key) for key in keys])
         )
 
-    def _run(self, key: Key, requirements: fnv1.Requirements, context: struct_pb2.Struct) -> fnv1.RunFunctionResponse:
+    def _run(self, key: Key, given: Mapping[str, Wanted], context: struct_pb2.Struct) -> fnv1.RunFunctionResponse:
         try:
             if isinstance(self.function, Handed):
-                return self.function.answer(
-                    self._named(key), decode=lambda _request: self._observation(key, requirements)
-                )
-            return self.function(self._request(key, requirements, context))
+                return self.function.answer(self._named(key), decode=lambda _request: self._observation(key, given))
+            return self.function(self._request(key, given, context))
         except Exception as error:
             message = f"the function failed: {type(error).__name__}: {error}"
             self._record.bugs[Bug(key, message, error)] = None
@@ -248,16 +254,14 @@ class Pipeline:
         request.observed.composite.resource.update(about)
         return request
 
-    def _request(
-        self, key: Key, requirements: fnv1.Requirements, context: struct_pb2.Struct
-    ) -> fnv1.RunFunctionRequest:
+    def _request(self, key: Key, given: Mapping[str, Wanted], context: struct_pb2.Struct) -> fnv1.RunFunctionRequest:
         request = fnv1.RunFunctionRequest()
         request.meta.capabilities.extend(_CAPABILITIES)
         request.observed.composite.resource.CopyFrom(_struct(self._store, key))
         for name, child in self.observed(key).items():
             request.observed.resources[name].resource.CopyFrom(_struct(self._store, child))
         request.meta.tag = hashlib.sha256(request.SerializeToString(deterministic=True)).hexdigest()
-        for name, wanted in _wants(requirements):
+        for name, wanted in sorted(given.items()):
             found = request.required_resources[name]
             found.SetInParent()
             for needed in self._selection(wanted).keys:
@@ -266,12 +270,12 @@ class Pipeline:
             request.context.CopyFrom(context)
         return request
 
-    def _observation(self, key: Key, requirements: fnv1.Requirements) -> Observed:
+    def _observation(self, key: Key, given: Mapping[str, Wanted]) -> Observed:
         """Return what the request of `_request` decodes to."""
         return Observed(
             composite=resource(self._store, key),
             children={name: resource(self._store, child) for name, child in self.observed(key).items()},
-            required={name: self._resources(wanted) for name, wanted in _wants(requirements)},
+            required={name: self._resources(wanted) for name, wanted in sorted(given.items())},
         )
 
 
