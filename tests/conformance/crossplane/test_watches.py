@@ -65,7 +65,10 @@ def found(running: LiveFleet) -> list[Json]:
 
 
 def versions(running: LiveFleet) -> dict[str, str]:
-    return {one["metadata"]["name"]: one["metadata"]["resourceVersion"] for one in running.all_of("ModelReplica")}
+    """Return the versions of all replicas and clusters, which a write that changes nothing leaves alone."""
+    kinds = ("ModelReplica", "InferenceCluster")
+    found = (one for kind in kinds for one in running.all_of(kind))
+    return {f"{one['kind']} {one['metadata']['name']}": one["metadata"]["resourceVersion"] for one in found}
 
 
 @pytest.mark.parametrize(("changed", "other"), [("b", "a"), ("a", "b")])
@@ -93,10 +96,11 @@ def test_a_new_cluster_calls_only_who_waits(settled: LiveFleet) -> None:
     assert calls.of("ModelReplica") == set()
 
 
-def test_a_description_of_a_class_touches_no_replica(settled: LiveFleet) -> None:
+def test_a_description_of_a_class_touches_no_replica_and_no_ledger(settled: LiveFleet) -> None:
     before = versions(settled)
     one = settled.all_of("InferenceClass")[0]
     calls = settled.after(lambda: settled.merge(one, {"spec": {"description": "as of today"}}))
+    assert {"a", "b"} <= calls.of("InferenceCluster")
     assert calls.of("ModelReplica") == set()
     assert versions(settled) == before
 

@@ -84,6 +84,22 @@ def test_requirements_that_never_settle_are_a_bug_and_six_calls() -> None:
     assert len(calls) % 6 == 0
 
 
+def test_what_the_last_reconcile_required_stays_until_the_next_and_is_then_forgotten() -> None:
+    """What is asked for no more is still handed over in this reconcile, and the first answer is final."""
+    seen: list[list[str]] = []
+
+    def compose(observed: Observed) -> Outcome:
+        seen.append(sorted(observed.required))
+        count = int(observed.status.get("count") or 0)
+        needs = {"pets": Requirement("v1", "Pet"), "dogs": Requirement("v1", "Dog")}
+        if count:
+            del needs["dogs"]
+        return Outcome(requirements=needs, status={"count": min(2, count + 1)})
+
+    worlds.world([resource("Top", "x")], {"Top": compose})
+    assert seen == [[], ["dogs", "pets"], ["dogs", "pets"], ["pets"]]
+
+
 def test_desired_state_is_not_carried_from_one_iteration_to_the_next() -> None:
     def compose(observed: Observed) -> Outcome:
         needs = {"pets": Requirement("v1", "Pet")}

@@ -35,9 +35,7 @@ def fetched(
     raise AssertionError("requirements did not become stable")
 
 
-def _answer(
-    asked: Requirement, clusters: list[Json], classes: list[Json], rules: tuple[Json, ...]
-) -> tuple[Json, ...]:
+def _answer(asked: Requirement, clusters: list[Json], classes: list[Json], rules: tuple[Json, ...]) -> tuple[Json, ...]:
     if asked.kind == "ModelReplica":
         return ()
     found = {"InferenceClass": classes, "BackendRules": rules, "InferenceCluster": clusters}[asked.kind]
