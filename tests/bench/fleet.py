@@ -57,10 +57,6 @@ class Meter:
         self.sent += response.ByteSize()
         return response
 
-    def reset(self) -> None:
-        """Begin anew."""
-        self.__init__()  # type: ignore[misc]
-
 
 class World:
     """A fleet at rest, to which something happens."""
@@ -70,9 +66,12 @@ class World:
         self.store = Store()
         for document in files.generated(clusters, deployments):
             self.put(document)
-        self._crossplane = Crossplane(self.store, definitions.builtin(), self.meter.answer)
+        self._crossplane = Crossplane(self.store, definitions.builtin(), self._answer)
         self._assume = assumption.Ready(frozenset())
         self.rest()
+
+    def _answer(self, request: fnv1.RunFunctionRequest) -> fnv1.RunFunctionResponse:
+        return self.meter.answer(request)
 
     def put(self, document: Json) -> None:
         """Write an object as its author does."""
@@ -81,6 +80,7 @@ class World:
     def edit(self, key: Key, change: Callable[[Json], None]) -> None:
         """Change an object as its author does."""
         edited = copy.deepcopy(self.store.get(key))
+        assert edited is not None, key
         change(edited)
         self.store.put(edited)
 
@@ -147,7 +147,11 @@ def _edit_template(world: World) -> set[str]:
 
 
 def _describe_class(world: World) -> set[str]:
-    world.edit(world.of_kind("InferenceClass")[0], lambda one: one["spec"].update(description="as of today"))
+    standing = set[str]().union(*world.standing().values())
+    specs = [(world.store.get(key) or {})["spec"] for key in world.of_kind("InferenceCluster") if key.name in standing]
+    used = Counter(pool["className"] for spec in specs for pool in spec["nodePools"]).most_common(1)[0][0]
+    key = next(key for key in world.of_kind("InferenceClass") if key.name == used)
+    world.edit(key, lambda one: one["spec"].update(description="as of today"))
     return set()
 
 
@@ -198,7 +202,7 @@ EVENTS: dict[str, Event] = {
 
 def cost(world: World, event: Event) -> Cost:
     """Return what follows from an event, once everything is at rest again."""
-    world.meter.reset()
+    meter = world.meter = Meter()
     before, versions = world.standing(), {key: world.store.version(key) for key in world.store}
     about = event(world)
     world.rest()
@@ -207,9 +211,9 @@ def cost(world: World, event: Event) -> Cost:
         world.store
     )
     touched = {key.name for key in changed if key.kind == "InferenceCluster"}
-    called = {f"{space}/{name}" for kind, space, name in world.meter.called if kind == "ModelDeployment"}
+    called = {f"{space}/{name}" for kind, space, name in meter.called if kind == "ModelDeployment"}
     strangers = {one for one in called - about if not (before.get(one, set()) | after.get(one, set())) & touched}
-    return Cost(copy.copy(world.meter), len(called), len(strangers), len(changed))
+    return Cost(meter, len(called), len(strangers), len(changed))
 
 
 def main(given: Sequence[str] | None = None) -> int:
