@@ -121,7 +121,7 @@ class Cost:
 
 
 Event = Callable[[World], set[str]]
-"""Something that happens. It returns the deployments (`namespace/name`) that it is about."""
+"""Something that happens. It returns the deployments (`namespace/name`) that it is about, or that stand on it."""
 
 
 def _scale(world: World) -> set[str]:
@@ -147,12 +147,16 @@ def _edit_template(world: World) -> set[str]:
 
 
 def _describe_class(world: World) -> set[str]:
-    standing = set[str]().union(*world.standing().values())
-    specs = [(world.store.get(key) or {})["spec"] for key in world.of_kind("InferenceCluster") if key.name in standing]
-    used = Counter(pool["className"] for spec in specs for pool in spec["nodePools"]).most_common(1)[0][0]
-    key = next(key for key in world.of_kind("InferenceClass") if key.name == used)
+    standing = world.standing()
+    classes = {
+        key.name: {pool["className"] for pool in (world.store.get(key) or {})["spec"]["nodePools"]}
+        for key in world.of_kind("InferenceCluster")
+    }
+    used = Counter(name for clusters in standing.values() for one in clusters for name in classes[one])
+    chosen = used.most_common(1)[0][0]
+    key = next(key for key in world.of_kind("InferenceClass") if key.name == chosen)
     world.edit(key, lambda one: one["spec"].update(description="as of today"))
-    return set()
+    return {name for name, clusters in standing.items() if any(chosen in classes[one] for one in clusters)}
 
 
 def _add_cluster(world: World) -> set[str]:
