@@ -201,10 +201,11 @@ SUITES: Final = (
         (
             *_FUNCTIONS, *_REAL, "functions/package/", "crossplane.yaml", "examples/", "lib/modelplane_cli/",
             "tests/conformance/crossplane/", "tests/support/crossplane.py", "tests/support/functionserver.py",
-            "tests/support/gobinaries.py", "tests/support/requests.py",
+            "tests/support/gobinaries.py", "tests/support/livefleet.py", "tests/support/requests.py",
         ),
-        group=1, minutes=15, limit_minutes=25, programs=("crossplane", "crossplane-cli"),
-        parts=("crossplane-core", "packages"),
+        group=1, minutes=17, limit_minutes=27,
+        programs=(*_SERVER, "kube-controller-manager", "crossplane", "crossplane-cli"),
+        parts=("crossplane-core", "crossplane-watches", "packages"),
     ),
     Suite(
         "supply",
