@@ -18,7 +18,7 @@ from tests.bench import files, fleets
 from tests.conformance.tools import workshop
 from tests.e2e import steady
 from tests.e2e.machine import Say
-from tests.support import functionserver, livefleet
+from tests.support import functionserver, kubeapi, livefleet
 from tests.support.livefleet import Calls, LiveFleet
 
 Json = Any
@@ -61,7 +61,14 @@ def _fill(fleet: LiveFleet, clusters: int, deployments: int) -> None:
     fleet.apply([_written(one) for one in made if one["kind"] != "ModelDeployment"])
     fleet.rest(seconds=PLACED_SECONDS)
     fleet.apply([_written(one) for one in made if one["kind"] == "ModelDeployment"])
+    kubeapi.until(lambda: _all_serve(fleet), seconds=PLACED_SECONDS, what="every replica to serve", every=5)
     fleet.rest(seconds=PLACED_SECONDS)
+
+
+def _all_serve(fleet: LiveFleet) -> bool:
+    """Return whether every deployment has its replicas, unless it must wait, and all of them serve."""
+    statuses = [one.get("status", {}) for one in fleet.all_of("ModelDeployment")]
+    return all("replicas" in one and one["replicas"] == one["readyReplicas"] for one in statuses)
 
 
 def _written(one: Json) -> Json:
