@@ -1,4 +1,4 @@
-"""What a deployment asks for and sees: what its replicas stand on, or the whole fleet.
+"""The objects that a deployment asks for and sees: those that its replicas stand on, or the whole fleet.
 
 Crossplane calls a deployment again when anything changes that it asked for in its last call. A deployment whose
 replicas only stay asks for their clusters and the classes of these, by name. Any other asks for the fleet as well. What
@@ -105,7 +105,7 @@ def _standing_on(clusters: Iterable[str], observed: Observed) -> dict[str, Requi
 
 
 def own(observed: Observed) -> Sight | None:
-    """Return what the deployment stands on, None where a cluster of a replica was not found.
+    """Return the clusters of the replicas with their classes, None where one of these clusters was not found.
 
     Every object of `requirements` must have been fetched.
     """

@@ -24,6 +24,7 @@ from tests.support.livefleet import Calls, LiveFleet
 Json = Any
 FOLDER = workshop.CACHE / "e2e-fleet"
 PLACED_SECONDS = 1800
+QUIET_SECONDS = 10
 AT_ONCE = (functionserver.PRODUCTION[0], "-m", "tests.support.at_once_server")
 
 
@@ -143,7 +144,7 @@ EVENTS: dict[str, Callable[[LiveFleet], None]] = {
 
 def _cost(fleet: LiveFleet, event: Callable[[LiveFleet], None]) -> Cost:
     writes, before = steady.writes_of(fleet.plane).total(), _seconds(fleet)
-    calls = fleet.after(lambda: event(fleet))
+    calls = fleet.after(lambda: event(fleet), quiet=QUIET_SECONDS)
     after = _seconds(fleet)
     spent = {name: after[name] - before[name] for name in after}
     return Cost(calls, steady.writes_of(fleet.plane).total() - writes, spent)
