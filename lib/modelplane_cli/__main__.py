@@ -22,6 +22,7 @@ COMMANDS = {
     "fit": "show the memory of a model, and the topologies and classes that hold it",
     "free": "show the free devices by class, region, cluster or pool",
     "top": "show who holds the devices, by deployment or namespace",
+    "report": "draw the fleet as one page: devices and who uses them, pending work, cost, steps",
     "validate": "report the documents that the API server or a function would refuse",
     "cel": "evaluate a device selector against devices",
     "schema": "print the JSON Schema of a kind, or of the JSON answer of a command",
@@ -49,6 +50,7 @@ examples:
   modelplane simulate fleet/ --drain eks-eu            show the moves of a drain, in steps
   modelplane fit Qwen3-8B --context 32k fleet/          show which classes hold a model, the cheapest first
   modelplane free fleet/ --by region                   show the free devices of each region
+  modelplane report fleet/ -o fleet.html               draw the fleet as a page that needs no server
   modelplane validate clusters/ models/                check documents without an API server
   modelplane schema --directory .schemas               write schemas for an editor
   source <(modelplane completion bash)                 complete commands, options and names with Tab

@@ -33,9 +33,13 @@ def main(given: Sequence[str] | None = None) -> int:
     made.add_argument("folder", metavar="DIR", type=Path, help="where the files go; made where it is not there")
     made.add_argument("--clusters", type=int, default=100, help="how many (%(default)s)")
     made.add_argument("--deployments", type=int, default=100, help="how many (%(default)s)")
+    made.add_argument("--nodes", type=arguments.positive, default=64, help="nodes of a pool (%(default)s)")
     made.add_argument("--seed", type=int, default=1, help="another one gives another fleet (%(default)s)")
     options = made.parse_args(given)
     found = generated(options.clusters, options.deployments, options.seed)
+    for one in found:
+        for pool in one["spec"].get("nodePools", ()):
+            pool["nodeCount"] = options.nodes
     for one in found:
         folder = options.folder / one["kind"].lower()
         folder.mkdir(parents=True, exist_ok=True)

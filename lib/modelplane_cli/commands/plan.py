@@ -11,7 +11,7 @@ from modelplane import names
 from modelplane.api import inference_cluster, replica
 from modelplane_cli import exits
 from modelplane_cli.checks import sizes, unknown_names
-from modelplane_cli.commands import sources
+from modelplane_cli.commands import replacement, sources
 from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests, notes, plan_markdown, plan_text, problem_lines, screen
@@ -19,9 +19,8 @@ from modelplane_cli.parsers import plan as plan_parser
 from modelplane_cli.planning import amendments, capacity, corrections, plan, routes
 from modelplane_cli.planning import rehearsal as rehearsals
 from modelplane_cli.planning.plan import Plan
-from modelplane_cli.planning.rehearsal import Act, Rehearsal
-from modelplane_cli.simulator import assumption
-from modelplane_cli.simulator.store import Key, Store, controller_of
+from modelplane_cli.planning.rehearsal import Act
+from modelplane_cli.simulator.store import Store
 
 FAILS: dict[str, Callable[[Plan], bool]] = {
     "disruption": lambda made: made.disrupts,
@@ -50,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     if is_change:
         gone = {key.name for key in there if key.kind == inference_cluster.KIND and key not in objects}
         refused = plan.refusals(gone, acts[0].after.values())
-        _replace(rehearsal, there, objects)
+        replacement.replace(rehearsal, there, objects)
     acts.append(stage.settle(rehearsal))
     act = rehearsals.joined(acts) if is_change else acts[0]
     written = amendments.written(wanted.documents, options.namespace, objects)
@@ -65,29 +64,8 @@ def main(arguments: Sequence[str]) -> int:
     return exits.NO if FAILS[options.exit_code](made) else exits.FINE
 
 
-def _replace(rehearsal: Rehearsal, there: Objects, objects: Objects) -> None:
-    """Replace what authors wrote by `objects`. The functions derive the composed objects."""
-    kept = {key for key in objects if _is_wanted(key, objects)}
-    for key in sorted(key for key in there if _is_wanted(key, there) and key not in kept):
-        rehearsal.remove(key)
-    for key in sorted(kept):
-        rehearsal.apply(_written(objects, key), key)
-
-
 def _placed(store: Store) -> Objects:
     return {key: store.get(key) or {} for key in store.of_kind(names.GROUP, replica.KIND)}
-
-
-def _is_wanted(key: Key, objects: Objects) -> bool:
-    return controller_of(objects[key]) is None
-
-
-def _written(objects: Objects, key: Key) -> dict[str, object]:
-    """Return the part of an object that its author wrote. A status is kept only on an observed object."""
-    resource = dict(objects[key])
-    if key.group == "modelplane.ai" or not assumption.is_observation(resource):
-        resource.pop("status", None)
-    return resource
 
 
 def _show(made: Plan, options: argparse.Namespace, *, is_change: bool) -> None:

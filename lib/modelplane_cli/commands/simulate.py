@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from modelplane.errors import InvalidInput
 from modelplane_cli import exits
-from modelplane_cli.commands import sources
+from modelplane_cli.commands import events, sources
 from modelplane_cli.commands.stage import Stage
-from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests, notes, screen, simulation_text
 from modelplane_cli.parsers import simulate as simulate_parser
 from modelplane_cli.planning import headroom, moves, simulation
-from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling, Silence
 from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.moves import Defragmentation
 from modelplane_cli.planning.rehearsal import Rehearsal
-from modelplane_cli.planning.replicas import Deployment
 from modelplane_cli.planning.simulation import Simulation
 
 
@@ -36,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         return exits.BAD_INPUT
     rehearsal = stage.rehearsal(objects)
     try:
-        happenings = [_happening(stage, options, *given) for given in options.happenings or ()]
+        happenings = events.read(stage, options)
         found = simulation.run(rehearsal, happenings, stage.settle)
     except InvalidInput as error:
         print(f"modelplane simulate: {error}", file=sys.stderr)
@@ -90,40 +87,3 @@ def _show(
         parts += [] if tidied is None else [simulation_text.defragmentation(tidied, reader)]
         sys.stdout.write("\n".join(parts))
     sys.stdout.flush()
-
-
-# --- what the options say ---------------------------------------------------------------------------------------------
-
-
-def _happening(stage: Stage, options: argparse.Namespace, option: str, value: str) -> Happening:
-    """Return what an option lets happen. Raises: InvalidInput when it cannot be understood."""
-    if option == "--add":
-        objects = stage.objects(reading.read([value]), options.namespace)
-        if objects is None:
-            raise InvalidInput(f"--add {value}: nothing is added while its documents have problems")
-        return Addition(value, objects)
-    return _SIMPLE[option](value, options.namespace)
-
-
-def _loss_by_label(value: str, _namespace: str) -> Happening:
-    key, equals, wanted = value.partition("=")
-    if not key or not equals:
-        raise InvalidInput(f"--lose-label {value}: write KEY=VALUE, for example modelplane.ai/region=eu-west-1")
-    return Loss((), (key, wanted))
-
-
-def _scaling(value: str, namespace: str) -> Happening:
-    target, _, count = value.rpartition("=")
-    if not target or not count.isdecimal():
-        raise InvalidInput(f"--scale {value}: write NAMESPACE/NAME=N, for example ml-team/qwen3-8b=4")
-    before, slash, name = target.partition("/")
-    return Scaling(Deployment(before, name) if slash else Deployment(namespace, target), int(count))
-
-
-_SIMPLE: dict[str, Callable[[str, str], Happening]] = {
-    "--drain": lambda value, _namespace: Drain(value),
-    "--lose": lambda value, _namespace: Loss((value,)),
-    "--unreachable": lambda value, _namespace: Silence(value),
-    "--lose-label": _loss_by_label,
-    "--scale": _scaling,
-}

@@ -43,22 +43,56 @@ def text(context: str) -> str:
 
     Raises: InvalidInput, in kubectl's own words where it has some.
     """
-    served = _kubectl(context, "api-resources", "--verbs=list", "--no-headers", "-o", "name").split()
+    served = _served(context)
+    wanted = [*_ours(context, served), *sorted(COMPOSED.intersection(served))]
+    return _kubectl(context, "get", ",".join(wanted), "--all-namespaces", "-o", "json")
+
+
+def kinds(context: str) -> list[str]:
+    """Return the kinds of modelplane.ai that the API server serves. Raises: InvalidInput."""
+    return _ours(context, _served(context))
+
+
+def watch(context: str, kind: str) -> subprocess.Popen[str]:
+    """Return a process that prints the name of each object of a kind as it changes, until it is ended.
+
+    The API server ends a watch after a while; what changed before the next one is not told. Raises: InvalidInput.
+    """
+    command = [_program(context), f"--context={context}", "get", kind, "--all-namespaces", "--watch-only", "-o", "name"]
+    return subprocess.Popen(  # noqa: S603 - kubectl, its arguments a list and no shell
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def _served(context: str) -> list[str]:
+    return _kubectl(context, "api-resources", "--verbs=list", "--no-headers", "-o", "name").split()
+
+
+def _ours(context: str, served: list[str]) -> list[str]:
     ours = sorted(name for name in served if name.partition(".")[2] == names.GROUP)
     if not ours:
         raise InvalidInput(
             f"--context {context}: the API server serves no kind of {names.GROUP}; install the Configuration first"
         )
-    wanted = [*ours, *sorted(COMPOSED.intersection(served))]
-    return _kubectl(context, "get", ",".join(wanted), "--all-namespaces", "-o", "json")
+    return ours
 
 
-def _kubectl(context: str, *arguments: str) -> str:
+def _program(context: str) -> str:
     program = shutil.which("kubectl")
     if program is None:
         raise InvalidInput(
             f"--context {context} needs kubectl on PATH; install it, or give files or - for standard input"
         )
+    return program
+
+
+def _kubectl(context: str, *arguments: str) -> str:
+    program = _program(context)
     try:
         # An argument list and no shell: a context's name is data.
         done = subprocess.run(  # noqa: S603 - kubectl, its arguments a list and no shell

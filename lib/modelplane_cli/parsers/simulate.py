@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from modelplane_cli.parsers import arguments, sources
+from modelplane_cli.parsers import arguments, events, sources
 
 _EPILOG = """\
 examples:
@@ -36,35 +35,13 @@ exit codes: 0 all fits and nobody's decision interrupts anything (with --headroo
 """
 
 
-class _Happen(argparse.Action):
-    """The events in the order of the command line."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Append the option and its value."""
-        namespace.happenings = [*(getattr(namespace, "happenings", None) or []), (option_string, values)]
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = arguments.parser(
         "simulate", "Show the effects of events on a fleet, step by step.", _EPILOG, allow_abbrev=False
     )
     sources.add(made)
-    for option, metavar, what in (
-        ("--drain", "CLUSTER", "move all replicas off a cluster"),
-        ("--lose", "CLUSTER", "lose a cluster for good"),
-        ("--unreachable", "CLUSTER", "let a cluster not answer for a while"),
-        ("--lose-label", "KEY=VALUE", "lose all clusters with a label at once"),
-        ("--scale", "NAMESPACE/NAME=N", "scale a ModelDeployment to N replicas"),
-        ("--add", "PATH", "apply further documents"),
-    ):
-        made.add_argument(option, metavar=metavar, action=_Happen, dest="happenings", help=what)
+    events.add(made)
     made.add_argument("--headroom", action="store_true", help="find the largest loss that still fits")
     made.add_argument(
         "--defragment", action="store_true", help="find the smallest moves of replicas by which what is missing fits"

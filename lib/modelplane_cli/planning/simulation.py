@@ -21,6 +21,8 @@ from modelplane_cli.simulator.offline import World
 
 Json: TypeAlias = Any
 Settle: TypeAlias = Callable[[Rehearsal], Act]
+Watch: TypeAlias = "Callable[[Act, Step | None], None]"
+"""A look at the world as each act ends, the first without a step: the world goes on afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +81,26 @@ class Simulation:
         return all(step.fits for step in self.steps) and self.after.is_settled
 
 
-def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle) -> Simulation:
+def unwatched(_act: Act, _step: Step | None) -> None:
+    """Let every moment pass."""
+
+
+def run(rehearsal: Rehearsal, happenings: Sequence[Happening], settle: Settle, watch: Watch = unwatched) -> Simulation:
     """Return the effects of the happenings, in order, on the world of the rehearsal.
 
     Raises: InvalidInput for a happening to something that is not there.
     """
     acts = [settle(rehearsal)]
+    watch(acts[0], None)
     pools, standing = capacity.pools(rehearsal.store), [routes.of(rehearsal.store)]
-    steps = []
+    steps: list[Step] = []
     for happening in happenings:
         happening.strike(rehearsal)
         acts.append(settle(rehearsal))
         standing.append(routes.of(rehearsal.store))
         changed = routes.between(standing[-2], standing[-1])
         steps.append(replace(_step(happening, acts[-2], acts[-1], rehearsal.lost), routes=changed))
+        watch(acts[-1], steps[-1])
     made = plan.of(rehearsals.joined(acts), pools, rehearsal.lost, routes_before=standing[0])
     after = corrections.corrected(rehearsal, made)
     return Simulation(tuple(steps), after, tuple(act.world for act in acts))

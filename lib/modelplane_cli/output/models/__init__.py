@@ -21,6 +21,7 @@ ANSWERS: Final = {
     "fit": "Fit",
     "free": "Free",
     "top": "Holdings",
+    "report": "Report",
     "validate": "Validation",
     "cel": "Evaluations",
 }
