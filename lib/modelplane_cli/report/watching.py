@@ -51,11 +51,10 @@ class Bell:
 
 def files(paths: Sequence[str], bell: Bell) -> threading.Thread:
     """Return a thread that rings the bell when a file below the paths changes."""
-    return _started(_look, paths, bell)
+    return _started(_look, paths, tuple(_states(paths)), bell)
 
 
-def _look(paths: Sequence[str], bell: Bell) -> None:
-    known = tuple(_states(paths))
+def _look(paths: Sequence[str], known: tuple[tuple[str, int, int], ...], bell: Bell) -> None:
     while bell.rest(LOOK_SECONDS):
         now = tuple(_states(paths))
         if now != known:
