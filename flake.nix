@@ -13,7 +13,7 @@
       devShells = eachSystem (pkgs: {
         default = pkgs.mkShell {
           packages = [ pkgs.python311 pkgs.hatch pkgs.uv pkgs.go pkgs.git pkgs.kubectl ]
-            ++ pkgs.lib.optionals pkgs.stdenv.isLinux [ pkgs.mmdebstrap ];
+            ++ pkgs.lib.optionals pkgs.stdenv.isLinux [ pkgs.mmdebstrap pkgs.chromium ];
           # Wheels with native code (gRPC, CEL, RE2) look for the C++ runtime.
           LD_LIBRARY_PATH = pkgs.lib.makeLibraryPath [ pkgs.stdenv.cc.cc.lib ];
         };

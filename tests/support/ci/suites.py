@@ -217,6 +217,17 @@ SUITES: Final = (
         group=2, minutes=2, limit_minutes=15, programs=("cosign", "crane", "crossplane-cli"),
     ),
     Suite(
+        "report",
+        _conformance("report"),
+        (
+            "lib/modelplane_cli/report/", "lib/modelplane_cli/commands/", "lib/modelplane_cli/parsers/report.py",
+            "lib/modelplane_cli/output/models/", "lib/modelplane_cli/planning/", "examples/quickstart/",
+            "tests/bench/stated.py", "tests/conformance/report/", "tests/support/browser.py", "tests/support/live.py",
+            "tests/support/planning.py",
+        ),
+        group=1, minutes=3, limit_minutes=15,
+    ),
+    Suite(
         "gitops",
         _conformance("gitops"),
         (

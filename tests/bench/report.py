@@ -1,0 +1,101 @@
+"""Prints what `modelplane report` costs: CPU seconds to read, to compute and to write, and milliseconds in the browser.
+
+The fleets are those of `tests.bench.stated`, which carry statuses, so that nothing is rehearsed. `drawn` is the time
+from the beginning of the navigation until the picture is complete, `filter` that from a choice until the next picture.
+`plain` is the same number of boxes made without a library, as a measure of the browser itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from modelplane_cli.commands import report as command
+from modelplane_cli.parsers import report as report_parser
+from modelplane_cli.report import page
+from tests.bench import arguments, stated
+from tests.support import browser as browsers
+from tests.support.browser import Sheet
+
+PER_CLUSTER = 5
+ROUNDS = 5
+CHOICES = (
+    ("#ns", "chat"),
+    ("#ns", ""),
+    ("#class", "h100-8x"),
+    ("#class", ""),
+    ("#label", "modelplane.ai/region=us-east-2"),
+)
+_CHANGE = """async ([selector, value]) => {
+  const began = performance.now();
+  const box = document.querySelector(selector);
+  box.value = value;
+  box.dispatchEvent(new Event("change", { bubbles: true }));
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return performance.now() - began;
+}"""
+_PLAIN = """(boxes) => {
+  const began = performance.now(), root = document.body.appendChild(document.createElement("div"));
+  for (let at = 0; at < boxes; at++) root.appendChild(document.createElement("i")).className = "run";
+  root.offsetHeight;
+  const took = performance.now() - began;
+  root.remove();
+  return took;
+}"""
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Print the table; return 0, since a slow machine is no failure."""
+    made = arguments.parser("report", __doc__, example="60 1000")
+    arguments.add_sizes(made, default=[60, 1000])
+    sizes: list[int] = made.parse_args(given).sizes
+    columns = [f"{'clusters':>8} {'replicas':>8} {'data s':>7} {'page s':>7} {'MB':>5}"]
+    columns += [f"{'paint':>6} {'drawn':>6} {'boxes':>6} {'plain':>6}", "filter ms: middle, most"]
+    print(" | ".join(columns))
+    with browsers.started() as browser, tempfile.TemporaryDirectory() as folder:
+        for clusters in sizes:
+            source, file = Path(folder) / "fleet.json", Path(folder) / "fleet.html"
+            objects = stated.objects(clusters, clusters * PER_CLUSTER)
+            source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+            seconds, data = _computed(report_parser.parser().parse_args([str(source)]))
+            began = time.process_time()
+            file.write_bytes(page.html_page(data, "Fleet"))
+            written = time.process_time() - began
+            for fragment in ("", "#zoom=nodes"):
+                shown = _shown(Sheet(browser), file, fragment)
+                print(
+                    f"{clusters:>8} {clusters * PER_CLUSTER:>8} {seconds:>7.1f} {written:>7.2f} "
+                    f"{file.stat().st_size / 1e6:>5.1f} | {shown} {fragment}",
+                    flush=True,
+                )
+    return 0
+
+
+def _computed(options: argparse.Namespace) -> tuple[float, Any]:
+    began = time.process_time()
+    _, data = command.answer(options)
+    if data is None:
+        raise SystemExit("the fleet is refused")
+    return time.process_time() - began, data
+
+
+def _shown(sheet: Sheet, file: Path, fragment: str) -> str:
+    shown = sheet.open(file, fragment)
+    paint = shown.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1")
+    drawn = shown.evaluate("() => performance.getEntriesByName('drawn')[0].startTime")
+    boxes = shown.evaluate("() => document.querySelectorAll('*').length")
+    plain = shown.evaluate(_PLAIN, boxes)
+    took = [shown.evaluate(_CHANGE, list(choice)) for _ in range(ROUNDS) for choice in CHOICES]
+    sheet.context.close()
+    return f"{paint:>6.0f} {drawn:>6.0f} {boxes:>6} {plain:>6.0f} | {statistics.median(took):>6.0f} {max(took):>6.0f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
