@@ -39,6 +39,7 @@ NAMESPACES = (
 )
 MODELS = ("llama-3-70b", "qwen3-8b", "mistral-24b", "qwen3-32b", "gemma-27b", "phi-4", "deepseek-r1-32b", "whisper-v3")
 SIZES = (1, 1, 2, 2, 4, 8)
+TOO_LARGE = 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("180Gi")) >= 0'
 PER_DEPLOYMENT, NODES, WAITING = 4, 6, 2
 
 
@@ -159,13 +160,9 @@ def _served(
 
 
 def _wait(deployment: Json, placed: int) -> None:
-    message = "0/60 clusters are available: 60 InsufficientDevices (largest free on one node: 2 gpu, wanted 8)."
-    reason = {
-        "reason": "InsufficientDevices",
-        "count": 60,
-        "clusters": ["dc-us-central1-00"],
-        "detail": "8 gpu on a node",
-    }
+    deployment["spec"]["nodeSelector"] = {"cel": TOO_LARGE}
+    message = "no cluster fits: no matching device"
+    reason = {"reason": "NoMatchingDevice", "count": 1, "clusters": [_name(0)], "detail": "no device has 180Gi"}
     deployment["status"] |= {
         "unscheduledReplicas": 1,
         "unschedulable": {"message": message, "reasons": [reason]},

@@ -41,7 +41,7 @@ def html_page(data: Mapping[str, Json], title: str, *, version: str = "") -> byt
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">',
             f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>",
-            f'{body}\n<div id="page"></div>\n<noscript>This page draws its data with JavaScript.</noscript>',
+            f'{body}\n<div id="page"><p>This page draws its data with JavaScript.</p></div>',
             f'<script type="application/json" id="data">{embedded({"title": title, **data})}</script>',
             f'<script type="module">{program}</script>\n</body>\n</html>\n',
         )

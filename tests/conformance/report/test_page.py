@@ -85,6 +85,13 @@ def written(file: Path, data: Json, title: str = "Fleet") -> Path:
     return file
 
 
+def opened(page: Page) -> None:
+    """Open everything that can be opened, what appears by that included."""
+    for _ in range(2):
+        page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        page.wait_for_timeout(100)
+
+
 def selected(page: Page) -> str:
     return page.locator("#details h2").inner_text()
 
@@ -196,18 +203,16 @@ def shown(page: Page) -> int:
     return page.locator("#picture .cluster:not([hidden])").count()
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "wanted"),
-    [
-        ("ns", "chat", lambda cluster: any(held["replica"].startswith("chat/") for held in held_of(cluster))),
-        ("class", "h100-8x", lambda cluster: True),
-        ("label", "modelplane.ai/region=us-east-2", lambda cluster: cluster["region"] == "us-east-2"),
-    ],
-    ids=["namespace", "class", "label"],
-)
-def test_a_filter_leaves_what_it_names(
-    sheet: Sheet, sixty: Path, data: Json, field: str, value: str, wanted: Callable[[Json], bool]
-) -> None:
+FILTERS: dict[str, tuple[str, Callable[[Json], bool]]] = {
+    "ns": ("chat", lambda cluster: any(held["replica"].startswith("chat/") for held in held_of(cluster))),
+    "class": ("h100-8x", lambda _cluster: True),
+    "label": ("modelplane.ai/region=us-east-2", lambda cluster: cluster["region"] == "us-east-2"),
+}
+
+
+@pytest.mark.parametrize("field", FILTERS)
+def test_a_filter_leaves_what_it_names(sheet: Sheet, sixty: Path, data: Json, field: str) -> None:
+    value, wanted = FILTERS[field]
     page = sheet.open(sixty)
     page.select_option(f"#{field}", value)
     clusters = data["frames"][0]["clusters"]
@@ -310,9 +315,7 @@ def test_axe_finds_nothing_against_wcag_aa(
 ) -> None:
     sheet = Sheet(browser, color_scheme=theme)
     page = sheet.open(drained if "frame" in view else few, view)
-    for summary in page.locator("summary").all():
-        if summary.evaluate("one => !one.parentElement.open"):
-            summary.click()
+    opened(page)
     found = sheet.violations()
     sheet.context.close()
     assert found == []
@@ -409,13 +412,13 @@ def test_hostile_texts_stay_texts(sheet: Sheet, folder: Path, text: str) -> None
         }
     file = written(folder / "hostile.html", poisoned(copy.deepcopy(given_), text), f"Fleet {text}")
     page = sheet.open(file, "#frame=1")
-    for summary in page.locator("summary").all():
-        summary.click()
+    opened(page)
     for kind in ("cluster", "replica", "deployment", "service"):
         items = page.locator(f'[data-sel^="{kind}/"]:visible')
         assert items.count() > 0, kind
         items.first.hover()
         items.first.click()
+        opened(page)
         assert page.locator("#details [data-sel]:visible").count() > 0
     for element in ("#ns", "#class", "#label"):
         options = page.locator(f"{element} option")
@@ -446,8 +449,7 @@ def test_hostile_statuses_of_a_control_plane_stay_texts(sheet: Sheet, folder: Pa
     ran = given.run("report", str(source), "-o", str(file))
     assert ran.code == 0, ran.err
     page = sheet.open(file, "#sel=service/ml-team/qwen3-8b")
-    for summary in page.locator("summary").all():
-        summary.click()
+    opened(page)
     expect(page.locator("#attention")).to_contain_text(HOSTILE[0])
     expect(page.locator("#details")).to_contain_text(HOSTILE[2])
     assert page.evaluate("() => [window.owned, document.querySelectorAll('#details a').length]") == [None, 0]

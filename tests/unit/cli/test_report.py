@@ -9,7 +9,7 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,14 @@ from modelplane_cli.documents import live
 from modelplane_cli.output import models
 from modelplane_cli.parsers import report as report_parser
 from modelplane_cli.report import page, server, watching
+from tests.bench import files
 from tests.support import examples
 from tests.support import planning as given
 
 Json = Any
 ROOT = Path(__file__).parents[3]
 FLEET = "examples/quickstart"
+WALK = ("--clusters", "60", "--nodes", "2", "--deployments", "6")
 
 
 @pytest.fixture(autouse=True)
@@ -178,6 +180,19 @@ def test_bad_input_is_one_line_and_code_2(arguments: tuple[str, ...], words: str
     assert ran.out == ""
 
 
+@pytest.mark.slow
+def test_sixty_clusters_become_a_page_and_a_headroom_figure(tmp_path: Path) -> None:
+    """The walk-through of docs/report.md."""
+    fleet, out = str(tmp_path / "fleet"), tmp_path / "fleet.html"
+    assert f"out/fleet {' '.join(WALK)}" in (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    assert files.main([fleet, *WALK]) == 0
+    assert given.run("report", fleet, "-o", str(out)).code == 0
+    assert b"cluster-00059" in out.read_bytes()
+    told = given.run("simulate", fleet, "--headroom").out.splitlines()
+    assert re.fullmatch(r"any (one cluster|\d+ clusters) may be lost", told[-2])
+    assert told[-1].startswith("the largest loss ")
+
+
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
@@ -319,12 +334,13 @@ def test_a_change_of_a_file_rings_the_bell(tmp_path: Path, monkeypatch: pytest.M
     file.write_text("a")
     bell = watching.Bell()
     thread = watching.files([str(tmp_path)], bell)
-    {
+    changes: dict[str, Callable[[], object]] = {
         "write": lambda: file.write_text("another"),
         "add": lambda: (tmp_path / "two.yaml").write_text("b"),
         "remove": file.unlink,
         "rename": lambda: file.rename(tmp_path / "three.yaml"),
-    }[change]()
+    }
+    changes[change]()
     assert bell.hear()
     bell.stop()
     thread.join(10)

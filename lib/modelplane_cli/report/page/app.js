@@ -132,4 +132,5 @@ function follow(take, complain) {
   source.addEventListener("error", () => complain("The server does not answer; this is the last that was read."));
 }
 
+document.getElementById("page").replaceChildren();
 render(h(App, { data: JSON.parse(document.getElementById("data").textContent) }), document.getElementById("page"));
