@@ -71,8 +71,9 @@ def objects(clusters: int, replicas: int, seed: int = 1) -> list[Json]:
         by_deployment[spot.namespace, spot.deployment].append(spot)
     found = [*classes, settled["InferenceGateway"]]
     found += [_cluster(settled, number, classes, by_cluster[_name(number)]) for number in range(clusters)]
-    for number, ((namespace, name), mine) in enumerate(by_deployment.items()):
-        found += _served(settled, namespace, name, mine, waiting=number < WAITING)
+    for (namespace, name), mine in by_deployment.items():
+        found += _served(settled, namespace, name, mine)
+    found += [_waiting(settled, namespace) for namespace in NAMESPACES[:WAITING]]
     return found
 
 
@@ -139,14 +140,10 @@ def _cluster(settled: Mapping[str, Json], number: int, classes: Sequence[Json], 
     return made
 
 
-def _served(
-    settled: Mapping[str, Json], namespace: str, name: str, spots: Sequence[Spot], *, waiting: bool
-) -> Iterator[Json]:
+def _served(settled: Mapping[str, Json], namespace: str, name: str, spots: Sequence[Spot]) -> Iterator[Json]:
     deployment = _named(settled["ModelDeployment"], namespace, name)
-    deployment["spec"]["replicas"] = len(spots) + waiting
+    deployment["spec"]["replicas"] = len(spots)
     deployment["status"] |= {"replicas": len(spots), "placements": [_place(spot) for spot in spots]}
-    if waiting:
-        _wait(deployment, len(spots))
     yield deployment
     service = _named(settled["ModelService"], namespace, name)
     service["spec"]["endpoints"][0]["selector"] = {"matchLabels": {names.LABEL_DEPLOYMENT: name}}
@@ -159,17 +156,20 @@ def _served(
             yield _child(settled[kind], spot)
 
 
-def _wait(deployment: Json, placed: int) -> None:
-    deployment["spec"]["nodeSelector"] = {"cel": TOO_LARGE}
+def _waiting(settled: Mapping[str, Json], namespace: str) -> Json:
+    """Return a deployment of two replicas that want a device which no class has."""
+    made = _named(settled["ModelDeployment"], namespace, "llama-4-maverick")
+    made["spec"] |= {"replicas": 2, "nodeSelector": {"cel": TOO_LARGE}}
     message = "no cluster fits: no matching device"
     reason = {"reason": "NoMatchingDevice", "count": 1, "clusters": [_name(0)], "detail": "no device has 180Gi"}
-    deployment["status"] |= {
-        "unscheduledReplicas": 1,
+    made["status"] |= {
+        "replicas": 0, "placements": [], "unscheduledReplicas": 2,
         "unschedulable": {"message": message, "reasons": [reason]},
-    }
-    for one in deployment["status"]["conditions"]:
+    }  # fmt: skip
+    for one in made["status"]["conditions"]:
         if one["type"] in ("Ready", "ReplicasScheduled"):
-            one |= {"status": "False", "reason": "Unschedulable", "message": f"{placed} placed; {message}"}
+            one |= {"status": "False", "reason": "Unschedulable", "message": message}
+    return made
 
 
 def _named(one: Json, namespace: str, name: str) -> Json:
