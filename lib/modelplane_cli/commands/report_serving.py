@@ -9,7 +9,7 @@ import threading
 
 from modelplane.errors import InvalidInput
 from modelplane_cli import exits
-from modelplane_cli.commands import report
+from modelplane_cli.commands import report_data
 from modelplane_cli.report import server, watching
 
 _PORT_MAX = 65535
@@ -23,11 +23,11 @@ def serve(options: argparse.Namespace) -> int:
         address = _address(options.listen)
     except InvalidInput as error:
         return _refused(str(error))
-    board, bell = server.Board(report.title(options)), watching.Bell()
+    board, bell = server.Board(report_data.title(options)), watching.Bell()
     try:
         # The watches come first, so that nothing is missed between the reading and them.
         _follow(options, bell)
-        code, data = report.answer(options)
+        code, data = report_data.answer(options)
         if data is None:
             return code
         board.show(data)
@@ -60,7 +60,7 @@ def _follow(options: argparse.Namespace, bell: watching.Bell) -> None:
 
 def _refresh(options: argparse.Namespace, board: server.Board) -> None:
     """Show what the sources say now. A page whose sources cannot be read stays, and says so."""
-    _, data = report.answer(options)
+    _, data = report_data.answer(options)
     if data is None:
         board.complain(
             "The newest state cannot be read; the terminal of the server says why. This is the last that could."

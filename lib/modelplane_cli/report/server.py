@@ -11,7 +11,7 @@ import http.server
 import ipaddress
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
@@ -81,6 +81,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], board: Board) -> None:
         super().__init__(address, _Handler)
         self.board = board
+        self.respond: Callable[[_Handler], None] = _respond
         self.readers = threading.BoundedSemaphore(READERS_MAX)
         self._host, self._port = address[0], self.server_address[1]
         self.is_local = ipaddress.ip_address(self._host).is_loopback
@@ -102,60 +103,67 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     timeout = 60
 
     def do_GET(self) -> None:
-        """Answer with the page, its data or events."""
-        # Another site may let its name lead here; a browser then takes this page for one of that site.
-        if self.server.is_local and self.headers.get("Host", "") not in self.server.names():
-            self._answer(HTTPStatus.MISDIRECTED_REQUEST, "text/plain", b"this server is known by another name\n")
-            return
-        path = self.path.partition("?")[0]
-        board = self.server.board
-        if path == "/":
-            self._answer(HTTPStatus.OK, "text/html; charset=utf-8", board.page())
-        elif path == "/report.json":
-            self._answer(HTTPStatus.OK, "application/json", board.body)
-        elif path == "/events":
-            self._tell()
-        else:
-            self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"there is only /, /report.json and /events\n")
+        """Answer as the server does."""
+        self.server.respond(self)
 
     def do_HEAD(self) -> None:
-        """Answer as GET does, without a body; without a stream of events."""
-        if self.path == "/events":
-            self._answer(HTTPStatus.OK, "text/event-stream", b"")
-        else:
-            self.do_GET()
+        """Answer as to GET, without a body."""
+        self.server.respond(self)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the standard library's
         """Keep quiet: a request says nothing that its reader does not see."""
 
-    def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
 
-    def _tell(self) -> None:
-        if not self.server.readers.acquire(blocking=False):
-            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, "text/plain", b"too many readers\n")
-            return
-        try:
-            self.send_response(HTTPStatus.OK)
-            for name, value in {**_HEADERS, "Content-Type": "text/event-stream", "Connection": "close"}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.close_connection = True
-            known = ("", "")
-            while True:
-                told = self.server.board.after(known, PULSE_SECONDS)
-                self.wfile.write(_events(known, told))
-                self.wfile.flush()
-                known = told
-        except OSError:
-            return  # its reader left
-        finally:
-            self.server.readers.release()
+def _respond(asked: _Handler) -> None:
+    """Answer with the page, its data or events; a HEAD without any of them."""
+    # Another site may let its name lead here; a browser then takes this page for one of that site.
+    if asked.server.is_local and asked.headers.get("Host", "") not in asked.server.names():
+        _answer(asked, HTTPStatus.MISDIRECTED_REQUEST, "text/plain", b"this server is known by another name\n")
+        return
+    path = asked.path.partition("?")[0]
+    board = asked.server.board
+    if path == "/":
+        _answer(asked, HTTPStatus.OK, "text/html; charset=utf-8", board.page())
+    elif path == "/report.json":
+        _answer(asked, HTTPStatus.OK, "application/json", board.body)
+    elif path == "/events" and asked.command == "HEAD":
+        _answer(asked, HTTPStatus.OK, "text/event-stream", b"")
+    elif path == "/events":
+        _tell(asked)
+    else:
+        _answer(asked, HTTPStatus.NOT_FOUND, "text/plain", b"there is only /, /report.json and /events\n")
+
+
+def _answer(asked: _Handler, status: HTTPStatus, kind: str, body: bytes) -> None:
+    asked.send_response(status)
+    for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
+        asked.send_header(name, value)
+    asked.end_headers()
+    if asked.command != "HEAD":
+        asked.wfile.write(body)
+
+
+def _tell(asked: _Handler) -> None:
+    """Write events until the reader leaves."""
+    if not asked.server.readers.acquire(blocking=False):
+        _answer(asked, HTTPStatus.SERVICE_UNAVAILABLE, "text/plain", b"too many readers\n")
+        return
+    try:
+        asked.send_response(HTTPStatus.OK)
+        for name, value in {**_HEADERS, "Content-Type": "text/event-stream", "Connection": "close"}.items():
+            asked.send_header(name, value)
+        asked.end_headers()
+        asked.close_connection = True
+        known = ("", "")
+        while True:
+            told = asked.server.board.after(known, PULSE_SECONDS)
+            asked.wfile.write(_events(known, told))
+            asked.wfile.flush()
+            known = told
+    except OSError:
+        return  # its reader left
+    finally:
+        asked.server.readers.release()
 
 
 def _events(known: tuple[str, str], told: tuple[str, str]) -> bytes:
