@@ -1,7 +1,7 @@
 """Prints what `modelplane report` costs: CPU seconds to read, to compute and to write, and milliseconds in the browser.
 
 The fleets are those of `tests.bench.stated`, which carry statuses, so that nothing is rehearsed. `drawn` is the time
-from the beginning of the navigation until the picture is complete, and `cpu` that of the page's main thread. `filter` is
+from the beginning of the navigation until the picture is complete, and `cpu` that of its main thread. `filter` is
 from a choice until the next picture. `plain` is the same number of boxes made without a library, as a measure of the
 browser itself.
 """
