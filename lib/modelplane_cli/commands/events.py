@@ -13,7 +13,7 @@ from modelplane_cli.planning.replicas import Deployment
 
 
 def read(stage: Stage, options: argparse.Namespace) -> list[Happening]:
-    """Return what the options let happen, in their order. Raises: InvalidInput when one cannot be understood."""
+    """Return the events of the options, in their order. Raises: InvalidInput when one cannot be understood."""
     return [_happening(stage, options, *given) for given in options.happenings or ()]
 
 

@@ -34,7 +34,7 @@ _HEADERS = {
 
 
 class Board:
-    """What is served: the last data with its version, and what prevents newer data."""
+    """The last data with their version, and the trouble that prevents newer ones."""
 
     def __init__(self, title: str) -> None:
         self._title = title

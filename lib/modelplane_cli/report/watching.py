@@ -1,4 +1,4 @@
-"""What says that the sources of a live page have changed: the files of paths, and watches of a control plane."""
+"""Watches of the sources of a live page: files, and a control plane."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGAIN_SECONDS = 5.0
 
 
 class Bell:
-    """What rings when something changed, and is heard once for several changes."""
+    """A bell that rings when something changed, and is heard once for several changes."""
 
     def __init__(self) -> None:
         self._rung, self._stopped = threading.Event(), threading.Event()

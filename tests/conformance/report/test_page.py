@@ -232,7 +232,7 @@ def test_text_finds_clusters_and_replicas(sheet: Sheet, sixty: Path) -> None:
     page = sheet.open(sixty)
     page.fill("#q", "QWEN3-8B-001-2")
     assert shown(page) == 1
-    assert page.locator("#picture .run:not(.dim)").count() == 1
+    assert page.locator("#picture .cluster:not([hidden]) .run:not(.dim)").count() == 1
     page.fill("#q", "no such thing")
     assert shown(page) == 0
     expect(page.locator("#picture")).to_contain_text("No cluster matches")

@@ -43,7 +43,7 @@ class PoolCost(Part):
 
 
 class PoolPicture(Part):
-    """What stands on the nodes of a pool. `plan.pools` has its class, nodes and devices."""
+    """A pool with the holdings on its nodes. `plan.pools` has its class, nodes and devices."""
 
     name: str
     """Name of the pool."""
@@ -58,7 +58,7 @@ class PoolPicture(Part):
     cost: PoolCost | None
     """Cost of the nodes. Null where the class names no price."""
     held: list[Held]
-    """What is held, by replica."""
+    """The holdings, by replica."""
 
 
 class ClusterPicture(Part):
@@ -141,7 +141,7 @@ class Frame(Part):
     labels: list[Labelled]
     """The labels of deployments that have some."""
     stages: list[list[str]]
-    """What happened after the event, in order. The sentences of one stage describe concurrent changes."""
+    """The stages after the event, in order. The sentences of one stage describe concurrent changes."""
 
 
 class Report(Part):

@@ -68,7 +68,7 @@ class App extends Component {
   }
   coloursOf(by, data) {
     if (this.colours?.by !== by || this.colours.data !== data) {
-      this.colours = { by, data, ...coloursOf(data.frames.map((_, index) => this.model(index)), by) };
+      this.colours = { by, data, version: (this.colours?.version ?? 0) + 1, ...coloursOf(data.frames.map((_, index) => this.model(index)), by) };
     }
     return this.colours;
   }

@@ -122,20 +122,30 @@ class Cluster extends Component {
     this.state = { near: !props.lazy };
   }
   componentDidMount() {
-    if (this.state.near) return;
-    nearby.watch(this.element, () => this.setState({ near: true }));
+    this.hide(this.props);
+    this.drawn = signature(this.props);
+    if (!this.state.near) nearby.watch(this.element, () => this.setState({ near: true }));
   }
+  /** A filter hides most clusters: those are not drawn again, and neither are others in which nothing changes. */
   shouldComponentUpdate(props, state) {
-    return props.scene !== this.props.scene || props.cluster !== this.props.cluster || props.zoom !== this.props.zoom || state.near !== this.state.near;
+    const isHidden = this.hide(props);
+    const drawn = signature(props);
+    const isNew = state.near !== this.state.near || props.cluster !== this.props.cluster;
+    if (!isNew && (isHidden || drawn === this.drawn)) return false;
+    this.drawn = drawn;
+    return true;
+  }
+  hide({ scene, cluster }) {
+    this.element.hidden = Boolean(scene.match && !scene.match.clusters.has(cluster.name));
+    return this.element.hidden;
   }
   render({ scene, cluster, zoom }, { near }) {
-    const hidden = scene.match && !scene.match.clusters.has(cluster.name);
     const chosen = scene.view.sel === `cluster/${cluster.name}` ? " chosen" : "";
     const unwell = cluster.causes.length ? " unwell" : "";
     const rows = sum(cluster.pools.map((pool) => 2 + Math.ceil(pool.use.nodesUsed / 3)));
     return h("section", {
       ref: (element) => { this.element = element; },
-      class: `cluster ${zoom === "nodes" ? "wide" : "small"}${chosen}${unwell}`, hidden, "aria-label": `cluster ${cluster.name}`,
+      class: `cluster ${zoom === "nodes" ? "wide" : "small"}${chosen}${unwell}`, "aria-label": `cluster ${cluster.name}`,
       style: near || zoom === "clusters" ? {} : { minHeight: `${40 + 16 * rows}px` },
     },
       h("h4", null,
@@ -149,6 +159,20 @@ class Cluster extends Component {
       h(Bar, { scene, cluster }),
       near && zoom === "nodes" ? cluster.pools.map((pool) => h(Pool, { key: pool.name, scene, cluster, pool })) : null);
   }
+}
+
+/** Return what the drawing of a cluster depends on, beside its own data. */
+function signature({ scene, cluster, zoom }) {
+  const { view, match, colours, model } = scene;
+  const keys = [...cluster.keys];
+  const matched = match ? keys.filter((key) => match.replicas.has(key)).join() : "all";
+  const [kind, id] = [view.sel.slice(0, view.sel.indexOf("/")), view.sel.slice(view.sel.indexOf("/") + 1)];
+  const isChosen = {
+    cluster: () => cluster.name === id,
+    replica: () => cluster.keys.has(id),
+    deployment: () => keys.some((key) => model.replicas.get(key)?.deployment.key === id),
+  }[kind]?.();
+  return [zoom, view.by, view.class, scene.compares, colours.version, matched, isChosen ? view.sel : ""].join("|");
 }
 
 function clusterTip(cluster) {
