@@ -37,7 +37,7 @@ def serve(options: argparse.Namespace) -> int:
     except OSError as error:
         return _refused(f"--listen {options.listen}: {error.strerror}")
     if not made.is_local:
-        print("note: everybody who reaches this address can read the page; nobody is asked who they are", file=sys.stderr)
+        print("note: everybody who reaches this address can read the page", file=sys.stderr)
     print(f"{made.url} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     threading.Thread(target=made.serve_forever, daemon=True).start()
     try:

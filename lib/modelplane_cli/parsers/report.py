@@ -23,7 +23,7 @@ examples:
   modelplane report fleet/ --headroom -o fleet.html
       also say how many clusters can be lost with everything still placed
   modelplane report --serve --context prod
-      serve the page on this machine; it follows the control plane (read only)
+      serve the page at a local address; it follows the control plane (read only)
   modelplane report --serve fleet/
       the same for files, read again when they change
   modelplane report fleet/ -o json
