@@ -47,6 +47,8 @@ class Facts:
     standing: Standing
     choice: Choice
     faults: tuple[str, ...]
+    labels: Mapping[str, Mapping[str, str]]
+    """The labels of the clusters of its replicas, without those that cannot be read."""
 
     @property
     def current(self) -> Current:
@@ -133,6 +135,11 @@ def _facts(observed: Observed, sight: Sight, chosen: _Chosen) -> Facts:
         standing=chosen.standing,
         choice=chosen.choice,
         faults=sight.faults + tuple(repair.message for _, repair in sorted(own.repairs.items())),
+        labels={
+            name: decision.clusters[name].labels
+            for name in sight.documents
+            if name in decision.clusters and not decision.clusters[name].ambiguous
+        },
     )
 
 

@@ -114,7 +114,7 @@ def own(observed: Observed) -> Sight | None:
         return None
     asked = sorted(requirements(observed))
     fetched = tuple(one for key in asked if key.startswith(_CLASS) for one in observed.required[key])
-    classes, faults = _classes(fetched)
+    classes, faults = classes_of(fetched)
     clusters = tuple(recalled(documents[name], classes) for name in sorted(documents))
     return Sight(clusters, classes, fetched, documents, (*faults, *_illegible(clusters)))
 
@@ -122,7 +122,7 @@ def own(observed: Observed) -> Sight | None:
 def fleet(observed: Observed) -> Sight:
     """Return the whole fleet. Every object of `fleet_requirements` must have been fetched."""
     fetched, documents = observed.required[CLASSES], _documents(observed)
-    classes, faults = _classes(fetched)
+    classes, faults = classes_of(fetched)
     clusters = _clusters(observed.required[CLUSTERS], documents, classes)
     told = (*faults, *_illegible(clusters))
     return Sight(clusters, classes, fetched, documents, told, observed.required[NAMESAKES])
@@ -168,7 +168,7 @@ def recalled(resource: Resource, classes: Mapping[str, NodeClass]) -> Cluster:
         return inference_cluster.illegible(resource, error)
 
 
-def _classes(fetched: Iterable[Resource]) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
+def classes_of(fetched: Iterable[Resource]) -> tuple[dict[str, NodeClass], tuple[str, ...]]:
     """Return the usable classes by name, and a message for each unusable one."""
     classes: dict[str, NodeClass] = {}
     faults: list[str] = []

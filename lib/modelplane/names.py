@@ -32,6 +32,11 @@ LABEL_PICKER = f"{GROUP}/picker"
 LABEL_API = f"{GROUP}/api"
 LABEL_ENDPOINT = f"{GROUP}/endpoint"
 LABEL_SERVICE = f"{GROUP}/service"
+# Labels of an InferenceCluster that the endpoints on it have too: where it stands, and what it is for.
+LABEL_REGION = f"{GROUP}/region"
+LABEL_ZONE = f"{GROUP}/zone"
+LABEL_TIER = f"{GROUP}/tier"
+LABELS_OF_PLACE = (LABEL_REGION, LABEL_ZONE, LABEL_TIER)
 LABEL_SCALE_TARGET = f"{GROUP}/scale-target"
 
 # On a ModelReplica: the name of the replica it succeeds, so that a move can be told from a surplus.
@@ -40,6 +45,8 @@ ANNOTATION_REPLACES = f"{GROUP}/replaces"
 ANNOTATION_MAY_LEAVE = f"{GROUP}/may-leave"
 ANNOTATION_MAKES_ROOM = f"{GROUP}/makes-room"
 ANNOTATION_ASKS = f"{GROUP}/asks-for-room"
+# On the ModelDeployment of an LLMInference: the size that was derived, and a digest of what it was derived from.
+ANNOTATION_SIZE = f"{GROUP}/size"
 # On an Object: the part that what it carries plays for its replica (render.manifest.Purpose).
 ANNOTATION_PURPOSE = f"{GROUP}/purpose"
 ANNOTATION_RENDERED_FROM = f"{GROUP}/rendered-from"

@@ -44,6 +44,8 @@ class Status(Wire):
     url: str | None = Field(default=None, description="Base URL for clients; they append /v1/...")
     deployment: str | None = Field(default=None, description="The composed ModelDeployment.")
     service: str | None = Field(default=None, description="The composed ModelService.")
+    gpu: int | None = Field(default=None, description="GPUs of one replica, as they are written or derived.")
+    nodes: int | None = Field(default=None, description="Nodes of one replica.")
     replicas: int | None = Field(default=None, description="Replicas that hold a placement.")
     ready_replicas: int | None = Field(default=None, description="Replicas that serve.")
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
@@ -77,7 +79,7 @@ class Crossplane(Wire):
 
 class Spec(Wire):
     """
-    The model and the number of its GPUs.
+    The model, and what it runs on.
     """
 
     model: str = Field(
@@ -85,7 +87,15 @@ class Spec(Wire):
     )
     gpu: int | None = Field(
         default=None,
-        description="Number of GPUs on one node. The model is split over them. CPU and memory grow with them. Default: 1.",
+        description="Number of GPUs on one node. The model is split over them. CPU and memory grow with them. Without it a known model gets the smallest number that holds it on the devices of the clusters that it may use, over several nodes where no node holds it. The number is kept until model, args, image or clusters of this document change.",
+    )
+    replicas: int | None = Field(
+        default=None,
+        description="Number of replicas. Leave it out where an autoscaler scales the ModelDeployment, which then begins with 1.",
+    )
+    args: list[str] | None = Field(
+        default=None,
+        description="Further arguments of the engine, for example --max-model-len=32768. Each entry is one argument, and no shell is involved. What follows from the model and the GPUs is added.",
     )
     host: str | None = Field(default=None, description="Host name of the service as in ModelService.")
     cluster_selector: ClusterSelector | None = None

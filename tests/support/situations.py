@@ -27,7 +27,7 @@ from tests.support import exchange, rendered
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = (
-    *("quickstart", "canary", "disaggregated", "frontier", "mig", "simple"),
+    *("quickstart", "canary", "disaggregated", "frontier", "mig", "models", "simple"),
     *sorted(f"backends/{one.name}" for one in (EXAMPLES / "backends").iterdir() if one.is_dir()),
 )
 

@@ -193,7 +193,10 @@ def _endpoint(observed: Observed, facts: Facts, name: str, child: Resource) -> I
     key = _ENDPOINT + name
     existing = observed.children.get(key)
     serving = _truth(child, "Serving")
-    desired = replica_endpoint.encode(child, facts.workload.model) if serving == "True" else None
+    desired = None
+    if serving == "True":
+        place = replica_endpoint.place(facts.labels.get(replicas.cluster_of(child)), existing)
+        desired = replica_endpoint.encode(child, facts.workload.model, place)
     if desired is None and existing is not None and serving != "False":
         desired = hold.held(existing)
     if desired is not None:

@@ -21,8 +21,13 @@ API = "openai"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def encode(replica: Mapping[str, Json], model: Model | None) -> dict[str, Json] | None:
-    """Return the endpoint of an observed ModelReplica, None while the replica has no valid address."""
+def encode(
+    replica: Mapping[str, Json], model: Model | None, place: Mapping[str, str] | None = None
+) -> dict[str, Json] | None:
+    """Return the endpoint of an observed ModelReplica, None while the replica has no valid address.
+
+    `place` are the labels of the place of its cluster.
+    """
     root = Field(replica)
     told = seen.at(replica, "status", "address")
     gateway, scheme = seen.text(seen.at(told, "address")), seen.text(seen.at(told, "scheme")) or "http"
@@ -41,9 +46,24 @@ def encode(replica: Mapping[str, Json], model: Model | None) -> dict[str, Json] 
     return {
         "apiVersion": names.API_VERSION,
         "kind": KIND,
-        "metadata": {"name": name, "namespace": namespace, "labels": labels(replica)},
+        "metadata": {"name": name, "namespace": namespace, "labels": {**labels(replica), **(place or {})}},
         "spec": spec,
     }
+
+
+def place(cluster: Mapping[str, str] | None, endpoint: Mapping[str, Json] | None) -> dict[str, str]:
+    """Return the labels of the place of an endpoint from those of its cluster, None while these are not known.
+
+    A label that the cluster has not, or not any more, stays on an endpoint that has it: an endpoint that lost it would
+    leave the routes that select by it. One with another value is the decision of the platform.
+    """
+    before = seen.at(endpoint, "metadata", "labels")
+    found: dict[str, str] = {}
+    for name in names.LABELS_OF_PLACE:
+        value = (cluster or {}).get(name) or seen.text(seen.at(before, name))
+        if value:
+            found[name] = value
+    return found
 
 
 def labels(replica: Mapping[str, Json]) -> dict[str, str]:
@@ -51,7 +71,7 @@ def labels(replica: Mapping[str, Json]) -> dict[str, str]:
     root = Field(replica)
     own = root.at("spec", "workers", "template", "metadata", "labels").members()
     return {
-        **{key: str(value) for key, value in sorted(own.items())},
+        **{key: str(value) for key, value in sorted(own.items()) if key not in names.LABELS_OF_PLACE},
         names.LABEL_DEPLOYMENT: root.at("spec", "deploymentRef", "name").text(),
         names.LABEL_CLUSTER: root.at("spec", "clusterName").text(),
         names.LABEL_API: API,

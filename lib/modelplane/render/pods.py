@@ -15,7 +15,7 @@ from modelplane.render.engines import CommandLine, Member
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.topology.shape import Topology
 from modelplane.workload import engines as images
-from modelplane.workload import shared_memory
+from modelplane.workload import shared_memory, start_budget
 from modelplane.workload.model import BoundRole, Replica, Role, RoleSpec
 from modelplane.workload.site import ClusterFacts
 
@@ -27,10 +27,6 @@ _NODE = "kubernetes.io/hostname"
 _ACCELERATOR_TAINTS = ("nvidia.com/gpu", "amd.com/gpu")
 _HANDLERS = frozenset({"httpGet", "tcpSocket", "exec", "grpc"})
 
-# The start budget: image pull, compilation and graph capture take their time, and weights never exceed the memory
-# of the devices they are loaded into; 250 MB/s is what a slow registry or object store gives one pod.
-_START_BASE_SECONDS = 20 * 60
-_START_BYTES_PER_SECOND = 250_000_000
 _UNKNOWN_DEVICE_BYTES = 80 * 1024**3
 _PROBE_PERIOD_SECONDS = 10
 
@@ -184,10 +180,10 @@ def accelerators(bound: BoundRole) -> int:
 
 
 def start_budget_seconds(bound: BoundRole) -> int:
-    """Return the time that one pod may take until its engine answers, which grows with the memory of its devices."""
+    """Return the time that one pod may take until its engine answers: weights never exceed the devices' memory."""
     first = bound.devices[0].memory_bytes if bound.devices else None
     device_bytes = _UNKNOWN_DEVICE_BYTES if first is None else first
-    return _START_BASE_SECONDS + accelerators(bound) * device_bytes // _START_BYTES_PER_SECOND
+    return start_budget.seconds(accelerators(bound) * device_bytes)
 
 
 def _engine(bound: BoundRole, container: Mapping[str, Json], pod: EnginePod) -> dict[str, Json]:

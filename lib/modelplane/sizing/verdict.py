@@ -84,6 +84,27 @@ def suited(start: Start, hardware: Hardware) -> Fitting | None:
     return min((one for one in found if isinstance(one, Fitting)), key=fit.order, default=None)
 
 
+def splits(start: Start, hardware: Hardware) -> list[Fitting]:
+    """Return the topologies without data ranks that hold the model on equal devices in nodes, the smallest first."""
+    made = _wanted(start)
+    if made is None:
+        return []
+    found = fit.answers(made, Load(_context(start, made), 1), _of(start, hardware))
+    return sorted((one for one in found if isinstance(one, Fitting) and one.topology.data == 1), key=fit.order)
+
+
+def weights(start: Start) -> int | None:
+    """Return the bytes of all weights of a model, None for one that is not known."""
+    made = _wanted(start)
+    return None if made is None else sum(made.weights().values())
+
+
+def sized(start: Start) -> str:
+    """Return the model, its precision and its weights in words."""
+    made = _wanted(start)
+    return start.repository if made is None else f"{_title(start, made)} has {gib(weights(start) or 0)} GiB of weights"
+
+
 @caches.kept(256)
 def _need(repository: str, quantized: str | None, element: int) -> Need | None:
     """Return the need of a model, None for one that is not in the catalogue; every entry of it has a formula."""

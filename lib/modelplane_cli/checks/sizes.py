@@ -75,7 +75,10 @@ def _workload(key: Key, resource: Mapping[str, Json]) -> Workload | None:
     """Return the workload of a deployment, or of the one that an LLMInference composes; None where it is refused."""
     try:
         if key.kind == _SHORT:
-            resource = llm_inference.encode_deployment(llm_inference.decode(resource))
+            wanted = llm_inference.decode(resource)
+            if wanted.gpu is None:
+                return None  # its function derives a size that fits, or refuses it
+            resource = llm_inference.encode_unsized(wanted)
         return workload.decode(resource.get("spec") or {}, namespace=key.namespace, deployment=key.name)
     except ModelplaneError:
         return None
@@ -122,8 +125,7 @@ def _problem(
 ) -> Problem:
     flag = ""
     if judged.verdict.instead:
-        by = "; a ModelDeployment can write " if document.data.get("kind") == _SHORT else "; write "
-        flag = f"{by}{judged.verdict.instead} or less"
+        flag = f"; write {judged.verdict.instead} or less"
     message = f"{judged.verdict.message}; {where}{flag}{_instead(judged.start, classes, matched)}"
     return document.problem(message, _path(document, judged.role), WARNING)
 

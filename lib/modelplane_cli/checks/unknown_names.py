@@ -116,7 +116,7 @@ def _replica_labels(key: Key, resource: Mapping[str, Json]) -> Labels:
     deployment: Mapping[str, Json] = resource
     if key.kind == LLM_INFERENCE:
         try:
-            deployment = llm_inference.encode_deployment(llm_inference.decode(resource))
+            deployment = llm_inference.encode_unsized(llm_inference.decode(resource))
         except InvalidInput:
             deployment = {}  # said by the function, with its place
     template = kinds.values_at(deployment, ("spec", "workers", "template", "metadata", "labels"))
@@ -124,7 +124,8 @@ def _replica_labels(key: Key, resource: Mapping[str, Json]) -> Labels:
         str(name): str(value) for _, labels in template if isinstance(labels, Mapping) for name, value in labels.items()
     }
     fixed = {names.LABEL_DEPLOYMENT: key.name, names.LABEL_API: replica_endpoint.API}
-    return {**own, **fixed, names.LABEL_CLUSTER: None, names.LABEL_ENDPOINT: None}
+    placed = (names.LABEL_CLUSTER, names.LABEL_ENDPOINT, *names.LABELS_OF_PLACE)
+    return {**own, **fixed, **dict.fromkeys(placed)}
 
 
 def _made_secrets(key: Key, resource: Mapping[str, Json]) -> Iterator[str]:
@@ -184,6 +185,9 @@ def _endpoint_labels(key: Key, resource: Mapping[str, Json], known: _Known) -> I
         said = [(path, _unlabelled(who, name, values, there)) for path, name, values in asked]
         found = [(path, message) for path, message in said if message]
         for path, name, values in asked if known.clusters.all else ():
+            if name in names.LABELS_OF_PLACE and not there.values.get(name, set()) - {None} >= set(values):
+                unknown = _unlabelled("InferenceCluster", name, values, known.clusters)
+                found += [(path, unknown)] if unknown else []
             if name == names.LABEL_CLUSTER:
                 others = {value for value in there.values.get(name, ()) if value is not None}
                 found += _clusters(path, [value for value in values if value not in others], known.clusters)

@@ -238,7 +238,11 @@ def _unserved(world: World) -> Iterator[_Labelled]:
     for key in world.store.of_kind(names.GROUP, replica.KIND):
         if world.store.get(Key(names.GROUP, replica_endpoint.KIND, key.namespace, key.name)) is None:
             with contextlib.suppress(ModelplaneError):
-                yield key, replica_endpoint.labels(world.store.get(key) or {})
+                resource = world.store.get(key) or {}
+                where = seen.text(seen.at(resource, "spec", "clusterName"))
+                cluster = Key(names.GROUP, inference_cluster.KIND, "", where)
+                place = replica_endpoint.place(seen.at(world.store.get(cluster), "metadata", "labels"), None)
+                yield key, {**replica_endpoint.labels(resource), **place}
 
 
 def _deployments(world: World) -> Iterator[_Labelled]:
@@ -258,7 +262,7 @@ def _by_namespace(every: Iterable[_Labelled]) -> Mapping[str, Sequence[_Labelled
 
 def _without_place(selector: LabelSelector) -> LabelSelector:
     """Return the selector without what only a placed replica has."""
-    placed = (names.LABEL_CLUSTER, names.LABEL_ENDPOINT)
+    placed = (names.LABEL_CLUSTER, names.LABEL_ENDPOINT, *names.LABELS_OF_PLACE)
     return LabelSelector(
         tuple((name, value) for name, value in selector.match_labels if name not in placed),
         tuple(one for one in selector.match_expressions if one.key not in placed),

@@ -233,6 +233,10 @@ ROUTING: tuple[Case, ...] = (
     ),
     one("inference-model-scheme", "LLMInference", ("spec", "model"), "http://a/b", "model as a URI must start with"),
     one("inference-gpu-zero", "LLMInference", ("spec", "gpu"), 0, Cause.INVALID),
+    one("inference-gpu-many", "LLMInference", ("spec", "gpu"), 17, Cause.INVALID),
+    one("inference-replicas-below-zero", "LLMInference", ("spec", "replicas"), -1, Cause.INVALID),
+    one("inference-args-empty", "LLMInference", ("spec", "args"), [""], Cause.INVALID, at="spec.args.0"),
+    one("inference-args-number", "LLMInference", ("spec", "args"), [7], Cause.TYPE, at="spec.args.0"),
     Case(
         "inference-two-ways-to-choose",
         "LLMInference",

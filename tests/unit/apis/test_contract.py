@@ -243,7 +243,6 @@ def _within(part: Json, whole: Json) -> bool:
         pytest.param("ModelService", {}, ("timeouts", "idle"), "3600s", id="idle"),
         pytest.param("ModelEndpoint", {}, ("api",), ["OpenAI"], id="openai"),
         pytest.param("ModelEndpoint", {"auth": {}}, ("auth", "scheme"), "Bearer", id="bearer"),
-        pytest.param("LLMInference", {}, ("gpu",), 1, id="one-gpu"),
         pytest.param("InferenceClass", {"devices": [{}]}, ("devices", 0, "claim"), "DRA", id="claims"),
     ],
 )

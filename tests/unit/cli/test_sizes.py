@@ -160,10 +160,16 @@ PREFILL = {"nodeSelector": {"cel": ANY}, "workers": model(B405)["spec"]["workers
             [*fleet(("l4", 1, L4)), short(KIMI, gpu=1)], "spec.gpu", "958.5 GiB of weights", id="LLMInference"
         ),
         pytest.param(
-            [*fleet(("l4", 1, L4)), short(QWEN)],
-            "spec.model",
-            "a ModelDeployment can write --max-model-len=",
-            id="LLMInference takes no flags",
+            [*fleet(("l4", 1, L4)), short(QWEN, gpu=1)],
+            "spec.gpu",
+            "; write --max-model-len=",
+            id="LLMInference takes the flag in its args",
+        ),
+        pytest.param(
+            [*fleet(("l4", 1, L4)), short(QWEN, gpu=1, args=["--max-model-len=8192"])],
+            None,
+            None,
+            id="LLMInference with a context that fits",
         ),
         pytest.param(
             [given.node_class("l4", count=1, memory=L4), model(KIMI)],
@@ -211,9 +217,9 @@ def test_plan_warns_of_the_pool_that_was_chosen(tmp_path: Path) -> None:
 
 
 def test_plan_warns_of_what_an_inference_composes_and_of_what_has_no_place(tmp_path: Path) -> None:
-    ran = given.run("plan", given.written(tmp_path, "now", *fleet(("l4", 1, L4)), short(KIMI)))
+    ran = given.run("plan", given.written(tmp_path, "now", *fleet(("l4", 1, L4)), short(KIMI, gpu=1)))
     (line,) = warned(ran.err)
-    assert "(LLMInference ml-team/llama): spec.model: warning: " in line
+    assert "(LLMInference ml-team/llama): spec.gpu: warning: " in line
     assert "it is placed on pool gpu of cluster c-l4" in line
     full = fleet(("l4", 1, L4))
     full[1]["spec"]["nodePools"][0]["nodeCount"] = 0

@@ -189,6 +189,12 @@ OUTSIDE: Json = {
             id="of an LLMInference",
         ),
         pytest.param(
+            serves(deployment="llama", region="region-c"),
+            f"{SERVES}.matchLabels.modelplane.ai/region",
+            f"{NO_CLUSTER} the label modelplane.ai/region=region-c; did you mean region-b?",
+            id="a region that no cluster has",
+        ),
+        pytest.param(
             serves(deployment="lama"),
             f"{SERVES}.matchLabels.modelplane.ai/deployment",
             f"{NO_ENDPOINT} documents has the label modelplane.ai/deployment=lama; did you mean llama?",
@@ -276,6 +282,7 @@ def test_a_name_that_nothing_has_is_warned_about(tmp_path: Path, edit: Edit, pat
             together(without("deployment"), serves(deployment="lama")), id="nothing of the namespace gives endpoints"
         ),
         pytest.param(serves(deployment="llama", cluster="a"), id="a label that a replica gets when it is placed"),
+        pytest.param(serves(deployment="llama", region="region-a"), id="a region that a cluster has"),
         pytest.param(serves(api="openai"), id="the label of every replica's endpoint"),
         pytest.param(together(with_(LLM), serves(deployment="small")), id="a deployment that an LLMInference composes"),
         pytest.param(together(with_(OUTSIDE), group(matchLabels={"tier": "spill"})), id="an endpoint written by hand"),

@@ -33,6 +33,7 @@ def document(**spec: Json) -> Json:
 
 
 def compose(children: Json = None, status: Json = None, **spec: Json) -> Outcome:
+    spec = {"gpu": 1, **spec}
     return llm_inference.compose(Observed({**document(**spec), "status": status or {}}, children or {}))
 
 
@@ -58,8 +59,8 @@ def test_shared_memory_is_that_of_a_deployment_that_says_nothing_of_it(gpu: int)
 @pytest.mark.parametrize(
     ("gpu", "cpu", "memory", "shm", "tries"),
     [
-        pytest.param(1, "2", "8Gi", "8Gi", 90, id="one"),
-        pytest.param(2, "4", "16Gi", "16Gi", 120, id="two"),
+        pytest.param(1, "2", "8Gi", "8Gi", 127, id="one"),
+        pytest.param(2, "4", "16Gi", "16Gi", 127, id="two"),
         pytest.param(8, "16", "64Gi", "64Gi", 300, id="eight"),
     ],
 )
@@ -185,6 +186,8 @@ def test_it_reports_what_its_children_report() -> None:
     assert outcome.status == {
         "deployment": "qwen",
         "service": "qwen",
+        "gpu": 1,
+        "nodes": 1,
         "replicas": 1,
         "readyReplicas": 1,
         "url": "http://203.0.113.10/ml-team/qwen",
