@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from modelplane_cli import exits
 
 COMMANDS = {
+    "init": "write a first fleet and a first model after a few questions",
     "render": "run all composition functions over documents and print the resulting objects",
     "plan": "show the placement of every replica, the use and cost of pools, and the changes",
     "status": "show what is not as wanted on a control plane, why, and since when",
@@ -41,6 +42,7 @@ commands:
 {commands}
 
 examples:
+  modelplane init fleet                                write a first fleet and a first model
   modelplane render examples/quickstart                show the resulting objects as a tree
   modelplane render examples/quickstart -o yaml        print them as manifests
   modelplane plan fleet/ --against ../main/fleet/      show the changes of a pull request
