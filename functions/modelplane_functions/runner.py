@@ -3,6 +3,7 @@
 It serves the same services as the SDK's runtime (v1, v1beta1, reflection) with the same flags and certificates. It
 differs from the runtime in these points:
 
+- It has the health service of gRPC, too.
 - A port in use is an error. SO_REUSEPORT is off, so no second listener shares the port.
 - `insecure` opens only a plaintext port.
 - A missing or unreadable certificate is reported in one line, with exit code 2.
@@ -30,7 +31,7 @@ from crossplane.function.proto.v1beta1 import run_function_pb2_grpc as grpcv1bet
 from grpc_reflection.v1alpha import reflection
 
 from modelplane.errors import InvalidInput
-from modelplane_functions import servicer
+from modelplane_functions import health, servicer
 
 # A fleet of a thousand clusters makes requests well past the 4 MB that gRPC receives by default.
 DEFAULT_RECEIVE_MIB = 64
@@ -142,7 +143,8 @@ async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: gr
     grpcv1.add_FunctionRunnerServiceServicer_to_server(runner, server)  # type: ignore[no-untyped-call]  # generated
     beta = runtime.BetaFunctionRunner(wrapped=runner)
     grpcv1beta1.add_FunctionRunnerServiceServicer_to_server(beta, server)  # type: ignore[no-untyped-call]  # generated
-    reflection.enable_server_reflection(runtime.SERVICE_NAMES, server)
+    server.add_generic_rpc_handlers((health.handler(runtime.SERVICE_NAMES),))
+    reflection.enable_server_reflection((*runtime.SERVICE_NAMES, health.SERVICE), server)
     try:
         if credentials is None:
             port = server.add_insecure_port(how.address)

@@ -12,6 +12,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from crossplane.function.proto.v1beta1 import run_function_pb2 as fnv1beta1
 from crossplane.function.proto.v1beta1 import run_function_pb2_grpc as grpcv1beta1
 from google.protobuf import json_format
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tests.support import requests, waiting
@@ -134,7 +135,37 @@ def test_reflection_lists_both_versions(channel: grpc.Channel) -> None:
     assert {
         "apiextensions.fn.proto.v1.FunctionRunnerService",
         "apiextensions.fn.proto.v1beta1.FunctionRunnerService",
+        "grpc.health.v1.Health",
     } <= served
+
+
+@pytest.mark.parametrize("service", ["", "apiextensions.fn.proto.v1.FunctionRunnerService", "grpc.health.v1.Health"])
+def test_a_server_that_listens_is_healthy(channel: grpc.Channel, service: str) -> None:
+    stub = health_pb2_grpc.HealthStub(channel)
+    answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=60)
+    assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_the_health_of_another_service_is_not_known_and_no_stream_stays_open(channel: grpc.Channel) -> None:
+    stub = health_pb2_grpc.HealthStub(channel)
+    with pytest.raises(grpc.RpcError) as caught:
+        stub.Check(health_pb2.HealthCheckRequest(service="a.B"), timeout=60)
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+    with pytest.raises(grpc.RpcError) as caught:
+        list(stub.Watch(health_pb2.HealthCheckRequest(), timeout=60))
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_a_computing_call_does_not_make_the_server_look_dead(channel: grpc.Channel, tmp_path: Path) -> None:
+    begun, enough = tmp_path / "begun", tmp_path / "enough"
+    message = requests.request(composite("Busy", begun=str(begun), enough=str(enough)))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(requests.call, channel, message)
+        waiting.until(begun.exists, "the call has begun")
+        answer = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=5)
+        enough.touch()
+        busy.result(timeout=60)
+    assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
 
 def test_many_calls_at_once(channel: grpc.Channel) -> None:

@@ -22,7 +22,7 @@ _NAME_MAX = 40
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What somebody said of the fleet and the model. `gpus` is None where the model decides it."""
+    """Answers about the fleet and the model. `gpus` is None where the model decides it."""
 
     product: Product
     model: str
