@@ -20,7 +20,7 @@ SERVICE: Final = "grpc.health.v1.Health"
 SERVING: Final = 1
 
 
-def handler(services: Container[str]) -> grpc.GenericRpcHandler:
+def handler(services: Container[str]) -> grpc.GenericRpcHandler[StringValue, Int32Value]:
     """Return the handler of the health service for a server of these services; it serves as soon as it listens."""
 
     async def check(asked: StringValue, context: grpc.aio.ServicerContext[Any, Any]) -> Int32Value:

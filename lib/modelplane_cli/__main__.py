@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from modelplane_cli import exits
+from modelplane_cli import exits, reader
 
 COMMANDS = {
     "init": "write a first fleet and a first model after a few questions",
@@ -89,6 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What a command computes with takes longer to load than anybody waits for help.
         importlib.import_module(f"modelplane_cli.parsers.{name}").parser().print_help()
         return exits.FINE
+    if name in reader.COMMANDS:
+        return reader.run(name, rest, lambda: _run(name, rest, debug=debug))
     return _run(name, rest, debug=debug)
 
 

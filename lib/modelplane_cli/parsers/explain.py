@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from modelplane_cli.parsers import arguments, sources
+from modelplane_cli.parsers import arguments, reader, sources
 
 _EPILOG = """\
 examples:
@@ -45,4 +45,5 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("subject", metavar="KIND/NAME", nargs="?", help=what)
     made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
     made.add_argument("-n", "--namespace", help="of the subject, and of documents that name none (default: default)")
+    reader.add(made)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from modelplane_cli.parsers import sources
+from modelplane_cli.parsers import reader, sources
 
 
 def add(made: argparse.ArgumentParser) -> None:
@@ -12,3 +12,4 @@ def add(made: argparse.ArgumentParser) -> None:
     sources.add(made)
     made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
     sources.add_namespace(made)
+    reader.add(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from modelplane_cli.parsers import arguments, sources
+from modelplane_cli.parsers import arguments, reader, sources
 
 FAILS = ("disruption", "unplaced", "any")
 
@@ -55,4 +55,5 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--exit-code", choices=FAILS, default="any", help="what makes the command fail (default: any)")
     sources.add_namespace(made)
+    reader.add(made)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from modelplane_cli.parsers import arguments, sources
+from modelplane_cli.parsers import arguments, reader, sources
 
 _EPILOG = """\
 examples:
@@ -30,4 +30,5 @@ def parser() -> argparse.ArgumentParser:
     sources.add(made)
     made.add_argument("-o", "--output", choices=("table", "yaml", "json"), default="table", help="default: table")
     made.add_argument("-n", "--namespace", help="only this namespace and the clusters it uses (default: all)")
+    reader.add(made)
     return made
