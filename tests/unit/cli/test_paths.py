@@ -55,15 +55,16 @@ def test_ml_engineer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("added", "gone", "code", "said"),
+    ("added", "gone", "answer"),
     [
-        pytest.param(("canary",), "", 0, "0 interrupted, 0 lost", id="a canary is added"),
-        pytest.param((), "ModelDeployment", 1, "1 route NOT READY", id="the deployment behind a URL is removed"),
+        pytest.param(("canary",), "", (0, "0 interrupted, 0 lost"), id="a canary is added"),
+        pytest.param((), "ModelDeployment", (1, "1 route NOT READY"), id="the deployment behind a URL is removed"),
     ],
 )
 def test_ci_engineer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, added: tuple[str, ...], gone: str, code: int, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, added: tuple[str, ...], gone: str, answer: tuple[int, str]
 ) -> None:
+    code, said = answer
     shutil.copytree(examples.EXAMPLES / "quickstart", tmp_path / "base")
     for name in ("quickstart", *added):
         shutil.copytree(examples.EXAMPLES / name, tmp_path / "merged" / name)
@@ -78,7 +79,12 @@ def test_ci_engineer(
 def test_sre(settled: list[Json], monkeypatch: pytest.MonkeyPatch) -> None:
     broken = json.dumps({"apiVersion": "v1", "kind": "List", "items": unready(settled)})
     asked: list[str] = []
-    monkeypatch.setattr(live, "text", lambda context: asked.append(context) or broken)
+
+    def text(context: str) -> str:
+        asked.append(context)
+        return broken
+
+    monkeypatch.setattr(live, "text", text)
     status, explain = walk("SRE", 1, 1)
     assert asked == ["prod", "prod"]
     assert re.search(r"ms/chat +ml-team .* mr/llama-0 -n ml-team", status.out), status.out
