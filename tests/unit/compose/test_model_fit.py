@@ -147,7 +147,8 @@ def test_a_deployment_tells_what_its_replicas_tell(
 
 
 def test_an_inference_tells_what_its_deployment_tells() -> None:
-    document = {"metadata": {"name": "k2", "namespace": "ml"}, "spec": {"model": "moonshotai/Kimi-K2-Instruct"}}
+    spec = {"model": "moonshotai/Kimi-K2-Instruct", "gpu": 1}
+    document = {"metadata": {"name": "k2", "namespace": "ml"}, "spec": spec}
     child = {"metadata": {"name": "k2"}, "status": {"conditions": [verdict("False", "k2-0 on a: m")]}}
     plain = llm_inference.compose(Observed(document, {"deployment": {**child, "status": {}}}))
     found = llm_inference.compose(Observed(document, {"deployment": copy.deepcopy(child)}))
