@@ -10,19 +10,29 @@ admitted replica counts until a lookup by name shows that the replica and its wo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from modelplane import names, placement, seen
-from modelplane.api import admissions, intent, replica
+from modelplane.api import admissions, intent, replica, tenants
 from modelplane.api.admissions import Record
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
-from modelplane.placement import binding
+from modelplane.placement import binding, snapshot
 from modelplane.placement.decision import Reason
 from modelplane.placement.snapshot import Effect, Pool, ReplicaClaim
 from modelplane.render import claims as render_claims
-from modelplane_functions import changed_pods, control, ending_pods, replica_pods, replicas, workload_evidence
+from modelplane.workload import tenancy
+from modelplane.workload.tenancy import Access
+from modelplane_functions import (
+    allowed_namespaces,
+    changed_pods,
+    control,
+    ending_pods,
+    replica_pods,
+    replicas,
+    workload_evidence,
+)
 from modelplane_functions.exchange import Kind, Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 from modelplane_functions.standing import Answer, Standing
@@ -63,7 +73,12 @@ def requirements(observed: Observed) -> dict[str, Requirement]:
             needed[_DEPLOYMENT + deployment] = workload_evidence.by_name(
                 names.API_VERSION, _DEPLOYMENT_KIND, deployment
             )
-    return needed
+    rule = tenants.readable(observed.composite)
+    return needed | allowed_namespaces.requirements((rule,), _namespaces((*before, *listed)))
+
+
+def _namespaces(keys: Iterable[str]) -> set[str]:
+    return {key.partition("/")[0] for key in keys}
 
 
 def kinds(observed: Observed) -> dict[str, Kind]:
@@ -159,9 +174,10 @@ class _Reader:
     """The state of sorting the replicas of one cluster."""
 
     def __init__(self, observed: Observed, pools: tuple[Pool, ...]) -> None:
-        self.standing = Standing(ending_pods.read(observed))
         self.before = _before(observed)
         self.living = _living(observed, self.before, dict(_naming(observed, observed.required[REPLICAS])))
+        allowed = allowed_namespaces.read(observed, _namespaces((*self.before, *self.living)))
+        self.standing = Standing(ending_pods.read(observed), allowed)
         self._observed = observed
         self._pools = {pool.name: pool for pool in pools}
         self._misbound: dict[int, tuple[replicas.Asked, str | None]] = {}
@@ -275,10 +291,12 @@ class _Reader:
         if answer is not None:
             return answer
         if record is None:
-            answer = self._untolerated(key, resource)
+            answer = self._foreign(key) or self._untolerated(key, resource)
         elif {(one.role, one.pool) for one in record.holdings} != {(one.role, one.pool) for one in asked.holdings}:
             message = "the replica names other pools than those it was admitted to; a move needs a new replica"
             return self._refuse(key, str(Reason.NO_MATCHING_DEVICE), message)
+        elif not snapshot.within(asked.holdings, record.held):
+            answer = self._foreign(key)
         return answer or self._misbound_answer(key, asked)
 
     def _misbound_answer(self, key: str, asked: replicas.Asked) -> Answer | None:
@@ -314,6 +332,18 @@ class _Reader:
 
     def _deployment(self, key: str) -> Resource | None:
         return next(iter(self._observed.required.get(_DEPLOYMENT + key, ())), None)
+
+    def _foreign(self, key: str) -> Answer | None:
+        """Return why the namespace of a replica may take nothing more here, None when it may."""
+        namespace = key.partition("/")[0]
+        access = self.standing.allowed.access(namespace)
+        if access is Access.ALLOWED:
+            return None
+        said = tenancy.refusal(access, namespace)
+        if access is Access.UNKNOWN:
+            return self._wait(key, allowed_namespaces.UNKNOWN, f"{said}; the replica waits for it")
+        message = f"{said}; let the platform allow it, or use another cluster"
+        return self._refuse(key, str(Reason.NAMESPACE_NOT_ALLOWED), message)
 
     def _untolerated(self, key: str, resource: Resource) -> Answer | None:
         found = self._deployment(control.deployment_of(resource) or "")

@@ -28,7 +28,7 @@ from modelplane.render.backends.selection import NO_POOL, Choice, Offer, Standin
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
-from modelplane_functions import deployment_sight, replicas, selectors
+from modelplane_functions import allowed_namespaces, deployment_sight, replicas, selectors
 from modelplane_functions.deployment_sight import Sight
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.memory.resources import recall, recall_of
@@ -103,7 +103,9 @@ def read(observed: Observed) -> Facts:
     selectors.check(observed.spec, classes=observed.required[deployment_sight.CLASSES])
     sight = deployment_sight.fleet(observed)
     selectors.check_search(demand.of(workload), _classes_of(sight.clusters))
-    wanted = _intent(observed, workload)
+    labels = allowed_namespaces.labels(observed, observed.namespace)
+    known = None if labels is None else tuple(sorted(labels.items()))
+    wanted = replace(_intent(observed, workload), namespace_labels=known)
     rules, unread = _rules(observed)
     before = _standing(observed, workload, rules)
     choice = _choice(workload, before, wanted, sight.clusters)

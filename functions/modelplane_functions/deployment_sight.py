@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from modelplane import names
-from modelplane.api import backend_rules, inference_class, inference_cluster, replica
+from modelplane.api import backend_rules, inference_class, inference_cluster, replica, tenants
 from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Cluster
-from modelplane_functions import replicas
+from modelplane_functions import allowed_namespaces, replicas
 from modelplane_functions.exchange import Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 
@@ -58,14 +58,17 @@ def fleet_requirements(observed: Observed, clusters: Iterable[str] = ()) -> dict
     """Return the objects of a placement: the whole fleet, beside what the deployment stands on.
 
     It will stand on `clusters` as well, so the next call need not ask for them first. The cluster label selects a
-    cluster by its name.
+    cluster by its name. The Namespace is among them once a listed cluster allows namespaces by their labels.
     """
     labels = {
         key: str(value)
         for key, value in sorted(Field(observed.spec, ("spec",)).at("clusterSelector", "matchLabels").members().items())
     }
     by_name = labels.pop(names.LABEL_CLUSTER, None)
+    listed = observed.required.get(CLUSTERS, ())
+    rules = recall(listed, "tenants", lambda: tuple(dict.fromkeys(tenants.readable(one) for one in listed)))
     return {
+        **allowed_namespaces.requirements(rules, (observed.namespace,)),
         **_standing_on({*_clusters_of(observed), *clusters}, observed),
         CLUSTERS: Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels),
         CLASSES: Requirement(names.API_VERSION, inference_class.KIND),

@@ -13,6 +13,7 @@ from modelplane import names, seen
 from modelplane.api import endpoint as endpoints
 from modelplane.api import gateway as gateways
 from modelplane.api import service as services
+from modelplane.api import tenants
 from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.errors import InvalidInput, Unsupported
@@ -21,6 +22,9 @@ from modelplane.routing import hosts
 from modelplane.routing.egress import Rules
 from modelplane.routing.model import Gateway, Service
 from modelplane.routing.plan import Candidate
+from modelplane.workload import tenancy
+from modelplane.workload.tenancy import Access
+from modelplane_functions import allowed_namespaces
 from modelplane_functions.exchange import Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 
@@ -36,10 +40,15 @@ class Facts:
     service: Service
     gateway: GatewayState
     groups: tuple[tuple[Candidate, ...], ...]
+    kept: str = ""
+    """Why the gateway would not give the service a route, where it has one and keeps it."""
 
 
-def requirements(service: Service) -> dict[str, Requirement]:
-    """Return the objects that must be fetched. The keys derive from the selectors, so the order of groups is free."""
+def requirements(service: Service, observed: Observed) -> dict[str, Requirement]:
+    """Return the objects that must be fetched. The keys derive from the selectors, so the order of groups is free.
+
+    The Namespace is among them once a gateway in sight allows namespaces by their labels.
+    """
     needed = {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway", name=service.gateway or None)}
     for group in service.groups:
         needed[_group_key(group.selector.text())] = Requirement(
@@ -48,7 +57,8 @@ def requirements(service: Service) -> dict[str, Requirement]:
             labels=dict(group.selector.match_labels),
             namespace=service.namespace,
         )
-    return needed
+    rules = (tenants.readable(one) for one in observed.required.get(GATEWAYS, ()))
+    return needed | allowed_namespaces.requirements(rules, (service.namespace,))
 
 
 def read(service: Service, observed: Observed) -> Facts:
@@ -57,7 +67,8 @@ def read(service: Service, observed: Observed) -> Facts:
     Raises: Unsupported when there is no gateway that can carry the service as it is written.
     """
     gateway = _gateway(service, observed)
-    facts = Facts(service, gateway, _groups(service, observed, gateway.gateway.egress))
+    kept = _check_namespace(service, gateway, observed)
+    facts = Facts(service, gateway, _groups(service, observed, gateway.gateway.egress), kept)
     _check_host(service, gateway)
     services.check_egress(service, gateway.gateway.egress)
     return facts
@@ -172,6 +183,23 @@ def _no_gateway(service: Service, found: list[str]) -> Unsupported:
             reason="AmbiguousGateway",
         )
     return Unsupported("no InferenceGateway exists; ask the platform team to create one", reason="GatewayNotFound")
+
+
+def _check_namespace(service: Service, state: GatewayState, observed: Observed) -> str:
+    """Return why a service that has a route would get none now, empty where it may have one.
+
+    Raises: Unsupported for a service without a route whose namespace is not allowed, or not known to be.
+    """
+    labels = allowed_namespaces.labels(observed, service.namespace)
+    access = tenancy.access(state.gateway.tenants, service.namespace, labels)
+    if access is Access.ALLOWED:
+        return ""
+    said = f'InferenceGateway "{state.gateway.name}": {tenancy.refusal(access, service.namespace)}'
+    if routing.ROUTE_KEY in observed.children:
+        return said
+    if access is Access.UNKNOWN:
+        raise Unsupported(f"{said}; the service waits for it", reason=allowed_namespaces.UNKNOWN)
+    raise Unsupported(f"{said}; ask the platform team to allow it", reason=allowed_namespaces.NOT_ALLOWED)
 
 
 def _check_host(service: Service, state: GatewayState) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from modelplane.api.admissions import Record
 from modelplane.placement.snapshot import ReplicaClaim
+from modelplane_functions.allowed_namespaces import Allowed
 from modelplane_functions.ending_pods import Endings
 
 
@@ -22,16 +23,18 @@ class Answer:
 class Standing:
     """All replicas of a cluster, sorted by how the ledger treats them.
 
-    `endings` is what is known of the pods of deleted and changed ones. `claims` are counted. `refused` and `pending`
-    are answered without being counted. `named` name the cluster now. `leaving` are deleted, but their workload still
-    exists; of those that are `lingering` too, only pods may be left. `ending` are the leaving ones and those that are
-    being deleted. `changed` may have pods from before a change; of those that are `followed` too, the cluster has the
-    changed workload. `kept` are the existing records. `offered` are the records to write once the claims are admitted.
-    `uncontrolled` run and are counted, but they are not admitted. `blind` were admitted by a version that kept no
-    records, and they cannot be read. `unknown` run what their spec does not say, and no record says it either.
+    `endings` is what is known of the pods of deleted and changed ones, `allowed` who may place replicas here. `claims`
+    are counted. `refused` and `pending` are answered without being counted. `named` name the cluster now. `leaving` are
+    deleted, but their workload still exists; of those that are `lingering` too, only pods may be left. `ending` are the
+    leaving ones and those that are being deleted. `changed` may have pods from before a change; of those that are
+    `followed` too, the cluster has the changed workload. `kept` are the existing records. `offered` are the records to
+    write once the claims are admitted. `uncontrolled` run and are counted, but they are not admitted. `blind` were
+    admitted by a version that kept no records, and they cannot be read. `unknown` run what their spec does not say, and
+    no record says it either.
     """
 
     endings: Endings
+    allowed: Allowed
     claims: list[ReplicaClaim] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
     leaving: set[str] = field(default_factory=set)

@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from pydantic import Field
-from typing import Literal
 from modelplane_schemas.wire import Document, ObjectMeta, Wire
+from typing import Literal
+
+
+class AllowedNamespaces(Wire):
+    """
+    Namespaces whose deployments may place replicas on the cluster: each that is named, and each that has all of the labels. Left out, every namespace may. A namespace that is not allowed any more keeps what runs and gets nothing new. Whoever may label a Namespace decides about its labels.
+    """
+
+    names: list[str] | None = Field(default=None, description="Names of namespaces.")
+    match_labels: dict[str, str] | None = Field(
+        default=None,
+        description="Labels that a Namespace must have, all of them. Crossplane must be allowed to read Namespaces.",
+    )
 
 
 class Taint(Wire):
@@ -470,6 +482,7 @@ class Spec(Wire):
     """
 
     cluster: Cluster
+    allowed_namespaces: AllowedNamespaces | None = None
     taints: list[Taint] | None = Field(
         default=None,
         description="Taints of the cluster, as in Kubernetes. NoSchedule keeps new replicas off the cluster. PreferNoSchedule avoids the cluster. NoExecute also moves running replicas away (a drain). A deployment can tolerate a taint.",

@@ -7,6 +7,18 @@ from modelplane_schemas.wire import Document, ObjectMeta, Wire
 from typing import Literal
 
 
+class AllowedNamespaces(Wire):
+    """
+    Namespaces whose ModelServices may have a route on the gateway: each that is named, and each that has all of the labels. Left out, every namespace may. A service that has a route keeps it. Whoever may label a Namespace decides about its labels.
+    """
+
+    names: list[str] | None = Field(default=None, description="Names of namespaces.")
+    match_labels: dict[str, str] | None = Field(
+        default=None,
+        description="Labels that a Namespace must have, all of them. Crossplane must be allowed to read Namespaces.",
+    )
+
+
 class EnvoyGateway(Wire):
     """
     The Envoy Gateway installation.
@@ -177,6 +189,7 @@ class Spec(Wire):
         default=None,
         description="Type of the gateway. Envoy is Envoy Gateway. EnvoyAI adds the AI gateway (provider schemas, model-name routing, token metering). Default: Envoy.",
     )
+    allowed_namespaces: AllowedNamespaces | None = None
     envoy_gateway: EnvoyGateway | None = None
     gateway: Gateway | None = None
     endpoints: Endpoints | None = None

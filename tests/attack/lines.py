@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.attack import backends, costs, leaving, lies, naming, sequences, sharing, thefts
+from tests.attack import backends, costs, leaving, lies, naming, sequences, sharing, tenants, thefts
 from tests.attack.play import Play
 
 
@@ -61,6 +61,18 @@ LINES: Final = (
     Line("beyond", "BackendRules of a tenant", backends.rules_of_a_tenant),
     Line("beyond", "arguments of an engine that KubeRay starts", backends.kuberay),
     Line("beyond", "edited, drained, scaled, and all of it taken back", sequences.edit_drain_scale, is_slow=True),
+    Line("beyond", "a tenant deploys and forges on a cluster of another", tenants.cluster_of_another),
+    Line(
+        "beyond",
+        "the list of a cluster is narrowed, its tenant scales and grows, and is allowed again",
+        tenants.list_narrowed,
+    ),
+    Line(
+        "beyond",
+        "an endpoint with the name of another tenant's replica or Service",
+        tenants.host_of_another,
+        is_slow=True,
+    ),
     Line("beyond", "another tenant copies replicas into its namespace", sequences.two_tenants),
     Line("beyond", "a deployment goes and others of its name come, again and again", sequences.same_name_again),
     Line("beyond", "orphans of a deployment, and another of its name", sequences.orphans_of_the_same_name),

@@ -27,13 +27,13 @@ from tests.support import exchange, rendered
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = (
-    *("quickstart", "canary", "disaggregated", "frontier", "mig", "models", "simple"),
+    *("quickstart", "canary", "disaggregated", "frontier", "mig", "models", "simple", "tenants"),
     *sorted(f"backends/{one.name}" for one in (EXAMPLES / "backends").iterdir() if one.is_dir()),
 )
 
 
 _KINDS = definitions.builtin()
-_REQUIRED = (names.GROUP, assumption.KUBERNETES)
+_REQUIRED = (names.GROUP, "", assumption.KUBERNETES)
 """The groups of what composers require of others."""
 
 
@@ -302,7 +302,7 @@ def _situation(folder: str, store: _Recording, key: Key, seen: Mapping[Key, Json
         if name:
             children[name] = received(copy.deepcopy(resource))
     # A wrong input leads an InferenceCluster to ask for the Objects of a workload, and no other composite at rest.
-    groups = _REQUIRED if key.kind == "InferenceCluster" else (names.GROUP,)
+    groups = _REQUIRED if key.kind == "InferenceCluster" else (names.GROUP, "")
     others = tuple(seen[one] for one in sorted(seen, key=_by_kind) if one.group in groups)
     return Situation(folder, received(copy.deepcopy(composite)), children, others, store.versions)
 

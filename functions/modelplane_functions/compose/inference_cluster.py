@@ -2,12 +2,13 @@
 
 Reads: the InferenceClasses of its pools, and every ModelReplica that names this cluster (by label and by spec). By
 name: an admitted ModelReplica that lost its label, the ModelDeployment of a replica to admit, and the Object of a
-workload whose replica is gone.
+workload whose replica is gone. The Namespaces of replicas, where the cluster allows namespaces by label.
 Emits: the ClusterProviderConfig for a kubeconfig Secret, an Object that only observes the cluster's Gateway, and one
 for each API version that an offered backend needs; collections that list the pods of deleted replicas. While the
 cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the InferenceCluster.
 Reports: gateway address, provider configuration, installed backends, pools with allocations and free devices, the
-replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown.
+replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown, and NamespacesAllowed
+where not everybody may place replicas.
 
 This function is the only writer of its cluster's ledger. A replica in `status.admitted` may run with the spec recorded
 in `status.admissions`. It stays admitted whatever happens to the pool later.
@@ -33,7 +34,7 @@ from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access, Cloud
 from modelplane.render.clouds import selection as clouds
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.site import Installed
-from modelplane_functions import claims, cluster_gateway, held_pools, hold, installations
+from modelplane_functions import allowed_namespaces, claims, cluster_gateway, held_pools, hold, installations
 from modelplane_functions.cluster_ledger import Ledger
 from modelplane_functions.exchange import (
     Child,
@@ -52,6 +53,8 @@ from modelplane_functions.standing import Answer, Standing
 Json: TypeAlias = Any
 
 _CLASS = "class/"
+_UNSETTLING = frozenset({"StackReady", allowed_namespaces.CONDITION})
+"""The conditions that say something and change nothing of the cluster's readiness."""
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 
@@ -72,8 +75,9 @@ def compose(observed: Observed) -> Outcome:
         cluster_gateway.ready(observed, gateway),
         _stack_ready(observed, backends),
         _capacity_known(observed, ledger),
+        *_namespaces_allowed(observed, ledger),
     )
-    settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type != "StackReady")
+    settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type not in _UNSETTLING)
     return Outcome(
         requirements=requirements,
         kinds=claims.kinds(observed),
@@ -296,6 +300,11 @@ def _stack_ready(observed: Observed, backends: tuple[Installed, ...]) -> Conditi
         f"{wish}KServe, LeaderWorkerSet, the Gateway controller and the DRA drivers must already be installed on the "
         "cluster",
     )
+
+
+def _namespaces_allowed(observed: Observed, ledger: Ledger) -> Iterator[Condition]:
+    holders = (key.partition("/")[0] for key in ledger.records)
+    return allowed_namespaces.condition(observed, ledger.standing.allowed, holders)
 
 
 def _capacity_known(observed: Observed, ledger: Ledger) -> Condition:

@@ -1,9 +1,9 @@
 """ModelDeployment: the placement of its replicas.
 
 Reads: the clusters of its replicas and the InferenceClasses of their pools, by name. When a replica has to be placed,
-moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, and the
-ModelReplicas with its label, which are read only for their names. Its own ModelReplicas and ModelEndpoints are observed
-children.
+moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, the
+ModelReplicas with its label, which are read only for their names, and its Namespace, where a cluster allows namespaces
+by label. Its own ModelReplicas and ModelEndpoints are observed children.
 Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
 ReplicasReady, BackendSelected, and Fits as its replicas report it.

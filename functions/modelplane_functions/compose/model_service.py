@@ -1,7 +1,7 @@
 """ModelService: one URL in front of any number of endpoints.
 
 Reads: the InferenceGateway (the named one, or all to find the only one), and the ModelEndpoints of its own namespace,
-with one requirement for each group.
+with one requirement for each group. Its Namespace, where a gateway allows namespaces by label.
 Emits: an HTTPRoute and a BackendTrafficPolicy; with `auth` a SecurityPolicy; for a shared rule (failover by priority,
 or more endpoints than a rule can list) the Backends and the HTTPRouteFilter that it refers to.
 Reports: address, url, gateway, endpoints, backends; conditions Accepted, EndpointsReady and RouteReady.
@@ -23,7 +23,6 @@ from modelplane.errors import Unsupported
 from modelplane.render import routing, traffic
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, plan
-from modelplane.routing.model import Service
 from modelplane.routing.plan import Plan
 from modelplane_functions import hold, service_facts
 from modelplane_functions.exchange import (
@@ -52,7 +51,7 @@ def compose(observed: Observed) -> Outcome:
     Raises: InvalidInput when the service's author must change something. Everything is held then.
     """
     service = services.decode(observed.composite)
-    requirements = service_facts.requirements(service)
+    requirements = service_facts.requirements(service, observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     try:
@@ -96,7 +95,7 @@ def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts:
     )
     children = _children(observed, facts, decided, verdict)
     conditions = (
-        _accepted(facts.service, decided),
+        _accepted(facts, decided),
         _endpoints_ready(observed, decided),
         _route_ready(observed, children, decided, verdict),
     )
@@ -193,9 +192,11 @@ def _kept_status(observed: Observed) -> Mapping[str, Json]:
     return {key: value for key, value in observed.status.items() if key != "conditions"}
 
 
-def _accepted(service: Service, decided: Plan) -> Condition:
+def _accepted(facts: Facts, decided: Plan) -> Condition:
+    if facts.kept:
+        return Condition("Accepted", Truth.TRUE, "RouteKept", f"{facts.kept}; the service keeps the route that it has")
     paying = sorted({target.endpoint.name for target in decided.targets if target.endpoint.credential is not None})
-    if service.auth is None and paying:
+    if facts.service.auth is None and paying:
         return Condition(
             "Accepted",
             Truth.TRUE,

@@ -56,7 +56,7 @@ def decode(document: Mapping[str, Json]) -> Endpoint:
         apis=_apis(spec.at("api")),
         model=spec.at("model", "name").optional(),
         credential=_credential(spec.at("auth")),
-        tls=_tls(spec, address, host),
+        tls=_tls(spec, namespace, address, host),
         health=_health(spec.at("healthCheck")),
         is_composed=is_composed(document),
     )
@@ -217,7 +217,7 @@ def _credential(field: Field) -> Credential | None:
     return Credential(field.at("secretRef", "name").text(), header, scheme)
 
 
-def _tls(spec: Field, address: Url, host: str | None) -> Tls | None:
+def _tls(spec: Field, namespace: str, address: Url, host: str | None) -> Tls | None:
     field = spec.at("tls")
     if address.scheme is not Scheme.HTTPS:
         if field.is_set:
@@ -229,6 +229,11 @@ def _tls(spec: Field, address: Url, host: str | None) -> Tls | None:
             "is required for https to an address, because the gateway would otherwise ask for the name that its client "
             "used; write the name in the endpoint's certificate"
         )
+    try:
+        # What terminates TLS may choose by this name where it sends requests. It has any number of labels.
+        hosts.check_owner(namespace, sni.lower().removesuffix("."))
+    except InvalidInput as error:
+        raise error.under(*field.at("sni").path) from None
     skip = field.at("insecureSkipVerify").flag(default=False)
     authorities = tuple(
         CertificateRef(ref.at("kind").text("ConfigMap"), ref.at("name").text())

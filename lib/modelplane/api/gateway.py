@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
+from modelplane.api import tenants
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.routing import addresses, features, hosts
@@ -67,6 +68,7 @@ def decode(document: Mapping[str, Json]) -> Gateway:
         grants=grants,
         egress=_rules(name, spec.at("endpoints"), _own_hosts(hostname, grants)),
         proxy_policy=_proxy_policy(spec.at("endpoints", "networkPolicy")),
+        tenants=tenants.decode(root),
     )
 
 

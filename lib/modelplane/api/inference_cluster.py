@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from kubecel import interruption
 from modelplane import seen
-from modelplane.api import allocations, device_requests, installation, intent, pool_nodes
+from modelplane.api import allocations, device_requests, installation, intent, pool_nodes, tenants
 from modelplane.api.fields import Field
 from modelplane.devices import locality, versions
 from modelplane.devices.model import ASSUMED_MINOR, Claim, NodeClass
@@ -89,6 +89,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
         },
         asked=_asked(status),
         missing=installation.missing(status),
+        tenants=tenants.decode(root),
     )
 
 

@@ -40,6 +40,7 @@ class Reason:
     condition: str = ""
 
     LABEL_MISMATCH: ClassVar[Reason]
+    NAMESPACE_NOT_ALLOWED: ClassVar[Reason]
     UNTOLERATED_TAINT: ClassVar[Reason]
     CLUSTER_NOT_READY: ClassVar[Reason]
     NO_GATEWAY_ADDRESS: ClassVar[Reason]
@@ -63,6 +64,7 @@ class Reason:
 # fmt: off
 _CAPACITY = "InsufficientCapacity"
 Reason.LABEL_MISMATCH = Reason("LabelMismatch", 10, 140, condition="NoMatchingCluster")
+Reason.NAMESPACE_NOT_ALLOWED = Reason("NamespaceNotAllowed", 15, 150)
 Reason.UNTOLERATED_TAINT = Reason("UntoleratedTaint", 20, 130)
 Reason.CLUSTER_NOT_READY = Reason("ClusterNotReady", 30, 90)
 Reason.NO_GATEWAY_ADDRESS = Reason("NoGatewayAddress", 40, 80)

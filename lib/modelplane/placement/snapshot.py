@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from modelplane.devices.model import Claim, Constraint, NodeClass, Request
 from modelplane.labels import EVERYTHING, LabelSelector
 from modelplane.workload.model import Role
+from modelplane.workload.tenancy import Tenants
 
 ANY_CLAIM = frozenset(Claim)
 ANY_BACKEND = "*"
@@ -175,6 +176,8 @@ class Cluster:
     """Admitted replicas (`namespace/name`) that it asks to leave so that another has room, and the pools for that."""
     missing: frozenset[str] = frozenset()
     """API versions that it is known not to serve, as objects name them."""
+    tenants: Tenants | None = None
+    """The namespaces that may place new replicas there, None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +268,8 @@ class Intent:
     """API versions that a cluster must serve for the workload, each with the name of what installs it."""
     rebalance: bool = False
     """Replicas that serve may be moved so that another replica has room."""
+    namespace_labels: tuple[tuple[str, str], ...] | None = None
+    """The labels of the namespace, None where they are not known."""
 
 
 # --- what exists ------------------------------------------------------------------------------------------------------

@@ -34,6 +34,14 @@ def check_upstream(namespace: str, host: str) -> None:
         raise InvalidInput(
             f"host {host} is the gateway itself, its API server or its node's metadata; write the endpoint's host"
         )
+    check_owner(namespace, host)
+
+
+def check_owner(namespace: str, host: str) -> None:
+    """Check that a lower-case `host` names no replica and no Service of another namespace.
+
+    Raises: InvalidInput if it does (the author's fault).
+    """
     if host == names.INTERNAL_DOMAIN or host.endswith(_INTERNAL):
         owner = host.removesuffix(_INTERNAL).split(".")
         if len(owner) != 2 or owner[1] != namespace:

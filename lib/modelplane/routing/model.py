@@ -13,6 +13,7 @@ from modelplane.labels import LabelSelector
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
 from modelplane.routing.url import AddressKind, Place, Url
+from modelplane.workload.tenancy import Tenants
 
 
 class Api(StrEnum):
@@ -190,6 +191,8 @@ class Gateway:
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     egress: Rules = field(default_factory=Rules)
     proxy_policy: ProxyPolicy | None = None
+    tenants: Tenants | None = None
+    """The namespaces whose services may have a route on it, None for all."""
 
     @property
     def is_tls(self) -> bool:

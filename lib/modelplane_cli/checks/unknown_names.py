@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names, words
-from modelplane.api import inference_cluster, kinds, llm_inference, replica_endpoint
+from modelplane.api import inference_cluster, kinds, llm_inference, replica_endpoint, tenants
 from modelplane.errors import InvalidInput
+from modelplane.workload import tenancy
+from modelplane.workload.tenancy import Tenants
 from modelplane_cli.checks import references
 from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.documents.reading import WARNING, Problem
@@ -27,6 +29,7 @@ Labels: TypeAlias = Mapping[str, str | None]
 """Labels of an object. None stands for a value that is not known before the object exists."""
 
 DEPLOYMENT, SERVICE, LLM_INFERENCE = "ModelDeployment", "ModelService", "LLMInference"
+GATEWAY = "InferenceGateway"
 _SCALERS = frozenset({("keda.sh", "ScaledObject"), ("autoscaling", "HorizontalPodAutoscaler")})
 _ALIKE = 0.6
 _SHOWN = 4
@@ -61,9 +64,10 @@ class _Labels:
 class _Known:
     """The names that the documents have.
 
-    `names` are those of the kinds of this API by kind, `clusters` the labels of each cluster, `endpoints` the labels of
-    what each namespace gives endpoints, `deployments` the names of ModelDeployments by namespace, composed ones too,
-    and `secrets` the Secrets by namespace and name, None for one that another object makes.
+    `tenants` are the namespaces that each cluster and each gateway allows. `names` are those of the kinds of this API
+    by kind, `clusters` the labels of each cluster, `endpoints` the labels of what each namespace gives endpoints,
+    `deployments` the names of ModelDeployments by namespace, composed ones too, and `secrets` the Secrets by namespace
+    and name, None for one that another object makes.
     """
 
     names: dict[str, list[str]]
@@ -71,6 +75,8 @@ class _Known:
     endpoints: dict[str, _Labels]
     deployments: dict[str, set[str]]
     secrets: dict[str, dict[str, Mapping[str, Json] | None]]
+    tenants: dict[Key, Tenants | None]
+    namespaces: set[str]
 
 
 def check(checked: Checked) -> list[Problem]:
@@ -86,13 +92,15 @@ def check(checked: Checked) -> list[Problem]:
 
 
 def _known(checked: Checked) -> _Known:
-    known = _Known({}, _Labels([], {}), {}, {}, {})
+    known = _Known({}, _Labels([], {}), {}, {}, {}, {}, set())
     for key, resource in checked.objects.items():
         if key.group == names.GROUP:
             known.names.setdefault(key.kind, []).append(key.name)
             _learn(known, key, resource)
         elif key.kind == "Secret" and key.group == "":
             known.secrets.setdefault(key.namespace, {})[key.name] = resource
+        elif (key.group, key.kind) == ("", tenants.NAMESPACE_KIND):
+            known.namespaces.add(key.name)
     for key, resource in checked.objects.items():
         for name in _made_secrets(key, resource):
             if key.namespace in known.secrets:
@@ -104,6 +112,9 @@ def _learn(known: _Known, key: Key, resource: Mapping[str, Json]) -> None:
     labels = {str(name): str(value) for name, value in (resource["metadata"].get("labels") or {}).items()}
     if key.kind == inference_cluster.KIND:
         known.clusters.add({**labels, names.LABEL_CLUSTER: key.name})
+        known.tenants[key] = tenants.readable(resource)
+    elif key.kind == GATEWAY:
+        known.tenants[key] = tenants.readable(resource)
     elif key.kind == replica_endpoint.KIND:
         known.endpoints.setdefault(key.namespace, _Labels([], {})).add(labels)
     elif key.kind in (DEPLOYMENT, LLM_INFERENCE):
@@ -151,9 +162,31 @@ def _ours(key: Key, resource: Mapping[str, Json], known: _Known) -> Iterator[tup
                 yield path, f"{reference.kind} {name} is not among the documents{_meant(name, there)}"
     if key.kind in (DEPLOYMENT, LLM_INFERENCE) and known.clusters.all:
         yield from _cluster_labels(resource, known.clusters)
+    if key.kind in (DEPLOYMENT, LLM_INFERENCE, SERVICE):
+        yield from _namespace(key, known)
     if key.kind == SERVICE and key.namespace in known.endpoints:
         yield from _endpoint_labels(key, resource, known)
     yield from _secrets(key, resource, known)
+
+
+def _namespace(key: Key, known: _Known) -> Iterator[tuple[Path, str]]:
+    """Yield that the labels of the namespace are not known, where they decide whether it may use a cluster or gateway.
+
+    The control plane has the Namespace; offline nothing new of it is placed or routed there.
+    """
+    kind = GATEWAY if key.kind == SERVICE else inference_cluster.KIND
+    asking = sorted(
+        str(one)
+        for one, allowed in known.tenants.items()
+        if one.kind == kind and tenancy.depends_on_labels(allowed, key.namespace)
+    )
+    if asking and key.namespace not in known.namespaces:
+        said = f"Namespace {key.namespace} is not among the documents, so its labels are not known"
+        done = "routed" if key.kind == SERVICE else "placed"
+        yield (
+            ("metadata", "namespace"),
+            f"{said}, and nothing of it is {done} on {words.first(asking, _SHOWN)}; add the Namespace",
+        )
 
 
 def _cluster_labels(resource: Mapping[str, Json], clusters: _Labels) -> Iterator[tuple[Path, str]]:

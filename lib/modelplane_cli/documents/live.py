@@ -37,6 +37,9 @@ COMPOSED = frozenset(
     }
 )
 
+# What our functions require of others: an InferenceCluster may allow namespaces by their labels.
+REQUIRED = frozenset({"namespaces"})
+
 
 def text(context: str) -> str:
     """Return every object of modelplane.ai and everything composed from them, as one JSON list.
@@ -44,7 +47,7 @@ def text(context: str) -> str:
     Raises: InvalidInput, in kubectl's own words where it has some.
     """
     served = _served(context)
-    wanted = [*_ours(context, served), *sorted(COMPOSED.intersection(served))]
+    wanted = [*_ours(context, served), *sorted((COMPOSED | REQUIRED).intersection(served))]
     return _kubectl(context, "get", ",".join(wanted), "--all-namespaces", "-o", "json")
 
 

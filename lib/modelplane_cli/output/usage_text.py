@@ -15,18 +15,22 @@ def free(rows: Sequence[Free], by: By, screen: Screen = PIPE) -> str:
     if not rows:
         return "no pool\n"
     start = ("CLASS",) if by is By.CLASS else (str(by).upper(), "CLASS")
-    tainted = any(row.tainted for row in rows)
-    headings = (*start, "DEVICE", "FREE", *(("TAINTED",) if tainted else ()), "USED", "TOTAL", "IDLE NODES", "NODES")
+    tainted, restricted = any(row.tainted for row in rows), any(row.restricted for row in rows)
+    parts = (*(("TAINTED",) if tainted else ()), *(("RESTRICTED",) if restricted else ()))
+    headings = (*start, "DEVICE", "FREE", *parts, "USED", "TOTAL", "IDLE NODES", "NODES")
     scope = () if by in (By.CLUSTER, By.POOL) else ("CLUSTERS",)
     cells = []
     for row in rows:
         nodes = f"{row.nodes} (+{row.growable})" if row.growable else str(row.nodes)
         first = (row.group or "-",) if by is By.CLASS else (row.group or "no region", row.class_name or "-")
-        counts = (str(row.free), *((str(row.tainted),) if tainted else ()), str(row.used), str(row.total))
+        some = (*((str(row.tainted),) if tainted else ()), *((str(row.restricted),) if restricted else ()))
+        counts = (str(row.free), *some, str(row.used), str(row.total))
         last = (str(len(row.clusters)),) if scope else ()
         cells.append((*first, row.device or "-", *counts, str(row.nodes_idle), nodes, *last))
     lines = table.lines((*headings, *scope), cells, screen=screen)
     lines += ["TAINTED devices are free, but only for what tolerates the taint of their cluster"] if tainted else []
+    told = "RESTRICTED devices are free, but only for the namespaces that their cluster allows (spec.allowedNamespaces)"
+    lines += [told] if restricted else []
     return "".join(f"{line}\n" for line in lines)
 
 

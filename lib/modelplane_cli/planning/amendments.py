@@ -154,7 +154,10 @@ _NO_CLASS = (
     "no InferenceClass among the documents would serve on {cluster}; "
     "add one with the devices as their driver publishes them, and a pool of that class"
 )
-_OF_CLUSTER = (changes.HasLabel, changes.NoLabel, changes.OffersBackend, changes.MoreNodes)
+_OF_CLUSTER = (
+    *(changes.HasLabel, changes.NoLabel, changes.AllowsNamespace),
+    *(changes.OffersBackend, changes.MoreNodes),
+)
 
 
 def _missing(change: Change, facts: Facts, world: World, found: Documents) -> str:
@@ -210,6 +213,12 @@ def _label(change: changes.HasLabel, world: World, _after: World, _found: Docume
 
 def _no_label(change: changes.NoLabel, world: World, _after: World, _found: Documents) -> Iterator[Edit]:
     yield Edit(_cluster_key(world.cluster), ("metadata", "labels", change.key), None)
+
+
+def _namespace(change: changes.AllowsNamespace, world: World, _after: World, found: Documents) -> Iterator[Edit]:
+    key = _cluster_key(world.cluster)
+    names_written = found[key]["spec"]["allowedNamespaces"].get("names") or []
+    yield Edit(key, ("spec", "allowedNamespaces", "names"), [*names_written, change.namespace])
 
 
 def _taint(change: changes.Tolerated, world: World, _after: World, found: Documents) -> Iterator[Edit]:
@@ -324,6 +333,7 @@ def _quantity(amount: int, resource: str) -> str:
 EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[Edit]]] = {
     changes.HasLabel: _label,
     changes.NoLabel: _no_label,
+    changes.AllowsNamespace: _namespace,
     changes.Tolerated: _taint,
     changes.OffersBackend: _backend,
     changes.ReplicaLimit: _limit,

@@ -51,9 +51,14 @@ def of(store: Store, deployment: Deployment) -> Decision:
     """
     composite = pipeline.resource(store, deployment.key)
     children = dict(_children(store, deployment.key))
-    requirements = deployment_sight.fleet_requirements(Observed(composite, children))
-    required = {name: _answer(store, requirement) for name, requirement in requirements.items()}
-    return Decision(deployment_facts.read(Observed(composite, children, required)))
+    observed = Observed(composite, children)
+    while lacking := {
+        name: _answer(store, requirement)
+        for name, requirement in deployment_sight.fleet_requirements(observed).items()
+        if name not in observed.required
+    }:
+        observed = replace(observed, required={**observed.required, **lacking})
+    return Decision(deployment_facts.read(observed))
 
 
 def widened(store: Store, decision: Decision) -> Decision:

@@ -45,7 +45,8 @@ class Whose(StrEnum):
 
 @dataclass(slots=True)
 class Free:
-    """One kind of device in a group of pools. Of the `free` devices, `tainted` are on clusters with a taint.
+    """One kind of device in a group of pools. Of the `free` devices, `tainted` are on clusters with a taint, and
+    `restricted` on clusters that do not allow every namespace.
 
     `nodes_idle` of the `nodes` carry nothing, and `growable` can be added. Without `device` the class is unknown or
     publishes none.
@@ -58,6 +59,7 @@ class Free:
     used: int = 0
     free: int = 0
     tainted: int = 0
+    restricted: int = 0
     nodes: int = 0
     nodes_idle: int = 0
     growable: int = 0
@@ -86,11 +88,10 @@ def free(store: Store, by: By) -> list[Free]:
     """Return the devices of all pools, idle ones included, by group, class and device."""
     found: dict[tuple[str, str, str], Free] = {}
     for cluster, uses in capacity.by_cluster(store):
-        is_tainted = any(taint.effect in _FORBIDDING for taint in cluster.taints)
         for use in uses:
             for device in use.devices or ("",):
                 key = (_GROUPS[by](cluster, use), use.class_name, device)
-                _add(found.setdefault(key, Free(*key)), use, device, is_tainted=is_tainted)
+                _add(found.setdefault(key, Free(*key)), cluster, use, device)
     return [found[key] for key in sorted(found)]
 
 
@@ -102,13 +103,14 @@ _GROUPS: dict[By, Callable[[Cluster, PoolUse], str]] = {
 }
 
 
-def _add(row: Free, use: PoolUse, device: str, *, is_tainted: bool) -> None:
+def _add(row: Free, cluster: Cluster, use: PoolUse, device: str) -> None:
     counted = use.devices.get(device)
     if counted is not None:
         row.total += counted.total
         row.used += counted.used
         row.free += counted.free
-        row.tainted += counted.free if is_tainted else 0
+        row.tainted += counted.free if any(taint.effect in _FORBIDDING for taint in cluster.taints) else 0
+        row.restricted += 0 if cluster.tenants is None else counted.free
     row.nodes += use.nodes
     row.nodes_idle += max(0, use.nodes - use.nodes_used)
     row.growable += use.growable
@@ -195,6 +197,7 @@ def encode_free(rows: Sequence[Free], by: By) -> dict[str, Json]:
                 "used": row.used,
                 "free": row.free,
                 "tainted": row.tainted,
+                "restricted": row.restricted,
                 "nodes": row.nodes,
                 "nodesIdle": row.nodes_idle,
                 "nodesGrowable": row.growable,

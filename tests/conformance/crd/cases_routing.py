@@ -12,6 +12,13 @@ ROUTING: tuple[Case, ...] = (
     one("gateway-port", "InferenceGateway", ("spec", "gateway", "port"), 70000, Cause.INVALID),
     one("gateway-hostname", "InferenceGateway", ("spec", "gateway", "hostname"), "models.*.com", Cause.INVALID),
     one(
+        "gateway-nobody-is-allowed",
+        "InferenceGateway",
+        ("spec", "allowedNamespaces"),
+        {"names": []},
+        "write a namespace in names or a label in matchLabels",
+    ),
+    one(
         "gateway-tls-without-certificate",
         "InferenceGateway",
         ("spec", "gateway", "tls"),

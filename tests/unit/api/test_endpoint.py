@@ -96,6 +96,12 @@ def test_what_is_left_out_has_a_plain_meaning() -> None:
         ),
         pytest.param("https://10.0.0.1", {}, "spec.tls.sni", "is required", id="https-to-an-address"),
         pytest.param("http://a.example", {"tls": {"sni": "b.example"}}, "spec.tls", "https", id="tls-on-http"),
+        *(
+            pytest.param(
+                "https://a.example", {"tls": {"sni": name}}, "spec.tls.sni", "namespace ml-team", id=f"sni-{name}"
+            )
+            for name in ("a.other.modelplane.internal", "A.Other.Modelplane.Internal.", "x.other.svc", "X.Other.SVC")
+        ),
         pytest.param(
             "https://a.example",
             {"tls": {"insecureSkipVerify": True, "caCertificateRefs": [{"name": "ca"}]}},

@@ -93,6 +93,11 @@ CASES: dict[str, tuple[str, Callable[[], Objects]]] = {
             **both(spec(taints=[{"key": "one", "effect": "NoSchedule"}, {"key": "two", "effect": "NoExecute"}]))
         ),
     ),
+    "a namespace": ("NamespaceNotAllowed", lambda: fleet(**both(spec(allowedNamespaces={"names": ["other"]})))),
+    "a namespace by its labels": (
+        "NamespaceNotAllowed",
+        lambda: fleet(**both(spec(allowedNamespaces={"matchLabels": {"tier": "prod"}}))),
+    ),
     "a backend": ("BackendUnavailable", lambda: fleet(**both(spec(backends=["KubeRay"])), md=spec(backend="KServe"))),
     "memory a little too small": ("NoMatchingDevice", lambda: fleet(md=cel(memory("80Gi")))),
     "memory far too small": ("NoMatchingDevice", lambda: fleet(md=cel(memory("1Ti")))),

@@ -61,6 +61,21 @@ def test_an_idle_pool_is_shown_and_groups_add_up(file: str) -> None:
         assert len({sum(row[key] for row in rows) for rows in found.values()}) == 1, key
 
 
+def test_devices_of_a_cluster_that_allows_some_namespaces_are_told_apart(tmp_path: Path) -> None:
+    objects = world()
+    objects[2]["spec"]["allowedNamespaces"] = {"names": ["x"]}
+    file = given.written(tmp_path, "now", *objects)
+    rows = given.run("free", file, "--by", "cluster", "-o", "json").json["rows"]
+    assert [(row["group"], row["free"], row["restricted"]) for row in rows] == [
+        ("a", 6, 0),
+        ("b", 16, 16),
+        ("c", 16, 0),
+    ]
+    said = given.run("free", file).out
+    assert "RESTRICTED" in said
+    assert "RESTRICTED" not in given.run("free", given.written(tmp_path, "open", *world())).out
+
+
 def test_free_agrees_with_the_pools_of_a_plan(file: str) -> None:
     planned = given.run("plan", file, "-o", "json").json["pools"]
     rows = given.run("free", file, "--by", "pool", "-o", "json").json["rows"]

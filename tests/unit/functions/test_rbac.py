@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from modelplane.api import catalogue
+from modelplane.workload.tenancy import Tenants
 from modelplane_cli.documents import live
+from modelplane_functions import allowed_namespaces
 from tests.support import composed as composed_objects
 from tests.support import permissions
 from tests.support.composed import examples, identity
@@ -90,8 +92,15 @@ def test_crossplane_may_write_every_composed_kind_and_no_other() -> None:
     assert shipped == wanted | {(OURS, "composed"): frozenset({"create", "update", "delete"})}
 
 
-def test_crossplanes_role_has_its_label() -> None:
-    labels = permissions.of_kind(SHIPPED, "ClusterRole")["modelplane-composed-kinds"]["metadata"]["labels"]
+def test_crossplane_may_read_the_foreign_kind_that_is_required_and_write_nothing_of_it() -> None:
+    wanted = allowed_namespaces.requirements((Tenants(labels=(("tier", "prod"),)),), ("ml-team",)).values()
+    kinds = {(one.api_version.rpartition("/")[0], plural(one.kind)) for one in wanted}
+    assert role("modelplane-required-kinds") == dict.fromkeys(kinds, READ)
+
+
+@pytest.mark.parametrize("name", ["modelplane-composed-kinds", "modelplane-required-kinds"])
+def test_crossplanes_role_has_its_label(name: str) -> None:
+    labels = permissions.of_kind(SHIPPED, "ClusterRole")[name]["metadata"]["labels"]
     assert labels == {"rbac.crossplane.io/aggregate-to-crossplane": "true"}
 
 

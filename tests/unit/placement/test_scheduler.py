@@ -24,10 +24,12 @@ from modelplane.placement.snapshot import (
     TolerationOperator,
 )
 from modelplane.workload.model import Role
+from modelplane.workload.tenancy import Tenants
 from tests.support.placements import (
     CORDON,
     DEPLOYMENT,
     DRAIN,
+    NAMESPACE,
     as_current,
     cluster,
     current,
@@ -222,6 +224,7 @@ def test_fill(reason: str, of: Fleet, wants: Any, what: Any, want: list[str]) ->
 
 
 NO_X = cluster("a", missing=frozenset({"x.io/v1"}))
+PROD = Tenants(labels=(("tier", "prod"),))
 SELECTORS: list[tuple[str, dict[str, Any], Cluster, Reason | None]] = [
     ("labels match", {"selector": LabelSelector((("tier", "gold"),))}, cluster("a", labels={"tier": "gold"}), None),
     ("labels differ", {"selector": LabelSelector((("tier", "gold"),))}, cluster("a"), Reason.LABEL_MISMATCH),
@@ -253,6 +256,17 @@ SELECTORS: list[tuple[str, dict[str, Any], Cluster, Reason | None]] = [
         cluster("a", taints=(DRAIN, CORDON)),
         None,
     ),
+    ("allowed by name", {}, cluster("a", tenants=Tenants(frozenset({NAMESPACE}))), None),
+    ("another name", {}, cluster("a", tenants=Tenants(frozenset({"x"}))), Reason.NAMESPACE_NOT_ALLOWED),
+    ("nobody is allowed", {}, cluster("a", tenants=Tenants()), Reason.NAMESPACE_NOT_ALLOWED),
+    ("allowed by label", {"namespace_labels": (("tier", "prod"),)}, cluster("a", tenants=PROD), None),
+    (
+        "another value of the label",
+        {"namespace_labels": (("tier", "dev"),)},
+        cluster("a", tenants=PROD),
+        Reason.NAMESPACE_NOT_ALLOWED,
+    ),
+    ("labels that are not known", {}, cluster("a", tenants=PROD), Reason.NAMESPACE_NOT_ALLOWED),
     ("not ready", {}, cluster("a", ready=False), Reason.CLUSTER_NOT_READY),
     ("no address", {}, cluster("a", address_known=False), Reason.NO_GATEWAY_ADDRESS),
     ("another backend", {"backends": ("LLMD",)}, cluster("a"), Reason.BACKEND_UNAVAILABLE),

@@ -13,6 +13,7 @@ from modelplane.placement.diagnosis import shortage
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.snapshot import Pool, RoleDemand, Taint, Toleration, TolerationOperator
 from modelplane.workload.model import Role
+from modelplane.workload.tenancy import Tenants
 
 
 def applied(world: World, changes: Iterable[Change]) -> World:
@@ -61,6 +62,23 @@ class NoLabel(Change):
     def describe(self, *, roles: int) -> str:
         """Return the change in words."""
         return f"it had no label {self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class AllowsNamespace(Change):
+    """The cluster allows the namespace of the deployment by name."""
+
+    namespace: str
+
+    def apply(self, world: World) -> World:
+        """Return the world with the namespace allowed."""
+        known = world.cluster.tenants or Tenants()
+        tenants = replace(known, names=known.names | {self.namespace})
+        return replace(world, cluster=replace(world.cluster, tenants=tenants))
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words."""
+        return f"it allowed the namespace {self.namespace}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,6 +334,7 @@ def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
 
 STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
     Reason.LABEL_MISMATCH: _label,
+    Reason.NAMESPACE_NOT_ALLOWED: lambda board, _name: changes.AllowsNamespace(board.intent.namespace),
     Reason.UNTOLERATED_TAINT: _taint,
     Reason.CLUSTER_NOT_READY: _ready,
     Reason.NO_GATEWAY_ADDRESS: lambda _board, _name: changes.HasAddress(),

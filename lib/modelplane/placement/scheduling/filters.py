@@ -19,6 +19,8 @@ from modelplane.placement.snapshot import (
     Toleration,
     TolerationOperator,
 )
+from modelplane.workload import tenancy
+from modelplane.workload.tenancy import Access, Tenants
 
 _FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 
@@ -36,6 +38,9 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
     mismatch = None if cluster.unreadable else label_mismatch(cluster, intent.selector)
     if mismatch is not None:
         return Refusal(Reason.LABEL_MISMATCH, mismatch, "label mismatch")
+    foreign = None if cluster.tenants is None else _foreign(cluster.tenants, intent)
+    if foreign is not None:
+        return foreign
     taint = untolerated(cluster.taints, intent.tolerations, _FORBIDDING) if cluster.taints else None
     if taint is not None:
         return Refusal(Reason.UNTOLERATED_TAINT, f"{taint}:{taint.effect}", f"untolerated taint {{{taint}}}")
@@ -55,6 +60,17 @@ def refusal(cluster: Cluster, intent: Intent) -> Refusal | None:
             f"backend unavailable ({wanted})",
         )
     return _uninstalled(cluster, intent) or _uncached(cluster, intent)
+
+
+def _foreign(tenants: Tenants, intent: Intent) -> Refusal | None:
+    """Return the refusal of a cluster whose tenants the namespace is not, or is not known to be, among."""
+    labels = None if intent.namespace_labels is None else dict(intent.namespace_labels)
+    answer = tenancy.access(tenants, intent.namespace, labels)
+    if answer is Access.ALLOWED:
+        return None
+    is_unknown, name = answer is Access.UNKNOWN, intent.namespace
+    group = f"labels of Namespace {name} unknown" if is_unknown else f"namespace {name} not allowed"
+    return Refusal(Reason.NAMESPACE_NOT_ALLOWED, tenancy.refusal(answer, name), group)
 
 
 def _uncached(cluster: Cluster, intent: Intent) -> Refusal | None:

@@ -26,6 +26,8 @@ class FreeDevices(Part):
     """Number of devices that can still be claimed."""
     tainted: int
     """The part of `free` on clusters with a taint."""
+    restricted: int
+    """The part of `free` on clusters that allow only some namespaces."""
     nodes: int
     """Number of existing nodes."""
     nodes_idle: int
