@@ -42,15 +42,25 @@ _SERVICES: Json = {
     "qwen3-4b": {"auth": {"apiKeys": {"secretRef": {"name": "clients"}}}},
     "qwen3-8b": {"auth": {"jwt": {"issuer": "https://id.example.com", "jwksUri": "https://id.example.com/keys"}}},
 }
+_ALLOWED: Json = {"matchLabels": {"tier": "prod"}}
+_NAMESPACE: Json = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "ml-team", "labels": {"tier": "prod"}},
+}
 _LIMIT = {"requests": 100, "unit": "Second"}
 
 
 @functools.cache
 def guarded() -> tuple[Situation, ...]:
-    """Return services with authentication and a limit, one with failover too, and a gateway with a NetworkPolicy."""
+    """Return services with authentication and a limit, one with failover too, and a gateway with a NetworkPolicy.
+
+    The gateway allows namespaces by their labels.
+    """
     documents = [one.data for one in reading.read([str(EXAMPLES / "autoscaling")]).documents]
     given = {}
-    for document in (_guarded(one) for one in documents if one["apiVersion"] == names.API_VERSION):
+    ours = [_guarded(one) for one in documents if one["apiVersion"] == names.API_VERSION]
+    for document in (*ours, _NAMESPACE):
         stored = rendered.stored(document)
         given[key_of(stored)] = stored
     found = situations.settled("guarded", given)
@@ -59,7 +69,7 @@ def guarded() -> tuple[Situation, ...]:
 
 def _guarded(document: Json) -> Json:
     if document["kind"] == "InferenceGateway":
-        return {**document, "spec": {**document["spec"], "endpoints": _ENDPOINTS}}
+        return {**document, "spec": {**document["spec"], "endpoints": _ENDPOINTS, "allowedNamespaces": _ALLOWED}}
     if document["kind"] == "ModelService":
         spec = {**document["spec"], "rateLimit": _LIMIT, **_SERVICES[document["metadata"]["name"]]}
         return {**document, "spec": spec}

@@ -27,22 +27,22 @@ def decode(root: Field) -> Tenants | None:
     if not field.is_set:
         return None
     labels = field.at("matchLabels")
-    pairs = ((key, labels.at(key).text()) for key in sorted(labels.members()))
+    pairs = ((key, labels.at(key).text("")) for key in sorted(labels.members()))
     return Tenants(frozenset(field.at("names").texts()), tuple(pairs))
 
 
 def readable(resource: Mapping[str, Json]) -> Tenants | None:
-    """Return the same; None as well where it cannot be read, which is reported with the rest of the object."""
+    """Return the same; nobody where it cannot be read, which is reported with the rest of the object."""
     try:
         return decode(Field(resource))
     except InvalidInput:
-        return None
+        return Tenants()
 
 
 def labels(namespace: Mapping[str, Json]) -> dict[str, str] | None:
     """Return the labels of a Namespace, None where they cannot be read."""
     found = Field(namespace).at("metadata", "labels")
     try:
-        return {key: found.at(key).text() for key in found.members()}
+        return {key: found.at(key).text("") for key in found.members()}
     except InvalidInput:
         return None
