@@ -41,7 +41,7 @@ class Facts:
     gateway: GatewayState
     groups: tuple[tuple[Candidate, ...], ...]
     kept: str = ""
-    """Why the gateway would not give the service a route, where it has one and keeps it."""
+    """The reason why the gateway would give the service no route, where it has one and keeps it."""
 
 
 def requirements(service: Service, observed: Observed) -> dict[str, Requirement]:

@@ -117,6 +117,12 @@ def test_crossplane_may_do_what_composing_takes(plane: controlplane.Plane) -> No
     assert missing == []
 
 
+def test_crossplane_reads_namespaces_and_writes_none(plane: controlplane.Plane) -> None:
+    """A cluster or gateway may allow namespaces by their labels."""
+    allowed = {verb for verb in (*READ, *WRITE) if people.may(plane, people.CROSSPLANE, verb, "namespaces.", None)}
+    assert allowed == set(READ)
+
+
 def test_the_provider_deletes_what_it_made_for_a_collection_and_may_write_nothing_composed(
     plane: controlplane.Plane,
 ) -> None:
