@@ -30,7 +30,7 @@ def cluster_of_another(play: Play) -> str:
     named = {"matchLabels": {"modelplane.ai/cluster": "east"}}
 
     def deployed(made: Plane) -> None:
-        wanted = {"priority": 1000, "tolerations": ANY_TAINT, "clusterSelector": named}
+        wanted: Json = {"priority": 1000, "tolerations": ANY_TAINT, "clusterSelector": named}
         made.create(of.deployment(replicas=1, namespace=OTHER, **wanted))
 
     def copied(made: Plane) -> None:
