@@ -22,12 +22,12 @@ from tests.support.situations import CHILD, COMPOSITE, OTHER, Input, Situation
 Json = Any
 _OBJECTS = "kubernetes.m.crossplane.io"
 REQUIRED = {
-    "InferenceCluster": {"InferenceClass", "ModelReplica", "ModelDeployment", "Object"},
+    "InferenceCluster": {"InferenceClass", "ModelReplica", "ModelDeployment", "Namespace", "Object"},
     "LLMInference": set[str](),
     "ModelDeployment": {"BackendRules", "InferenceClass", "InferenceCluster", "ModelReplica"},
     "ModelEndpoint": {"InferenceGateway"},
     "ModelReplica": {"InferenceCluster", "Object"},
-    "ModelService": {"InferenceGateway", "ModelEndpoint"},
+    "ModelService": {"InferenceGateway", "ModelEndpoint", "Namespace"},
 }
 
 
