@@ -20,7 +20,7 @@ T = TypeVar("T")
 # Crossplane writes labels and annotations of its own on every composed resource. Annotations are also the notebook
 # of clients and controllers; labels are what selectors live on, so of them we keep whatever is not Crossplane's.
 _CROSSPLANE = ("crossplane.io",)
-_FOREIGN = (*_CROSSPLANE, "kubernetes.io", "k8s.io", "helm.sh", "argoproj.io", "fluxcd.io")
+_FOREIGN = (*_CROSSPLANE, "kubernetes.io", "k8s.io", "helm.sh", "argoproj.io", "fluxcd.io", "keda.sh")
 
 
 def held(child: Resource) -> dict[str, Json]:

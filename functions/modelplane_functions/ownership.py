@@ -70,7 +70,7 @@ def _refused(outcome: Outcome, taken: list[_Taken]) -> Outcome:
 def _taken(observed: Observed, new: Mapping[str, Child]) -> Iterator[_Taken]:
     for key, child in sorted(new.items()):
         for found in observed.required[_KEY + key]:
-            if not _is_ours(observed.composite, found):
+            if not is_ours(observed.composite, found):
                 yield _Taken(key, f"{child.resource['kind']} {_full_name(found)} exists and {_whose(found)}")
 
 
@@ -84,7 +84,7 @@ def _name(child: Child) -> str:
     return str((child.resource.get("metadata") or {}).get("name") or "")
 
 
-def _is_ours(composite: Resource, found: Resource) -> bool:
+def is_ours(composite: Resource, found: Resource) -> bool:
     """Return whether the composite controls an object, or created it before a restore removed its owners."""
     own, metadata = composite["metadata"], found["metadata"]
     owner = _controller(found)

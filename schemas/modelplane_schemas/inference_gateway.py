@@ -88,6 +88,18 @@ class CertificateRef(Wire):
     name: str = Field(description="Name of the Secret.")
 
 
+class Authentication(Wire):
+    """
+    A ClusterTriggerAuthentication of KEDA, which refers to the credential. The credential is never read here.
+    """
+
+    name: str = Field(description="Name of the ClusterTriggerAuthentication.")
+    modes: list[Literal["basic", "bearer", "custom", "tls"]] | None = Field(
+        default=None,
+        description="Uses of the authentication. Without tls here, KEDA ignores an authority of certificates in it.",
+    )
+
+
 class Status(Wire):
     """
     Observed state of the gateway, with its address and features.
@@ -159,6 +171,23 @@ class Tls(Wire):
     )
 
 
+class Prometheus(Wire):
+    """
+    The endpoint that answers for all clusters and for this gateway (Prometheus, Thanos, Mimir). KEDA asks it. For HPA, the adapter of external metrics does.
+    """
+
+    address: str = Field(
+        description="Address as KEDA reaches it, for example http://thanos-query.monitoring:9090. It holds no credential.",
+    )
+    authentication: Authentication | None = None
+    headers: dict[str, str] | None = Field(
+        default=None, description="Headers that hold no secret, for example X-Scope-OrgID for Mimir."
+    )
+    polling_seconds: int | None = Field(
+        default=None, description="Seconds between two questions for the same deployment. Default: 15."
+    )
+
+
 class Gateway(Wire):
     """
     The Gateway object.
@@ -180,6 +209,18 @@ class Gateway(Wire):
     )
 
 
+class Scaling(Wire):
+    """
+    Metrics and scaler of ModelDeployments with spec.scaling and this gateway. One place for the platform: no deployment names an address or a credential.
+    """
+
+    autoscaler: Literal["Auto", "KEDA", "HPA"] | None = Field(
+        default=None,
+        description="The scaler that is composed. Auto is KEDA where it is installed, else HPA; a scaler that exists stays. A change replaces the existing ones, and replicas stays as it is. Default: Auto.",
+    )
+    prometheus: Prometheus | None = None
+
+
 class Spec(Wire):
     """
     Settings of the gateway.
@@ -193,6 +234,7 @@ class Spec(Wire):
     envoy_gateway: EnvoyGateway | None = None
     gateway: Gateway | None = None
     endpoints: Endpoints | None = None
+    scaling: Scaling | None = None
     crossplane: Crossplane | None = None
 
 

@@ -68,6 +68,16 @@ class Move(Wire):
     message: str | None = Field(default=None, description="The reason for the move, and the event that it waits for.")
 
 
+class StatusScaling(Wire):
+    """
+    The composed scaler, with spec.scaling. The condition ScalerReady says more.
+    """
+
+    scaler: str | None = Field(default=None, description="KEDA or HPA.")
+    min: int | None = Field(default=None, description="Least number of replicas under load.")
+    max: int | None = Field(default=None, description="Greatest number of replicas.")
+
+
 class Condition(Wire):
     last_transition_time: str
     message: str | None = None
@@ -75,6 +85,55 @@ class Condition(Wire):
     status: str
     type: str
     observed_generation: int | None = None
+
+
+class Target(Wire):
+    """
+    Wanted load of one replica. The load of all replicas on all clusters is divided by it; of several, the one that asks for most replicas counts.
+    """
+
+    waiting_requests: int | None = Field(
+        default=None, description="Requests that wait in the engines for a place in the batch."
+    )
+    requests: int | None = Field(
+        default=None, description="Requests in the engines, running or waiting, for example half of --max-num-seqs."
+    )
+    kv_cache_usage: int | None = Field(
+        default=None, description="Share of the KV cache in use, in percent. Engines vllm and sglang."
+    )
+    tokens_per_second: int | None = Field(default=None, description="Generated tokens per second.")
+    cpu: int | str | None = Field(
+        default=None,
+        description="CPU cores in use by the pods of a replica, for example 6 or 500m. Needs the recording rule modelplane:cpu_cores on the clusters.",
+    )
+
+
+class Schedule(Wire):
+    start: str = Field(description="Cron expression of five fields, for example 0 8 * * 1-5.")
+    end: str = Field(description="Cron expression of five fields, for example 0 8 * * 1-5.")
+    timezone: str | None = Field(
+        default=None, description="Name of the time zone, for example Europe/Berlin. Default: Etc/UTC."
+    )
+    replicas: int = Field(description="Replicas from start to end, at least.")
+
+
+class ScaleToZero(Wire):
+    """
+    Scale to zero while there is no load, and back when a request comes to a ModelService of the deployment, or a schedule begins. Needs KEDA, and a ModelService with another endpoint that answers at zero.
+    """
+
+    after: str | None = Field(
+        default=None,
+        description="Time without load before the last replica goes, from 1m to 720h, for example 30m. Default: 30m.",
+    )
+
+
+class GatewayRef(Wire):
+    """
+    InferenceGateway whose spec.scaling names the metrics, and where requests are counted.
+    """
+
+    name: str | None = Field(default=None, description="Name of the InferenceGateway. Default: default.")
 
 
 class MatchExpression(Wire):
@@ -468,6 +527,26 @@ class VolumeClaimTemplateSpecResources(Wire):
     requests: dict[str, int | str] = Field(description="Amounts by resource name. A volume requests storage.")
 
 
+class Scaling(Wire):
+    """
+    Scaling by load and by the clock. A ScaledObject of KEDA is composed, or a HorizontalPodAutoscaler where KEDA is not installed, and writes replicas; leave replicas out then. Beside a scaler of your own for the same deployment none is composed.
+    """
+
+    min: int | None = Field(
+        default=None,
+        description="Replicas that always run, or that run as soon as there is load with scaleToZero. Default: 1.",
+    )
+    max: int = Field(
+        description="Replicas that are never exceeded. The fleet has to have room for them; see modelplane simulate --scale.",
+    )
+    target: Target | None = None
+    schedule: list[Schedule] | None = Field(
+        default=None, description="Times with at least so many replicas, whatever the load. Needs KEDA."
+    )
+    scale_to_zero: ScaleToZero | None = None
+    gateway_ref: GatewayRef | None = None
+
+
 class ClusterSelector(Wire):
     """
     InferenceClusters that may hold replicas, by their labels. Empty means all clusters.
@@ -724,6 +803,7 @@ class Status(Wire):
         default=None,
         description="Replicas that must move or be rewritten, one at a time, with the event that each waits for.",
     )
+    scaling: StatusScaling | None = None
     selector: str | None = Field(
         default=None, description="Label selector for the scale subresource. It matches no pod of the control plane."
     )
@@ -940,6 +1020,7 @@ class Spec(Wire):
         default=None,
         description="Desired number of replicas. A replica consists of all workers of all roles, on one cluster. kubectl scale, HPA and KEDA write this field through the scale subresource. Omit it from files that GitOps applies in that case. Default: 1.",
     )
+    scaling: Scaling | None = None
     model: Model | None = None
     engine: Engine | None = None
     cluster_selector: ClusterSelector | None = None

@@ -34,7 +34,7 @@ GANG = {
 # rendered for them to a real API server, and docs/backends.md says what was not run.
 WITHOUT_OPERATOR = {"dynamo", "vllmstack"}
 # Clusters that have room to spare and nothing to run.
-IDLE = {("autoscaling", "gke-us")}
+IDLE = {("autoscaling", "gke-us"), ("scaling", "gke-us")}
 
 pytestmark = pytest.mark.slow
 

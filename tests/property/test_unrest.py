@@ -24,7 +24,10 @@ _OBJECTS = "kubernetes.m.crossplane.io"
 REQUIRED = {
     "InferenceCluster": {"InferenceClass", "ModelReplica", "ModelDeployment", "Namespace", "Object"},
     "LLMInference": set[str](),
-    "ModelDeployment": {"BackendRules", "InferenceClass", "InferenceCluster", "ModelReplica"},
+    "ModelDeployment": {
+        *("BackendRules", "InferenceClass", "InferenceCluster", "ModelReplica"),
+        *("InferenceGateway", "ModelService", "HorizontalPodAutoscaler"),
+    },
     "ModelEndpoint": {"InferenceGateway"},
     "ModelReplica": {"InferenceCluster", "Object"},
     "ModelService": {"InferenceGateway", "ModelEndpoint", "Namespace"},
@@ -232,7 +235,7 @@ def test_a_refusal_that_no_condition_tells_is_found(erring: Any) -> None:
 def test_a_name_of_somebody_else_that_is_written_over_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     for start in unrest.afresh():
         assert start.rest.fatal is None
-        monkeypatch.setattr(ownership, "_is_ours", lambda _composite, _found: True)
+        monkeypatch.setattr(ownership, "is_ours", lambda _composite, _found: True)
         outcome = situations.answered(start)
         monkeypatch.undo()
         if any(one["metadata"].get("ownerReferences", [{}])[0].get("uid") == "uid-other" for one in _read(start)):

@@ -27,12 +27,13 @@ from tests.support import exchange, rendered
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = (
-    *("quickstart", "canary", "disaggregated", "frontier", "mig", "models", "simple", "tenants"),
+    *("quickstart", "canary", "disaggregated", "frontier", "mig", "models", "scaling", "simple", "tenants"),
     *sorted(f"backends/{one.name}" for one in (EXAMPLES / "backends").iterdir() if one.is_dir()),
 )
 
 
 _KINDS = definitions.builtin()
+_SERVED = frozenset({"ScaledObject"})
 _REQUIRED = (names.GROUP, "", assumption.KUBERNETES)
 """The groups of what composers require of others."""
 
@@ -304,7 +305,10 @@ def _situation(folder: str, store: _Recording, key: Key, seen: Mapping[Key, Json
     # A wrong input leads an InferenceCluster to ask for the Objects of a workload, and no other composite at rest.
     groups = _REQUIRED if key.kind == "InferenceCluster" else (names.GROUP, "")
     others = tuple(seen[one] for one in sorted(seen, key=_by_kind) if one.group in groups)
-    return Situation(folder, received(copy.deepcopy(composite)), children, others, store.versions)
+    # A control plane answers where it is asked whether it serves a kind, and no other caller does.
+    is_scaled = key.kind == "ModelDeployment" and composite["spec"].get("scaling") is not None
+    kinds = _SERVED if is_scaled else None
+    return Situation(folder, received(copy.deepcopy(composite)), children, others, store.versions, kinds=kinds)
 
 
 def _by_kind(key: Key) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ _COMPOSITE = "crossplane.io/composite"
 @functools.cache
 def every() -> tuple[Situation, ...]:
     """Return all of them."""
-    return (*guarded(), *clusters(), *unready(), *afresh())
+    return (*guarded(), *clusters(), *unready(), *afresh(), *autoscaled())
 
 
 # --- all that a service and a gateway compose -------------------------------------------------------------------------
@@ -73,6 +73,41 @@ def _guarded(document: Json) -> Json:
     if document["kind"] == "ModelService":
         spec = {**document["spec"], "rateLimit": _LIMIT, **_SERVICES[document["metadata"]["name"]]}
         return {**document, "spec": spec}
+    return document
+
+
+# --- scalers ----------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def autoscaled() -> tuple[Situation, ...]:
+    """Return deployments that a HorizontalPodAutoscaler scales. Another one in the namespace is not theirs."""
+    given = {}
+    for document in (one.data for one in reading.read([str(EXAMPLES / "scaling")]).documents):
+        stored = rendered.stored(_autoscaled(document))
+        given[key_of(stored)] = stored
+    found = situations.settled("autoscaled", given)
+    return tuple(
+        replace(one, store=(*one.store, situations.received(copy.deepcopy(_OF_OTHERS))), kinds=frozenset())
+        for one in found
+        if one.kind == "ModelDeployment"
+    )
+
+
+_OF_OTHERS: Json = {
+    "apiVersion": "autoscaling/v2",
+    "kind": "HorizontalPodAutoscaler",
+    "metadata": {"name": "web", "namespace": "ml-team", "labels": {"app": "web"}},
+    "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 3},
+}
+
+
+def _autoscaled(document: Json) -> Json:
+    if document["kind"] == "InferenceGateway":
+        return {**document, "spec": {**document["spec"], "scaling": {"autoscaler": "HPA"}}}
+    if "scaling" in document["spec"]:
+        scaling = {"max": document["spec"]["scaling"]["max"], "target": document["spec"]["scaling"]["target"]}
+        return {**document, "spec": {**document["spec"], "scaling": scaling}}
     return document
 
 

@@ -3,10 +3,11 @@
 Reads: the clusters of its replicas and the InferenceClasses of their pools, by name. When a replica has to be placed,
 moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, the
 ModelReplicas with its label, which are read only for their names, and its Namespace, where a cluster allows namespaces
-by label. Its own ModelReplicas and ModelEndpoints are observed children.
-Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
+by label. With spec.scaling also the InferenceGateway, and of its namespace the ModelServices and the scalers (see
+`scaler`). Its own children are observed.
+Emits: a ModelReplica for each placement, a ModelEndpoint for each replica that serves, and a scaler with spec.scaling.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
-ReplicasReady, BackendSelected, and Fits as its replicas report it.
+ReplicasReady, BackendSelected, Fits as its replicas report it, and ScalerReady with spec.scaling.
 
 A retained replica is composed exactly as observed, so that a briefly missing input restarts nothing. A replica that
 differs from its admitted spec is restored to it, when the deployment and the class still produce that spec.
@@ -28,7 +29,7 @@ from modelplane.api import endpoint as endpoints
 from modelplane.devices.model import NodeClass
 from modelplane.placement import binding
 from modelplane.placement.decision import PlacedReplica, Plan, State
-from modelplane_functions import deployment_facts, deployment_sight, hold, model_fit, replicas, selectors
+from modelplane_functions import deployment_facts, deployment_sight, hold, model_fit, replicas, scaler, selectors
 from modelplane_functions.deployment_facts import Facts
 from modelplane_functions.exchange import (
     Child,
@@ -53,42 +54,50 @@ prepare = selectors.prepare
 
 
 def compose(observed: Observed) -> Outcome:
-    """Return the replicas and endpoints of the deployment, and why a replica is missing.
+    """Return the replicas and endpoints of the deployment, its scaler, and why a replica is missing.
 
     The whole fleet is asked only where the clusters of the replicas do not decide.
     """
-    requirements = deployment_sight.requirements(observed)
+    asked, kinds = scaler.requirements(observed), scaler.kinds(observed)
+    requirements = {**deployment_sight.requirements(observed), **asked}
     if not requirements.keys() <= observed.required.keys():
-        return Outcome(requirements=requirements)
+        return Outcome(requirements=requirements, kinds=kinds)
     standing = deployment_facts.standing(observed)
     if standing is not None:
         retained = placement.retain(standing.fleet, standing.demand, standing.intent, standing.current)
         if retained is not None:
             return _outcome(observed, requirements, standing, retained)
-    requirements = deployment_sight.fleet_requirements(observed)
+    requirements = {**deployment_sight.fleet_requirements(observed), **asked}
     if not requirements.keys() <= observed.required.keys():
-        return Outcome(requirements=requirements)
+        return Outcome(requirements=requirements, kinds=kinds)
     facts = deployment_facts.read(observed)
     plan = placement.schedule(facts.fleet, facts.demand, facts.intent, facts.current)
-    requirements = deployment_sight.fleet_requirements(observed, [placed.cluster for placed in plan.composed])
+    chosen = [placed.cluster for placed in plan.composed]
+    requirements = {**deployment_sight.fleet_requirements(observed, chosen), **asked}
     return _outcome(observed, requirements, facts, plan)
 
 
 def _outcome(observed: Observed, requirements: Mapping[str, Requirement], facts: Facts, plan: Plan) -> Outcome:
-    children = dict(_children(observed, facts, plan))
+    scaling = scaler.answer(observed, facts.workload)
+    children = {**dict(_children(observed, facts, plan)), **dict(scaler.children(observed, scaling))}
     running = _running(observed, plan)
-    conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(facts))
+    scaled = tuple(scaler.conditions(observed, scaling))
+    conditions = (_scheduled(facts, plan), _ready(plan, running), _backend_selected(facts), *scaled)
     settled = all(condition.status is Truth.TRUE for condition in conditions) and not _in_progress(facts, plan)
     return Outcome(
         requirements=requirements,
+        kinds=scaler.kinds(observed),
         children=children,
-        status=deployment_status.encode(
-            plan,
-            namespace=observed.namespace,
-            deployment=observed.name,
-            backend=facts.settled_backend,
-            seen=deployment_status.Seen(ready=running, outdated=_outdated(facts)),
-        ),
+        status={
+            **deployment_status.encode(
+                plan,
+                namespace=observed.namespace,
+                deployment=observed.name,
+                backend=facts.settled_backend,
+                seen=deployment_status.Seen(ready=running, outdated=_outdated(facts)),
+            ),
+            **scaler.status(scaling),
+        },
         conditions=(*conditions, *model_fit.of_children(observed, _standing(observed, plan))),
         events=tuple(_events(plan)),
         ready=Ready.TRUE if settled else Ready.FALSE,

@@ -68,13 +68,15 @@ def _named_cluster(resource: Resource) -> str | None:
     return str(name) if name else None
 
 
+_METRICS = Reference(("spec", "scaling", "gatewayRef", "name"), "InferenceGateway")
+
 # In the order in which a reader asks: the service and its model first, what it stands on last.
 _ALL = (
     Kind(
         "LLMInference",
         "Accepted",
         summary.llm_inference,
-        references=(Reference(("spec", "clusterName"), "InferenceCluster"),),
+        references=(Reference(("spec", "clusterName"), "InferenceCluster"), _METRICS),
     ),
     Kind(
         "ModelService",
@@ -83,7 +85,7 @@ _ALL = (
         references=(Reference(("spec", "gatewayRef", "name"), "InferenceGateway"),),
         secrets=(SecretUse(("spec", "auth", "apiKeys", "secretRef"), "the keys of its callers"),),
     ),
-    Kind("ModelDeployment", "ReplicasScheduled", summary.model_deployment),
+    Kind("ModelDeployment", "ReplicasScheduled", summary.model_deployment, references=(_METRICS,)),
     Kind("ModelReplica", "WorkloadReady", summary.model_replica, cluster_of=_named_cluster),
     Kind(
         "ModelEndpoint",

@@ -48,6 +48,7 @@ class LLMInference:
     cluster_selector: Mapping[str, Json] | None = None
     args: tuple[str, ...] = ()
     replicas: int | None = None
+    scaling: Mapping[str, Json] | None = None
 
     @property
     def uri(self) -> str:
@@ -93,6 +94,7 @@ def decode(document: Mapping[str, Json]) -> LLMInference:
         cluster_selector=_cluster_selector(spec),
         args=tuple(argument.text() for argument in spec.at("args").items()),
         replicas=replicas.count(least=0, most=intent.REPLICAS_MAX) if replicas.is_set else None,
+        scaling=spec.at("scaling").members() if spec.at("scaling").is_set else None,
     )
 
 
@@ -133,6 +135,8 @@ def encode_deployment(wanted: LLMInference, size: Size) -> dict[str, Json]:
         spec["replicas"] = wanted.replicas
     if wanted.cluster_selector is not None:
         spec["clusterSelector"] = dict(wanted.cluster_selector)
+    if wanted.scaling is not None:
+        spec["scaling"] = dict(wanted.scaling)
     found = _composite("ModelDeployment", wanted) | {"spec": spec}
     found["metadata"]["annotations"] = {names.ANNOTATION_SIZE: llm_size.record(size, wanted.written)}
     return found

@@ -34,6 +34,8 @@ COMPOSED = frozenset(
         "httproutefilters.gateway.envoyproxy.io",
         "securitypolicies.gateway.envoyproxy.io",
         "networkpolicies.networking.k8s.io",
+        "horizontalpodautoscalers.autoscaling",
+        "scaledobjects.keda.sh",
     }
 )
 

@@ -25,7 +25,7 @@ def _lines(answer: Answer, screen: Screen) -> Iterator[str]:
     plan = answer.plan
     if not answer.about:
         yield f"ModelDeployment {answer.namespace}/{answer.name}: {plan.placed} of {plan.wanted} replicas placed"
-    yield from _backend(answer.backend)
+    yield from _chosen(answer)
     yield from _standings(answer)
     for blocked in plan.blocked:
         if answer.about in ("", blocked.replica):
@@ -53,6 +53,12 @@ def _lines(answer: Answer, screen: Screen) -> Iterator[str]:
         yield "  the search reached its limit; other moves of replicas, or fewer of them, may also make room"
     if answer.helpless:
         yield f"  {answer.helpless}"
+
+
+def _chosen(answer: Answer) -> Iterator[str]:
+    yield from _backend(answer.backend)
+    if answer.scaling:
+        yield f"  scaling: {answer.scaling}"
 
 
 def _backend(backend: Backend | None) -> Iterator[str]:

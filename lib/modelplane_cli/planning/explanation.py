@@ -51,6 +51,8 @@ class Answer:
     moves: Moves | None = None
     otherwise: tuple[Closest, Amendment] | None = None
     backend: Backend | None = None
+    scaling: str = ""
+    """The message of the condition ScalerReady; empty without `spec.scaling`."""
 
     @property
     def is_placed(self) -> bool:
@@ -149,6 +151,7 @@ def encode(answer: Answer) -> dict[str, Json]:
         "message": answer.message,
         "placed": answer.is_placed,
         "backend": None if answer.backend is None else _encode_backend(answer.backend),
+        "scaling": answer.scaling,
         "clusters": [_encode_verdict(verdict) for verdict in answer.verdicts],
         "closest": None if closest is None else amendments.encoded(closest, answer.amendment),
         "otherwise": None if answer.otherwise is None else amendments.encoded(*answer.otherwise),

@@ -20,7 +20,17 @@ def told(answer: Answer, store: Store) -> Answer:
         arguments={name: _noted(store, key, names.ANNOTATION_ENGINE_ARGUMENTS) for name, key in replicas.items()},
         overrides={name: _noted(store, key, names.ANNOTATION_OVERRIDES) for name, key in replicas.items()},
         errors={name: _unready(store, key) for name, key in replicas.items()},
+        scaling=_scaling(store, Key(names.GROUP, "ModelDeployment", answer.namespace, answer.name)),
     )
+
+
+def _scaling(store: Store, key: Key) -> str:
+    """Return the message of the condition about its scaler, empty without one."""
+    condition = seen.condition((store.get(key) or {}).get("status"), "ScalerReady")
+    reason, message = seen.text(condition.get("reason")), seen.text(condition.get("message"))
+    if seen.verdict(condition) is True:
+        return message
+    return f"{reason}: {message}" if reason else ""
 
 
 def _unready(store: Store, key: Key) -> str:

@@ -28,6 +28,7 @@ ASSUMED_DOMAIN = "assumed.invalid"
 
 KUBERNETES = "kubernetes.m.crossplane.io"
 HELM = "helm.m.crossplane.io"
+KEDA, AUTOSCALING = "keda.sh", "autoscaling"
 
 _SYNCED = {"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}
 _AVAILABLE = {"type": "Ready", "status": "True", "reason": "Available"}
@@ -189,6 +190,21 @@ def _http_route(resource: Object, around: Surroundings) -> dict[str, Json]:
     return assumed_routing.http_route(resource, lambda *identity: around.store.get(Key(*identity)) is not None)
 
 
+def _scaled_object(resource: Object, around: Surroundings) -> dict[str, Json]:
+    """KEDA: it can read the metrics. Nothing is scaled here, since nobody sends requests."""
+    return {"conditions": [{"type": "Ready", "status": "True", "reason": "ScaledObjectReady"}]}
+
+
+def _autoscaler(resource: Object, around: Surroundings) -> dict[str, Json]:
+    """The HPA controller: the same."""
+    return {
+        "conditions": [
+            {"type": "AbleToScale", "status": "True", "reason": "ReadyForNewScale"},
+            {"type": "ScalingActive", "status": "True", "reason": "ValidMetricFound"},
+        ]
+    }
+
+
 def _only(rule: Callable[[Mapping[str, Json]], dict[str, Json]]) -> Rule:
     return lambda resource, _around: rule(resource)
 
@@ -201,6 +217,8 @@ _RULES: Mapping[tuple[str, str], Rule] = {
     (GATEWAY_API, "Gateway"): _gateway,
     (GATEWAY_API, "HTTPRoute"): _http_route,
     (ENVOY, "Backend"): _backend,
+    (KEDA, "ScaledObject"): _scaled_object,
+    (AUTOSCALING, "HorizontalPodAutoscaler"): _autoscaler,
     **{(ENVOY, kind): _only(assumed_routing.policy) for kind in _POLICIES},
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import struct_pb2
@@ -45,6 +45,9 @@ class Handed:
 
 ANNOTATION_KEY = "crossplane.io/composition-resource-name"
 MAX_ITERATIONS = 5
+
+_ASSUMED: Final = frozenset({("keda.sh", "ScaledObject")})
+"""Kinds that are taken to be served where a function asks; to a question about another kind there is no answer."""
 
 _CAPABILITIES = (
     fnv1.CAPABILITY_CAPABILITIES,
@@ -127,6 +130,7 @@ class Pipeline:
         self.function = function
         self._record = record
         self._wants: dict[Key, Wants] = {}
+        self._served: dict[Key, Mapping[str, bool]] = {}
 
     def observed(self, key: Key) -> Mapping[str, Key]:
         """Return the composed resources of a composite that exist, by composition key."""
@@ -181,19 +185,21 @@ class Pipeline:
         Raises: Failed when the function raises or keeps changing its requirements; both are bugs and are recorded.
         """
         seeded = dict(self._wants.get(key, ()))
-        given, before = seeded, None
+        given, before, served = seeded, None, self._served.get(key, {})
         context = struct_pb2.Struct()
         for _ in range(MAX_ITERATIONS + 1):
-            response = self._run(key, given, context)
+            response = self._run(key, given, served, context)
             answer = _answer(response)
             if answer.fatal is not None:
                 return answer
             wants = _wants(response.requirements)
             is_first, asked = before is None, {**seeded, **dict(wants)}
-            if response.requirements == before or (is_first and self._is_the_same(given, asked)):
-                self._wants[key] = wants
+            answers = _answers(response.requirements)
+            is_given = answers == served and self._is_the_same(given, asked)
+            if response.requirements == before or (is_first and is_given):
+                self._wants[key], self._served[key] = wants, answers
                 return answer
-            given, before = asked, fnv1.Requirements()
+            given, served, before = asked, answers, fnv1.Requirements()
             before.CopyFrom(response.requirements)
             context = response.context
         message = f"requirements didn't stabilize after the maximum number of iterations ({MAX_ITERATIONS})"
@@ -208,11 +214,12 @@ class Pipeline:
 
     def remember(self, other: Pipeline) -> None:
         """Take over what another pipeline remembers of the same objects."""
-        self._wants = dict(other._wants)
+        self._wants, self._served = dict(other._wants), dict(other._served)
 
     def forget(self, key: Key) -> None:
         """Drop what is remembered of an object that is gone."""
         self._wants.pop(key, None)
+        self._served.pop(key, None)
 
     def _selection(self, wanted: Wanted) -> Selection:
         """Return what is there of what is wanted, looked for again only once something of that kind has changed."""
@@ -234,11 +241,15 @@ class Pipeline:
             ("read", wanted), (wanted.spot,), lambda: Fetched([resource(self._store, key) for key in keys])
         )
 
-    def _run(self, key: Key, given: Mapping[str, Wanted], context: struct_pb2.Struct) -> fnv1.RunFunctionResponse:
+    def _run(
+        self, key: Key, given: Mapping[str, Wanted], served: Mapping[str, bool], context: struct_pb2.Struct
+    ) -> fnv1.RunFunctionResponse:
         try:
             if isinstance(self.function, Handed):
-                return self.function.answer(self._named(key), decode=lambda _request: self._observation(key, given))
-            return self.function(self._request(key, given, context))
+                return self.function.answer(
+                    self._named(key), decode=lambda _request: self._observation(key, given, served)
+                )
+            return self.function(self._request(key, given, served, context))
         except Exception as error:
             message = f"the function failed: {type(error).__name__}: {error}"
             self._record.bugs[Bug(key, message, error)] = None
@@ -254,7 +265,9 @@ class Pipeline:
         request.observed.composite.resource.update(about)
         return request
 
-    def _request(self, key: Key, given: Mapping[str, Wanted], context: struct_pb2.Struct) -> fnv1.RunFunctionRequest:
+    def _request(
+        self, key: Key, given: Mapping[str, Wanted], served: Mapping[str, bool], context: struct_pb2.Struct
+    ) -> fnv1.RunFunctionRequest:
         request = fnv1.RunFunctionRequest()
         request.meta.capabilities.extend(_CAPABILITIES)
         request.observed.composite.resource.CopyFrom(_struct(self._store, key))
@@ -266,16 +279,19 @@ class Pipeline:
             found.SetInParent()
             for needed in self._selection(wanted).keys:
                 found.items.add().resource.CopyFrom(_struct(self._store, needed))
+        for name in served:
+            request.required_schemas[name].openapi_v3.update({"type": "object"})
         if context.fields:
             request.context.CopyFrom(context)
         return request
 
-    def _observation(self, key: Key, given: Mapping[str, Wanted]) -> Observed:
+    def _observation(self, key: Key, given: Mapping[str, Wanted], served: Mapping[str, bool]) -> Observed:
         """Return what the request of `_request` decodes to."""
         return Observed(
             composite=resource(self._store, key),
             children={name: resource(self._store, child) for name, child in self.observed(key).items()},
             required={name: self._resources(wanted) for name, wanted in sorted(given.items())},
+            served=served,
         )
 
 
@@ -286,6 +302,12 @@ def resource(store: Store, key: Key) -> Resource:
 
 def _wants(requirements: fnv1.Requirements) -> Wants:
     return tuple([(name, _wanted(requirements.resources[name])) for name in sorted(requirements.resources)])
+
+
+def _answers(requirements: fnv1.Requirements) -> dict[str, bool]:
+    """Return the answers to questions about kinds."""
+    asked = sorted(requirements.schemas.items())
+    return {name: True for name, one in asked if (group_of(one.api_version), one.kind) in _ASSUMED}
 
 
 def _wanted(selector: fnv1.ResourceSelector) -> Wanted:

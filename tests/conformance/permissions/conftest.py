@@ -45,7 +45,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.Plan
     with controlplane.running(tmp_path_factory.mktemp("permissions")) as plane:
         plane.controller_manager("clusterrole-aggregation-controller")
         installation.crossplane_definitions(plane)
-        installation.definitions(plane, "provider-kubernetes", "provider-helm", "gateway-api", "envoy-gateway")
+        installation.definitions(plane, "provider-kubernetes", "provider-helm", "gateway-api", "envoy-gateway", "keda")
         installation.apply_definitions(plane, legacy())
         people.namespaces(plane)
         for one in permissions.documents(permissions.CONTROL_PLANE, permissions.ENVOY_GATEWAY):

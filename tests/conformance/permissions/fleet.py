@@ -158,6 +158,25 @@ def install(plane: controlplane.Plane) -> None:
     apply(member("llama-0-pods-0123456", CREDENTIALS))
 
 
+def scaled_object(name: str) -> Document:
+    """Return a ScaledObject of the team's deployment."""
+    metadata = {"timezone": "Etc/UTC", "start": "0 1 * * *", "end": "0 2 * * *", "desiredReplicas": "2"}
+    spec = {"scaleTargetRef": _scaled(), "triggers": [{"type": "cron", "metadata": metadata}]}
+    return _document("keda.sh/v1alpha1", "ScaledObject", name, spec)
+
+
+def autoscaler(name: str) -> Document:
+    """Return a HorizontalPodAutoscaler of the team's deployment."""
+    metric = {"metric": {"name": "load"}, "target": {"type": "AverageValue", "averageValue": "1"}}
+    metrics = [{"type": "External", "external": metric}]
+    spec = {"scaleTargetRef": _scaled(), "maxReplicas": 3, "metrics": metrics}
+    return _document("autoscaling/v2", "HorizontalPodAutoscaler", name, spec)
+
+
+def _scaled() -> Document:
+    return {"apiVersion": "modelplane.ai/v1alpha1", "kind": "ModelDeployment", "name": "llama"}
+
+
 def _document(api_version: str, kind: str, name: str, spec: Document, namespace: str | None = TEAM) -> Document:
     metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}

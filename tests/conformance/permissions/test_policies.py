@@ -303,3 +303,57 @@ def test_kubernetes_finds_nothing_wrong_in_the_expressions(plane: controlplane.P
         if one["metadata"]["name"].startswith("modelplane-")
     }
     assert warnings == dict.fromkeys(POLICIES)
+
+
+# --- scalers ----------------------------------------------------------------------------------------------------------
+
+KEDA, SCALED_OBJECT = "keda.sh/v1alpha1", "ScaledObject"
+LABELLED = {"metadata": {"labels": {"scaledobject.keda.sh/name": "llama"}, "finalizers": ["finalizer.keda.sh"]}}
+PAUSE = {"metadata": {"annotations": {"autoscaling.keda.sh/paused": "true"}}}
+
+
+@pytest.fixture
+def keda(plane: controlplane.Plane) -> kubeapi.Api:
+    """Who writes scalers as KEDA does, and holds nothing of ours."""
+    rbac = {"apiVersion": "rbac.authorization.k8s.io/v1"}
+    rules = [
+        {"apiGroups": ["keda.sh"], "resources": ["scaledobjects"], "verbs": ["*"]},
+        {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["*"]},
+    ]
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "keda"}
+    subjects = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "keda"}]
+    metadata = {"name": "keda"}
+    plane.api.apply({**rbac, "kind": "ClusterRole", "metadata": metadata, "rules": rules})
+    plane.api.apply(
+        {**rbac, "kind": "ClusterRoleBinding", "metadata": metadata, "roleRef": reference, "subjects": subjects}
+    )
+    owner = plane.api.get(OURS, "ModelDeployment", "llama", people.TEAM)
+    for document in (fleet.scaled_object("llama"), fleet.autoscaler("llama")):
+        plane.api.apply(fleet.owned(document, {"apiVersion": OURS, "kind": "ModelDeployment", **owner}))
+    user = plane.api.impersonating("keda")
+    kubeapi.until(lambda: user.create(fleet.scaled_object("b"), dry_run=True), seconds=30, what="the role")
+    return user
+
+
+@pytest.mark.parametrize("patch", [LABELLED, PAUSE], ids=["labelled by KEDA", "paused"])
+def test_a_composed_scaler_is_labelled_and_paused(keda: kubeapi.Api, patch: Any) -> None:
+    assert change(KEDA, SCALED_OBJECT, "llama", patch)(keda)
+
+
+SCALER_ATTACKS = {
+    "replicas": change(KEDA, SCALED_OBJECT, "llama", {"spec": {"maxReplicaCount": 900}}),
+    "its label": change(KEDA, SCALED_OBJECT, "llama", {"metadata": {"labels": {"modelplane.ai/deployment": "other"}}}),
+    "told to Crossplane": change(KEDA, SCALED_OBJECT, "llama", PAUSED),
+    "deleted": delete(KEDA, SCALED_OBJECT, "llama"),
+    "replicas of an autoscaler": change(
+        "autoscaling/v2", "HorizontalPodAutoscaler", "llama", {"spec": {"maxReplicas": 900}}
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", SCALER_ATTACKS)
+def test_a_composed_scaler_is_crossplanes_to_change(plane: controlplane.Plane, keda: kubeapi.Api, attack: str) -> None:
+    with pytest.raises(kubeapi.Refused) as found:
+        SCALER_ATTACKS[attack](keda)
+    assert POLICY in found.value.message, found.value
+    assert SCALER_ATTACKS[attack](people.CROSSPLANE.on(plane))

@@ -82,6 +82,14 @@ MODULES = (
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
     Module("kuberay", (Program("kuberay", "github.com/ray-project/kuberay/ray-operator"),)),
     Module("kaito", (Program("kaito", "github.com/kaito-project/kaito/cmd/workspace"),)),
+    Module(
+        "keda",
+        (
+            Program("keda-operator", "github.com/kedacore/keda/v2/cmd/operator"),
+            Program("keda-adapter", "github.com/kedacore/keda/v2/cmd/adapter"),
+            Program("keda-webhooks", "github.com/kedacore/keda/v2/cmd/webhooks"),
+        ),
+    ),
     # The version that Crossplane's own check of signatures is built from.
     Module(
         "cosign",
@@ -107,6 +115,7 @@ DEFINITIONS = {
         "github.com/kaito-project/kaito",
         ("config/crd/bases/kaito.sh_inferencesets.yaml", "config/crd/bases/kaito.sh_workspaces.yaml"),
     ),
+    "keda": Definitions("keda", "github.com/kedacore/keda/v2", ("config/crd/bases/*.yaml",)),
     # Written after the Go types: github.com/vllm-project/production-stack/operator is not served by the module proxy.
     "production-stack": Definitions("", "restated", ("production-stack.vllm.ai_*.yaml",)),
     "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),

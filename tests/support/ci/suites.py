@@ -187,6 +187,16 @@ SUITES: Final = (
         group=1, minutes=1, limit_minutes=15, programs=(*_SERVER, "epp"),
     ),
     Suite(
+        "scaling",
+        _conformance("scaling"),
+        (
+            *_FUNCTIONS, *_REAL, "lib/modelplane/scaling/", "tests/conformance/scaling/", "tests/support/fleet.py",
+            "tests/support/exchange.py", "tests/support/certificates.py",
+        ),
+        group=1, minutes=6, limit_minutes=20,
+        programs=(*_SERVER, "kube-controller-manager", "keda-operator", "keda-adapter", "keda-webhooks"),
+    ),
+    Suite(
         "manifests",
         _conformance("manifests"),
         (
@@ -278,7 +288,8 @@ AGAIN: Final = {
 } | {
     one.name: (*one.command, *_FAILED_ALONE)
     for one in SUITES
-    if one.name in {"crossplane", "manifests", "operators", "permissions", "routing", "scheduler", "slow", "workloads"}
+    if one.name
+    in {"crossplane", "manifests", "operators", "permissions", "routing", "scaling", "scheduler", "slow", "workloads"}
 }
 """The second attempts of what runs by the clock or with servers of others, where a busy machine can fail a test.
 

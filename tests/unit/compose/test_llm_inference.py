@@ -140,6 +140,14 @@ def test_replicas_are_left_to_whoever_scales() -> None:
     assert "replicas" not in deployment()
 
 
+def test_scaling_is_handed_on_as_it_is_written() -> None:
+    wish = {"max": 6, "target": {"requests": 16}, "scaleToZero": {"after": "30m"}}
+    written = deployment(scaling=wish)
+    assert written["scaling"] == wish
+    assert "replicas" not in written
+    assert "scaling" not in deployment()
+
+
 def test_what_is_composed_can_be_read_by_the_composers_it_is_for() -> None:
     children = compose(gpu=4, host="qwen.ml-team.example").children
     workload = workloads.decode(children["deployment"].resource["spec"], namespace="ml-team", deployment="qwen")

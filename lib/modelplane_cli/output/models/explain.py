@@ -159,6 +159,8 @@ class Explanation(Part):
     """True when all replicas in question hold a valid placement."""
     backend: Backend | None
     """The choice of the backend. Null where it was not decided."""
+    scaling: str
+    """The message of the condition ScalerReady, after its reason where it is not True. Empty without spec.scaling."""
     clusters: list[ClusterVerdict]
     """The verdicts of all clusters, sorted by name."""
     closest: Closest | None
