@@ -29,6 +29,8 @@ from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
 from modelplane_functions import allowed_namespaces, deployment_sight, replicas, selectors
+from modelplane_functions import cache_facts, deployment_sight, replicas, selectors
+from modelplane_functions.cache_facts import CacheFacts
 from modelplane_functions.deployment_sight import Sight
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.memory.resources import recall, recall_of
@@ -49,6 +51,7 @@ class Facts:
     faults: tuple[str, ...]
     labels: Mapping[str, Mapping[str, str]]
     """The labels of the clusters of its replicas, without those that cannot be read."""
+    cache: CacheFacts = cache_facts.NO_CACHE
 
     @property
     def current(self) -> Current:
@@ -81,13 +84,13 @@ def standing(observed: Observed) -> Facts | None:
     if sight is None:
         return None
     try:
-        workload = _workload(observed)
+        workload, cache = _cached(observed)
         before = _standing(observed, workload, ())
         choice = selection.settled(workload, before, ())
         if choice is None or choice.backend is None:
             return None
         selectors.check(observed.spec, classes=sight.class_documents)
-        return _facts(observed, sight, _Chosen(workload, _intent(observed, workload), before, choice))
+        return _facts(observed, sight, _Chosen(workload, _intent(observed, workload), before, choice, cache))
     except (InvalidInput, Unsupported):
         return None
 
@@ -99,7 +102,7 @@ def read(observed: Observed) -> Facts:
 
     Raises: InvalidInput or Unsupported when the author must change something.
     """
-    workload = _workload(observed)
+    workload, cache = _cached(observed)
     selectors.check(observed.spec, classes=observed.required[deployment_sight.CLASSES])
     sight = deployment_sight.fleet(observed)
     selectors.check_search(demand.of(workload), _classes_of(sight.clusters))
@@ -110,7 +113,7 @@ def read(observed: Observed) -> Facts:
     before = _standing(observed, workload, rules)
     choice = _choice(workload, before, wanted, sight.clusters)
     choice = replace(choice, failures=(*unread, *choice.failures)) if choice.reason == "ByCapability" else choice
-    return _facts(observed, sight, _Chosen(workload, wanted, before, choice))
+    return _facts(observed, sight, _Chosen(workload, wanted, before, choice, cache))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,27 +124,36 @@ class _Chosen:
     wanted: Intent
     standing: Standing
     choice: Choice
+    cache: CacheFacts
 
 
 def _facts(observed: Observed, sight: Sight, chosen: _Chosen) -> Facts:
-    workload, backend = chosen.workload, str(chosen.choice.backend)
-    decision = Decision(workload, backend, {cluster.name: cluster for cluster in sight.clusters})
+    workload, backend, cache = chosen.workload, str(chosen.choice.backend), chosen.cache
+    if cache.may_fetch:  # and so both with the files of the cache and without
+        selection.check(replace(workload, model_cache=None, cache_key=""), backend)
+    known = {cluster.name: cluster for cluster in sight.clusters}
+    decision = Decision(workload, backend, known, may_fetch=cache.may_fetch)
     own = replicas.own(observed, decision, sight.namesakes, sight.documents)
     return Facts(
         workload=workload,
-        intent=replace(chosen.wanted, backends=(backend,), needs=selection.needs(backend, workload)),
+        intent=replace(chosen.wanted, backends=(backend,), needs=selection.needs(backend, workload), cache=cache.need),
         # Replicas exist, but no cluster was listed. The list is more likely wrong than the whole fleet gone.
         fleet=Fleet(sight.clusters, received=bool(sight.clusters) or not own.current.replicas),
         classes=sight.classes,
         own=own,
         standing=chosen.standing,
         choice=chosen.choice,
-        faults=sight.faults + tuple(repair.message for _, repair in sorted(own.repairs.items())),
         labels={
             name: decision.clusters[name].labels
             for name in sight.documents
             if name in decision.clusters and not decision.clusters[name].ambiguous
         },
+        faults=(
+            *sight.faults,
+            *filter(None, [cache.fault]),
+            *(repair.message for _, repair in sorted(own.repairs.items())),
+        ),
+        cache=cache,
     )
 
 
@@ -153,6 +165,13 @@ def _intent(observed: Observed, workload: Workload) -> Intent:
         backends=(),
         schedulers=schedulers.refusals(workload),
     )
+
+
+def _cached(observed: Observed) -> tuple[Workload, CacheFacts]:
+    """Return the workload with the key of its cache, and the cache. Raises: as `read`."""
+    workload = _workload(observed)
+    cache = cache_facts.read(observed, workload)
+    return replace(workload, cache_key=cache.key), cache
 
 
 def _workload(observed: Observed) -> Workload:

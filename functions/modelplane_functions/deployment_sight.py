@@ -21,6 +21,7 @@ from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Cluster
 from modelplane_functions import allowed_namespaces, replicas
+from modelplane_functions import cache_facts, replicas
 from modelplane_functions.exchange import Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 
@@ -90,12 +91,12 @@ def _clusters_of(observed: Observed) -> set[str]:
 
 
 def _standing_on(clusters: Iterable[str], observed: Observed) -> dict[str, Requirement]:
-    """Return the requirements of clusters and of the classes of their pools, by name.
+    """Return the requirements of the cache, of clusters and of the classes of their pools, by name.
 
     A cluster names its classes. One that was not fetched by name yet may have been listed, which saves a call.
     """
     listed = {str(one["metadata"]["name"]): one for one in observed.required.get(CLUSTERS, ())}
-    needed: dict[str, Requirement] = {}
+    needed = cache_facts.requirements(observed)
     for cluster in sorted(clusters):
         needed[_CLUSTER + cluster] = Requirement(names.API_VERSION, inference_cluster.KIND, name=cluster)
         found = observed.required.get(_CLUSTER + cluster, (listed[cluster],) if cluster in listed else ())

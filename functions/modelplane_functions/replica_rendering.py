@@ -22,10 +22,11 @@ from modelplane.render import objects, overrides
 from modelplane.render.backend import Backend
 from modelplane.render.manifest import Lifecycle, Manifest, Purpose
 from modelplane.render.schedulers import selection as schedulers
+from modelplane.workload import cached
 from modelplane.workload.model import Replica
 from modelplane.workload.site import ClusterFacts
-from modelplane_functions import hold, replica_verdict
-from modelplane_functions.exchange import Child, Observed, Ready, Resource
+from modelplane_functions import cache_facts, hold, replica_verdict
+from modelplane_functions.exchange import Child, Json, Observed, Ready, Resource
 from modelplane_functions.memory.resources import recall
 from modelplane_functions.replica_verdict import ReplicaCluster, Verdict
 
@@ -115,7 +116,7 @@ def _made(
     """Return the manifests of the replica. They are made again when something that they are made from has changed."""
 
     def read() -> _Made:
-        made = overrides.apply(backend.render(replica, facts, named), replica, backend.PATCHABLE)
+        made = overrides.apply(backend.render(cached.mounted(replica), facts, named), replica, backend.PATCHABLE)
         manifests = {manifest.key: manifest for manifest in made}
         digests = {key: _digest(one) for key, one in sorted(manifests.items()) if one.purpose in _PODS}
         return _Made((replica, facts, named), manifests, digests)
@@ -138,6 +139,10 @@ def _obstacle(observed: Observed, replica: Replica, facts: ClusterFacts) -> str:
         return f"cluster {replica.cluster} has no pool {lacking}; the replica's pods are not moved"
     if not observed.children and not schedulers.is_offered(facts.scheduler):
         return f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not supported yet"
+    uncached = cache_facts.obstacle(observed, replica)
+    running = {_rendered_from(child) for child in observed.children.values()} if uncached else set()
+    if uncached and replica_verdict.fingerprint(observed, replica) not in running:
+        return uncached  # what runs has its files mounted, whatever is said about them later
     return recall(observed.spec, "refusal", partial(_refusal, observed.composite))
 
 
@@ -198,6 +203,27 @@ def is_rendered(observed: Observed, replica: Replica, rendering: Rendering) -> b
     return not rendering.held or noted <= {None, replica_verdict.fingerprint(observed, replica)}
 
 
+def mounted(observed: Observed, rendering: Rendering, *, settled: bool) -> tuple[str, ...]:
+    """Return the files of caches that pods of the replica may mount, as name and key of each, the latest last.
+
+    Those from before a change count until all workers are ready with what is rendered now.
+    """
+    given = seen_texts(observed.status.get("mountedCaches"))
+    there = (_mounts(child) for child in observed.children.values())
+    now = tuple(_mounts(child.resource) for _, child in sorted(rendering.children.items()))
+    found = now if settled and not rendering.held else (*given, *there, *now)
+    return tuple(dict.fromkeys(text for text in found if text))
+
+
+def seen_texts(value: Json) -> tuple[str, ...]:
+    """Return the texts of an observed list, none for another type."""
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list | tuple) else ()
+
+
+def _mounts(child: Resource) -> str:
+    return remote.text(remote.at(child, "metadata", "annotations", names.ANNOTATION_MODEL_CACHE))
+
+
 def _runs_as_rendered(observed: Observed, source: str, fresh: Mapping[str, Child]) -> bool:
     """Return whether the observed workloads match the current spec but would be rendered differently now."""
     running = {key: observed.children[key] for key in fresh if key in observed.children}
@@ -235,6 +261,9 @@ def _child(observed: Observed, replica: Replica, manifest: Manifest, provider: P
     }
     if manifest.purpose is Purpose.WORKLOAD:
         wrapped["metadata"]["annotations"][names.ANNOTATION_RENDERED_FROM] = source
+        if cached.is_cached(replica):
+            mounted = names.qualified(str(replica.model_cache), replica.cache_key)
+            wrapped["metadata"]["annotations"][names.ANNOTATION_MODEL_CACHE] = mounted
     child = observed.children.get(manifest.key)
     return Child(wrapped, Ready.FALSE if child is None else _judge(child))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from modelplane import names
 from modelplane.api import replica
@@ -13,6 +13,7 @@ from modelplane.devices.model import NodeClass
 from modelplane.placement import binding
 from modelplane.placement.snapshot import Cluster, Holding
 from modelplane.workload.model import Replica, Workload
+from modelplane_functions import cache_facts
 from modelplane_functions.exchange import Resource
 
 
@@ -31,6 +32,8 @@ class Decision:
     workload: Workload
     backend: str
     clusters: Mapping[str, Cluster]
+    may_fetch: bool = False
+    """Replicas without the files of the deployment's cache load the model themselves."""
 
 
 def as_admitted(child: Resource, cluster: str, decision: Decision, record: Record) -> Repair:
@@ -39,8 +42,12 @@ def as_admitted(child: Resource, cluster: str, decision: Decision, record: Recor
     pools = _classes(decision, cluster)
     for backend in _backends(child, decision):
         identity = _identity(child, cluster, decision, backend)
-        found = binding.bind_again(identity, decision.workload, record.holdings, pools, exactly=True)
-        if found is not None and replica.fingerprint(found) == record.digest:
+        made = (
+            binding.bind_again(identity, workload, record.holdings, pools, exactly=True)
+            for workload in _workloads(child, decision)
+        )
+        found = next((one for one in made if one is not None and replica.fingerprint(one) == record.digest), None)
+        if found is not None:
             return Repair(f'ModelReplica "{name}" was changed by another client; its spec is restored', found)
     said = f'ModelReplica "{name}" differs from what its cluster admitted, and cannot be restored because the'
     return Repair(f"{said} deployment or the class has changed since; the admitted workload keeps running", None)
@@ -72,10 +79,27 @@ def as_proposed(child: Resource, cluster: str, decision: Decision, held: tuple[H
     if known is None or known.unreadable or key in known.admitted:
         return None
     identity = _identity(child, cluster, decision, decision.backend)
-    found = binding.bind_again(identity, decision.workload, held, _classes(decision, cluster), exactly=False)
+    workload = _proposed(child, decision)
+    found = binding.bind_again(identity, workload, held, _classes(decision, cluster), exactly=False)
     if found is None:
         return None
     return Repair(f'ModelReplica "{name}" was not admitted with its current spec; its spec is replaced', found)
+
+
+def _workloads(child: Resource, decision: Decision) -> Iterator[Workload]:
+    """Yield the workload with each key of its cache that the replica may have been admitted with."""
+    for key in dict.fromkeys((cache_facts.key_of(child), decision.workload.cache_key, "")):
+        yield replace(decision.workload, cache_key=key)
+
+
+def _proposed(child: Resource, decision: Decision) -> Workload:
+    """Return the workload with the key that a replica is proposed with.
+
+    It keeps its own while no other is known, and goes on without one where it fetches the model itself.
+    """
+    key, known = cache_facts.key_of(child), decision.workload.cache_key
+    is_own = not known or (key == "" and decision.may_fetch)
+    return replace(decision.workload, cache_key=key) if is_own else decision.workload
 
 
 def _classes(decision: Decision, cluster: str) -> Mapping[str, NodeClass | None]:

@@ -37,6 +37,8 @@ LABEL_REGION = f"{GROUP}/region"
 LABEL_ZONE = f"{GROUP}/zone"
 LABEL_TIER = f"{GROUP}/tier"
 LABELS_OF_PLACE = (LABEL_REGION, LABEL_ZONE, LABEL_TIER)
+LABEL_MODEL_CACHE = f"{GROUP}/model-cache"
+LABEL_MODEL_CACHE_CLAIM = f"{GROUP}/model-cache-claim"
 LABEL_SCALE_TARGET = f"{GROUP}/scale-target"
 
 # On a ModelReplica: the name of the replica it succeeds, so that a move can be told from a surplus.
@@ -47,6 +49,10 @@ ANNOTATION_MAKES_ROOM = f"{GROUP}/makes-room"
 ANNOTATION_ASKS = f"{GROUP}/asks-for-room"
 # On the ModelDeployment of an LLMInference: the size that was derived, and a digest of what it was derived from.
 ANNOTATION_SIZE = f"{GROUP}/size"
+# On a ModelCache: any other text stages again what has failed.
+ANNOTATION_STAGE_AGAIN = f"{GROUP}/stage-again"
+# On an Object that runs pods: the files of a ModelCache that these mount, as its name and their key.
+ANNOTATION_MODEL_CACHE = f"{GROUP}/model-cache"
 # On an Object: the part that what it carries plays for its replica (render.manifest.Purpose).
 ANNOTATION_PURPOSE = f"{GROUP}/purpose"
 ANNOTATION_RENDERED_FROM = f"{GROUP}/rendered-from"

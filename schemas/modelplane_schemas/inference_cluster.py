@@ -67,6 +67,28 @@ class Gateway(Wire):
     )
 
 
+class Storage(Wire):
+    """
+    Storage for the weights of models (ModelCache), and the program that fills it.
+    """
+
+    weights_class_name: str | None = Field(
+        default=None,
+        description="StorageClass of the claims of ModelCaches that name none. Without one they are not staged here.",
+    )
+    access_mode: Literal["ReadWriteMany", "ReadWriteOnce"] | None = Field(
+        default=None, description="Access mode of these claims. Default is ReadWriteMany."
+    )
+    staging_image: str | None = Field(
+        default=None,
+        description="Image of the Job that fetches files, for example from a mirror or by digest. It needs python3 with huggingface_hub, and kserve_storage for s3 and gcs. Default is kserve/storage-initializer:v0.20.0.",
+    )
+    hub_endpoint: str | None = Field(
+        default=None,
+        description="URL of a mirror of the Hugging Face hub, as seen from the pods of the cluster.",
+    )
+
+
 class StatusGateway(Wire):
     """
     Address of the cluster's gateway.
@@ -499,6 +521,7 @@ class Spec(Wire):
     )
     stack: Stack | None = None
     gateway: Gateway | None = None
+    storage: Storage | None = None
     monitoring: Monitoring | None = None
     crossplane: Crossplane | None = None
 

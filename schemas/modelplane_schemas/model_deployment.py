@@ -46,7 +46,7 @@ class Toleration(Wire):
 
 class ModelCacheRef(Wire):
     """
-    A ModelCache of the same namespace that holds the weights.
+    A ModelCache of the same namespace that holds the weights. They are mounted read-only at /mnt/models, and the engine loads them from there.
     """
 
     name: str = Field(description="Name of the ModelCache.")

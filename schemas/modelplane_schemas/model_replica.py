@@ -43,10 +43,14 @@ class Engine(Wire):
 
 class ModelCacheRef(Wire):
     """
-    A ModelCache of the same namespace that holds the weights.
+    A ModelCache of the same namespace that holds the weights. They are mounted read-only at /mnt/models, and the engine loads them from there.
     """
 
     name: str = Field(description="Name of the ModelCache.")
+    key: str | None = Field(
+        default=None,
+        description="Key of the files that the replica mounts. Without it the replica fetches model.uri itself, because its cluster did not hold the files when it was placed.",
+    )
 
 
 class Override(Wire):
@@ -703,6 +707,10 @@ class Status(Wire):
     applied: list[Applied] | None = Field(
         default=None,
         description="State in which each rendered object was last seen as applied. A higher generation with the same source was written by another client.",
+    )
+    mounted_caches: list[str] | None = Field(
+        default=None,
+        description="Files of ModelCaches that its pods may mount, as name and key, those of the current workload last. The caches keep them.",
     )
     workers: StatusWorkers | None = None
     address: Address | None = None

@@ -6,6 +6,11 @@ ModelReplicas with its label, which are read only for their names, and its Names
 by label. With spec.scaling also the InferenceGateway, and of its namespace the ModelServices and the scalers (see
 `scaler`). Its own children are observed.
 Emits: a ModelReplica for each placement, a ModelEndpoint for each replica that serves, and a scaler with spec.scaling.
+Reads: the clusters of its replicas, the InferenceClasses of their pools and its ModelCache, by name. When a replica has to be placed,
+moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, and the
+ModelReplicas with its label, which are read only for their names. Its own ModelReplicas and ModelEndpoints are observed
+children.
+Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
 ReplicasReady, BackendSelected, Fits as its replicas report it, and ScalerReady with spec.scaling.
 
@@ -30,6 +35,7 @@ from modelplane.devices.model import NodeClass
 from modelplane.placement import binding
 from modelplane.placement.decision import PlacedReplica, Plan, State
 from modelplane_functions import deployment_facts, deployment_sight, hold, model_fit, replicas, scaler, selectors
+from modelplane_functions import cache_facts, deployment_facts, deployment_sight, hold, model_fit, replicas, selectors
 from modelplane_functions.deployment_facts import Facts
 from modelplane_functions.exchange import (
     Child,
@@ -190,7 +196,8 @@ def _replica_child(
     facts: Facts, placed: PlacedReplica, child: Resource | None, pools: Mapping[str, NodeClass | None]
 ) -> Child:
     known = {name: node_class for name, node_class in pools.items() if node_class is not None}
-    resource = replica.encode(binding.bind(facts.workload, placed, known, priority=facts.intent.priority))
+    workload = cache_facts.workload_on(facts.workload, facts.cache, placed.cluster, child)
+    resource = replica.encode(binding.bind(workload, placed, known, priority=facts.intent.priority))
     annotations = _annotations(placed)
     if annotations:
         resource["metadata"]["annotations"] = annotations

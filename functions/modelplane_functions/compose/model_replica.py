@@ -1,6 +1,7 @@
 """ModelReplica: a complete serving instance, rendered onto its cluster.
 
-Reads: its InferenceCluster by name; while workers are not ready, its pods as provider-kubernetes has read them. Emits:
+Reads: its InferenceCluster and its ModelCache by name; while workers are not ready, its pods as provider-kubernetes has
+read them. Emits:
 provider-kubernetes Objects with the manifests of its backend, once the cluster has admitted it; while workers are not
 ready, a collection that lists its pods. Reports: phase, ready workers per role, the address for routing; conditions
 Admitted, WorkloadReady, Serving, StatusStale, and Fits of a known model.
@@ -27,8 +28,9 @@ from modelplane.render.backends import selection
 from modelplane.render.drift import Applied, Drift
 from modelplane.render.manifest import Purpose
 from modelplane.render.progress import Known, Phase, Progress
+from modelplane.workload import cached
 from modelplane.workload.model import Replica
-from modelplane_functions import model_fit, replica_pods, replica_rendering, replica_verdict
+from modelplane_functions import cache_facts, model_fit, replica_pods, replica_rendering, replica_verdict
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -60,8 +62,9 @@ def compose(observed: Observed) -> Outcome:
     requirements = {
         replica_verdict.CLUSTER: Requirement(names.API_VERSION, inference_cluster.KIND, name=replica.cluster),
         **pods.requirements(replica),
+        **(cache_facts.requirements(observed) if cached.is_cached(replica) else {}),
     }
-    if replica_verdict.CLUSTER not in observed.required:
+    if not {replica_verdict.CLUSTER, *requirements.keys() & {cache_facts.CACHE}} <= observed.required.keys():
         return Outcome(requirements=requirements)
     backend = selection.backend(replica.backend)
     found = replica_verdict.cluster(observed, replica)
@@ -78,6 +81,7 @@ def compose(observed: Observed) -> Outcome:
     phase = _phase(verdict, rendering, seen)
     is_rendered = replica_rendering.is_rendered(observed, replica, rendering)
     settled = seen.workload.known is Known.YES and seen.serving.known is Known.YES
+    mounted = replica_rendering.mounted(observed, rendering, settled=settled)
     return Outcome(
         requirements=requirements,
         kinds=pods.kinds(rendering.children, seen),
@@ -86,6 +90,7 @@ def compose(observed: Observed) -> Outcome:
             **replica_status.encode(replica, phase, seen.workers, address),
             **replica_status.encode_generation(observed.composite, is_rendered=is_rendered),
             **rendered.encode(rendering.record),
+            **({"mountedCaches": list(mounted)} if mounted else {}),
             **applied.encode({key: astuple(one.applied) for key, one in looks.items() if one.applied is not None}),
         },
         conditions=(
@@ -150,7 +155,7 @@ def _is_left(child: Resource, desired: Resource) -> bool:
 def _observation(observed: Observed, replica: Replica, backend: Backend) -> Observation:
     """Return the observation of the backend, with the objects that the cluster refused first."""
     seen = {key: _own(child, replica) for key, child in observed.children.items()}
-    observation = backend.observe(replica, seen)
+    observation = backend.observe(cached.mounted(replica), seen)
     unapplied = tuple(_unapplied(observed))
     return replace(observation, problems=(*unapplied, *observation.problems))
 

@@ -86,6 +86,12 @@ _ALL = (
         secrets=(SecretUse(("spec", "auth", "apiKeys", "secretRef"), "the keys of its callers"),),
     ),
     Kind("ModelDeployment", "ReplicasScheduled", summary.model_deployment, references=(_METRICS,)),
+    Kind(
+        "ModelDeployment",
+        "ReplicasScheduled",
+        summary.model_deployment,
+        references=(Reference(("spec", "modelCacheRef", "name"), "ModelCache"),),
+    ),
     Kind("ModelReplica", "WorkloadReady", summary.model_replica, cluster_of=_named_cluster),
     Kind(
         "ModelEndpoint",
@@ -112,6 +118,8 @@ _ALL = (
     ),
     Kind("InferenceClass", "Accepted", summary.inference_class, is_namespaced=False),
     Kind("BackendRules", "Accepted", summary.backend_rules, is_namespaced=False),
+    Kind("ModelCache", "Staged", summary.model_cache),
+    Kind("ModelCacheCopy", "Staged", summary.model_cache_copy, cluster_of=_named_cluster),
 )
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}

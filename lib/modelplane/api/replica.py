@@ -20,6 +20,7 @@ from modelplane.api.fields import Field
 from modelplane.devices.model import Claim, Request
 from modelplane.errors import InvalidQuantity
 from modelplane.units import Format, Quantity
+from modelplane.workload import cached
 from modelplane.workload.model import BoundRole, EndpointPicker, Model, Replica, ResolvedRequest, Role, RoleSpec
 
 Json: TypeAlias = Any
@@ -58,7 +59,8 @@ def encode_spec(replica: Replica) -> dict[str, Json]:
     if replica.model is not None:
         spec["model"] = _encode_model(replica.model)
     if replica.model_cache is not None:
-        spec["modelCacheRef"] = {"name": replica.model_cache}
+        key = {"key": replica.cache_key} if replica.cache_key else {}
+        spec["modelCacheRef"] = {"name": replica.model_cache, **key}
     if replica.endpoint_picker is not None:
         spec["endpointPicker"] = _encode_endpoint_picker(replica.endpoint_picker)
     if replica.overrides:
@@ -116,6 +118,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
         roles=tuple([_decode_role(place, role) for role, place in workloads.roles_in(spec)]),
         priority=spec.at("priority").integer(0),
         model_cache=spec.at("modelCacheRef", "name").optional(),
+        cache_key=_decode_key(spec.at("modelCacheRef", "key")),
         endpoint_picker=workloads.decode_endpoint_picker(spec.at("endpointPicker")),
         overrides=workloads.decode_overrides(spec.at("overrides")),
     )
@@ -223,6 +226,13 @@ def _decode_device(entry: Field) -> ResolvedRequest:
         alternative=entry.at("alternative").text(""),
         consumes=device_requests.decode_amounts(entry.at("consumes")),
     )
+
+
+def _decode_key(field: Field) -> str:
+    key = field.text("")
+    if key and not cached.is_key(key):
+        raise field.wrong("must be the key of a ModelCache, 16 hexadecimal digits")
+    return key
 
 
 def _decode_bytes(field: Field) -> int | None:

@@ -113,6 +113,20 @@ def llm_inference(resource: Resource) -> str:
     return "  ".join(part for part in (str(spec.get("model") or ""), str(status.get("url") or "")) if part)
 
 
+def model_cache(resource: Resource) -> str:
+    """Return the source and the number of clusters that hold it."""
+    status, spec = resource.get("status") or {}, resource.get("spec") or {}
+    counts = status.get("summary") or {}
+    staged = f"staged on {counts.get('ready', 0)} of {counts.get('wanted', 0)} clusters"
+    return ", ".join(part for part in (str(status.get("source") or ""), str(spec.get("size") or ""), staged) if part)
+
+
+def model_cache_copy(resource: Resource) -> str:
+    """Return the cluster and the phase."""
+    status, spec = resource.get("status") or {}, resource.get("spec") or {}
+    return f"{spec.get('clusterName', '?')}: {status.get('phase') or 'Pending'}"
+
+
 def pools(resource: Resource) -> Iterator[Part]:
     """Yield a line per pool of a cluster, from its published ledger."""
     for pool in (resource.get("status") or {}).get("pools") or []:

@@ -30,6 +30,7 @@ def bind(workload: Workload, placed: PlacedReplica, pools: Mapping[str, NodeClas
         ),
         priority=priority,
         model_cache=workload.model_cache,
+        cache_key=workload.cache_key,
         endpoint_picker=workload.endpoint_picker,
         overrides=workload.overrides_of(placed.backend),
     )
@@ -71,6 +72,7 @@ def said(replica: Replica, workload: Workload) -> Replica:
         engine=workload.engine,
         roles=tuple([BoundRole(spec, "", ()) for spec in workload.roles]),
         model_cache=workload.model_cache,
+        cache_key=workload.cache_key,
         endpoint_picker=workload.endpoint_picker,
         overrides=workload.overrides_of(replica.backend),
     )
@@ -170,11 +172,15 @@ def _differences(one: ResolvedRequest, other: ResolvedRequest) -> str:
 
 
 def runs_same(replica: Replica, workload: Workload) -> bool:
-    """Return whether the replica was made from this workload; otherwise the replica is outdated."""
+    """Return whether the replica was made from this workload; otherwise the replica is outdated.
+
+    The key of a cache counts where both know one: a replica without one fetches its model itself and goes on doing so.
+    """
     return (
         replica.model == workload.model
         and replica.engine is workload.engine
         and replica.model_cache == workload.model_cache
+        and (not replica.cache_key or replica.cache_key == (workload.cache_key or replica.cache_key))
         and replica.endpoint_picker == workload.endpoint_picker
         and replica.overrides == workload.overrides_of(replica.backend)
         and tuple(bound.spec for bound in replica.roles) == workload.roles

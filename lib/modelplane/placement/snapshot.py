@@ -235,11 +235,15 @@ class SpreadConstraint:
 
 @dataclass(frozen=True, slots=True)
 class CacheNeed:
-    """A ModelCache and the clusters where it is ready. If it is `required`, a cluster without it is refused."""
+    """A ModelCache and the clusters where it is ready. If it is `required`, a cluster without it is refused.
+
+    `told` has the reasons of clusters where it is not ready, as far as they are known.
+    """
 
     name: str
     ready_clusters: frozenset[str] = frozenset()
     required: bool = False
+    told: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

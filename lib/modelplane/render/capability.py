@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from modelplane.errors import InvalidInput
-from modelplane.render import engines, pods, weights
+from modelplane.render import engines, pods, volume, weights
 from modelplane.render.backend import Capabilities, shape_of
 from modelplane.render.dialects import DIALECTS, Dialect
 from modelplane.render.engines import CommandLine, Launch
@@ -25,11 +25,17 @@ def check_source(can: Capabilities, workload: Workload) -> None:
 
 
 def check_cache(can: Capabilities, workload: Workload) -> None:
-    """Check that no model cache is named, for a backend that mounts a volume with weights. Raises: InvalidInput."""
-    if workload.model_cache is not None:
+    """Check that the backend can mount the volume of a model cache, if one is named. Raises: InvalidInput."""
+    path = ("spec", "modelCacheRef")
+    if workload.model_cache is None:
+        return
+    if volume.SCHEME not in can.schemes:
         raise InvalidInput(
-            f"model caches are not offered with {can.name}; use model.uri with pvc:// for weights on a volume",
-            path=("spec", "modelCacheRef"),
+            f"{can.name} mounts no volume with weights; remove modelCacheRef, or use another backend", path=path
+        )
+    if volume.of(workload.model) is not None:
+        raise InvalidInput(
+            "model.uri already names a volume with the weights; remove modelCacheRef or model.uri", path=path
         )
 
 

@@ -51,6 +51,13 @@ def wrap_all(
     return _wrap(where, namespace, selector, provider_config)
 
 
+def wrap_labelled(
+    where: tuple[str, str], labels: Mapping[str, str], provider_config: Mapping[str, Json]
+) -> dict[str, Json]:
+    """Return the collection of the pods with these labels; `where` is the namespace of the pods, and its own name."""
+    return _wrap(where, where[0], {"matchLabels": dict(labels)}, provider_config)
+
+
 def _wrap(
     where: tuple[str, str], namespace: str, selector: Mapping[str, Json], provider_config: Mapping[str, Json]
 ) -> dict[str, Json]:
@@ -79,9 +86,14 @@ def error(replica: Replica, collection: Resource, found: Iterable[Resource]) -> 
 
     `found` are Objects with the label of a member. One that belongs to no collection, or to another, is passed over.
     """
+    return pod_errors.explain(replica, pods(collection, found))
+
+
+def pods(collection: Resource, found: Iterable[Resource]) -> list[Resource]:
+    """Return the pods that the members of the collection have read and that were there at the last attempt."""
     uid = seen.at(collection, "metadata", "uid")
-    pods = [objects.observed(one) for one in found if _belongs(one, uid) and not is_gone(one)]
-    return pod_errors.explain(replica, [pod for pod in pods if pod is not None and pod.get("kind") == "Pod"])
+    read = [objects.observed(one) for one in found if _belongs(one, uid) and not is_gone(one)]
+    return [pod for pod in read if pod is not None and pod.get("kind") == "Pod"]
 
 
 def has_listed(collection: Resource) -> bool:

@@ -67,9 +67,20 @@ def explain(replica: Replica, pods: Sequence[Object]) -> Problem | None:
     Pods of other replicas, pods that are ready and pods that are being deleted are passed over.
     """
     own = [pod for pod in pods if _is_own(replica, pod) and not seen.at(pod, "metadata", "deletionTimestamp")]
+    return _told([*_findings(own), *_incomplete(replica, own)])
+
+
+def explain_pods(pods: Sequence[Object]) -> Problem | None:
+    """Return the first useful error of pods that belong to no replica, None where none of them reports one."""
+    return _told(_findings(pods))
+
+
+def _findings(own: Sequence[Object]) -> list[_Finding]:
     ill = sorted((pod for pod in own if not _is_well(pod)), key=_name)[:PODS_MAX]
-    found = [finding for pod in ill for finding in _first(pod)]
-    found += _incomplete(replica, own)
+    return [finding for pod in ill for finding in _first(pod)]
+
+
+def _told(found: Sequence[_Finding]) -> Problem | None:
     if not found:
         return None
     first = min(found, key=lambda one: one.rank)

@@ -1,7 +1,7 @@
-"""Protection of an InferenceCluster from deletion while its cluster is still in use.
+"""Protection of an InferenceCluster, or of a ModelCache, from deletion while replicas use it.
 
 Source: Crossplane v2.4.0, protection.crossplane.io/v1beta1. Its webhook refuses every deletion of the object of a
-ClusterUsage and returns the reason to the client.
+ClusterUsage or a Usage and returns the reason to the client.
 """
 
 from __future__ import annotations
@@ -43,6 +43,29 @@ def in_use(cluster: str, replicas: Sequence[str], *, other_objects: int) -> Mani
                     "kind": "InferenceCluster",
                     "resourceRef": {"name": cluster},
                 },
+                "reason": reason,
+            },
+        },
+    )
+
+
+def cache_in_use(namespace: str, cache: str, replicas: Sequence[str]) -> Manifest | None:
+    """Return the Usage that protects a ModelCache from deletion, None if no replica uses it."""
+    if not replicas:
+        return None
+    count = "1 replica mounts" if len(replicas) == 1 else f"{len(replicas)} replicas mount"
+    reason = (
+        f"{count} its files: {words.first(sorted(replicas), _NAMED)}; remove modelCacheRef from their deployments, or "
+        "delete these, and delete the cache when they are gone"
+    )
+    return Manifest(
+        IN_USE_KEY,
+        {
+            "apiVersion": "protection.crossplane.io/v1beta1",
+            "kind": "Usage",
+            "metadata": {"name": names.hashed("modelcache", cache, of=(namespace,)), "namespace": namespace},
+            "spec": {
+                "of": {"apiVersion": names.API_VERSION, "kind": "ModelCache", "resourceRef": {"name": cache}},
                 "reason": reason,
             },
         },

@@ -101,6 +101,8 @@ class Workload:
     model_cache: str | None = None
     endpoint_picker: EndpointPicker | None = None
     overrides: tuple[Override, ...] = ()
+    cache_key: str = ""
+    """The key of the files of `model_cache` that it mounts, empty if it fetches `model` itself or no key is known."""
 
     def overrides_of(self, backend: str) -> tuple[Override, ...]:
         """Return the overrides that have an effect with the backend."""
@@ -163,6 +165,8 @@ class Replica:
     model_cache: str | None = None
     endpoint_picker: EndpointPicker | None = None
     overrides: tuple[Override, ...] = ()
+    cache_key: str = ""
+    """The key of the files of `model_cache` that it mounts, empty if it fetches `model` itself or no key is known."""
 
     def role(self, role: Role) -> BoundRole | None:
         """Return the bound role, None if the replica does not have it."""

@@ -32,6 +32,7 @@ KEDA, AUTOSCALING = "keda.sh", "autoscaling"
 
 _SYNCED = {"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}
 _AVAILABLE = {"type": "Ready", "status": "True", "reason": "Available"}
+_CLAIM, _JOB = ("", "PersistentVolumeClaim"), ("batch", "Job")
 _POLICIES = ("BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy")
 
 
@@ -237,6 +238,8 @@ def manifest_of(resource: Mapping[str, Json]) -> dict[str, Json]:
 def _observed_manifest(resource: Object, cluster: str, store: Store) -> dict[str, Json]:
     """Return the remote object with what others wrote into it: a Gateway that is only observed has listeners."""
     manifest = manifest_of(resource)
+    if _kind_of(manifest) == _CLAIM:
+        return {**manifest, "metadata": {**manifest["metadata"], "uid": f"assumed-{resource['metadata']['name']}"}}
     if manifest.get("kind") != "Gateway" or manifest.get("spec"):
         return manifest
     gateway = ((store.get(Key("modelplane.ai", "InferenceCluster", "", cluster)) or {}).get("spec") or {}).get(
@@ -273,7 +276,11 @@ def _remote_status(
     resource: Object, manifest: dict[str, Json], cluster: str, around: Surroundings
 ) -> dict[str, Json] | None:
     """Return the status of the remote object, None for kinds that have none."""
-    kind = (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind"))
+    kind = _kind_of(manifest)
+    if kind == _CLAIM:
+        return {"phase": "Bound"}
+    if kind == _JOB:
+        return {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}
     if kind == (GATEWAY_API, "Gateway"):
         return assumed_routing.gateway(manifest, cluster_address(cluster))
     if kind == (GATEWAY_API, "HTTPRoute"):
@@ -283,6 +290,10 @@ def _remote_status(
         there = around.beside(resource)
         return backend.assume(manifest, cluster_address(cluster), lambda *identity: identity in there)
     return None
+
+
+def _kind_of(manifest: Mapping[str, Json]) -> tuple[str, Json]:
+    return group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind")
 
 
 def _backend_of(kind: tuple[str, Json]) -> Backend | None:

@@ -77,7 +77,9 @@ def _uncached(cluster: Cluster, intent: Intent) -> Refusal | None:
     """Return the refusal of a cluster without the cache that the workload requires."""
     cache = intent.cache
     if cache is not None and cache.required and cluster.name not in cache.ready_clusters:
-        return Refusal(Reason.CACHE_NOT_READY, f"ModelCache {cache.name} is not ready there", "model cache not ready")
+        why = dict(cache.told).get(cluster.name)
+        detail = f"ModelCache {cache.name} is not ready there" + (f": {why}" if why else "")
+        return Refusal(Reason.CACHE_NOT_READY, detail, "model cache not ready")
     return None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from modelplane.devices.model import Claim
@@ -17,6 +17,7 @@ from modelplane.render import capability, installed, overrides
 from modelplane.render.backend import Backend
 from modelplane.render.backends import dynamo, kaito, kserve, kuberay, llmd, native, preference, vllmstack
 from modelplane.render.backends.preference import Preferences
+from modelplane.workload import cached
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
 
@@ -135,7 +136,7 @@ def claims(name: str) -> frozenset[Claim]:
 def needs(name: str, workload: Workload) -> tuple[tuple[str, str], ...]:
     """Return the API versions that a cluster must serve for the workload, each with what installs it."""
     found = BACKENDS.get(name)
-    return () if found is None else tuple(installed.needs(found, workload))
+    return () if found is None else tuple(installed.needs(found, cached.mounted(_of_a_cache(workload))))
 
 
 def lacks(workload: Workload, missing: frozenset[str]) -> frozenset[str]:
@@ -267,12 +268,24 @@ def _told(tied: Sequence[str], preferences: Preferences, share: str) -> str:
     return f"{said}; as many would take {others}, and {winner} {because}"
 
 
+def _of_a_cache(workload: Workload) -> Workload:
+    """Return the workload with the key of a cache, where it names a cache of which no key is known yet."""
+    is_unknown = workload.model_cache is not None and not workload.cache_key
+    return replace(workload, cache_key=cached.UNKNOWN_KEY) if is_unknown else workload
+
+
+def check(workload: Workload, name: str) -> None:
+    """Check that the backend of that name can run the workload. Raises: InvalidInput or Unsupported if it never can."""
+    found = backend(name)
+    capability.check_mounts(found.CAPABILITIES, workload)
+    capability.check_cache(found.CAPABILITIES, workload)
+    found.check(cached.mounted(_of_a_cache(workload)))
+    overrides.check(workload, name, found.PATCHABLE if workload.overrides else frozenset())
+
+
 def _refusal(workload: Workload, name: str) -> ModelplaneError | None:
     try:
-        found = backend(name)
-        capability.check_mounts(found.CAPABILITIES, workload)
-        found.check(workload)
-        overrides.check(workload, name, found.PATCHABLE if workload.overrides else frozenset())
+        check(workload, name)
     except (InvalidInput, Unsupported) as error:
         return error
     return None

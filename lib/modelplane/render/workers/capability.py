@@ -19,7 +19,6 @@ def check(can: Capabilities, workload: Workload) -> None:
 
     Raises: InvalidInput with the path of the field that the author must change.
     """
-    capability.check_cache(can, workload)
     capability.check_source(can, workload)
     capability.check_picker(can, workload)
     for role in workload.roles:

@@ -75,7 +75,6 @@ def check(workload: Workload) -> None:
             f"{naming.NAMESPACE_MAX} and not {len(workload.namespace)}",
             path=("metadata", "namespace"),
         )
-    capability.check_cache(CAPABILITIES, workload)
     capability.check_source(CAPABILITIES, workload)
     capability.check_picker(CAPABILITIES, workload)
     is_apart = len(workload.roles) > 1

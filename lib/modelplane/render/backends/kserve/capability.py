@@ -67,7 +67,6 @@ def check(workload: Workload) -> None:
     engine = launching.Engine(workload.namespace, workload.engine, workload.model, disaggregated)
     capability.check_source(CAPABILITIES, workload)
     capability.check_picker(CAPABILITIES, workload)
-    capability.check_cache(CAPABILITIES, workload)
     capability.check_roles(CAPABILITIES, workload)
     for role in workload.roles:
         capability.check_shape(CAPABILITIES, workload.engine, role)

@@ -54,7 +54,6 @@ def check(workload: Workload) -> None:
             f"KubeRay starts vLLM through Ray Serve LLM and cannot start {workload.engine}; use vllm",
             path=("spec", "engine", "type"),
         )
-    capability.check_cache(CAPABILITIES, workload)
     capability.check_source(CAPABILITIES, workload)
     capability.check_picker(CAPABILITIES, workload)
     model = launching.required(workload.model)

@@ -64,8 +64,6 @@ def check(workload: Workload) -> None:
             f"VLLMStack starts vLLM and cannot start {workload.engine}; use vllm", path=("spec", "engine", "type")
         )
     capability.check_roles(CAPABILITIES, workload)
-    if workload.model_cache is not None:
-        raise InvalidInput("VLLMStack has no model caches; remove modelCacheRef", path=("spec", "modelCacheRef"))
     capability.check_source(CAPABILITIES, workload)
     capability.check_picker(CAPABILITIES, workload)
     for role in workload.roles:
