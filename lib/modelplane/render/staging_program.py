@@ -9,7 +9,8 @@ to leave out. `resolve` asks the hub for the commit of a revision, once for a cl
 files, so that a pod that starts again never goes on with a later one; it is the termination message too. `stage`
 fetches, and goes on where an earlier pod has stopped. What another attempt cannot mend has an exit code of its own
 (`EXITS`).
-Source: huggingface_hub 0.32 and 2.4, kserve_storage 0.20.
+Source: huggingface_hub 0.32 (which continues a file where it was cut off) and 2.4 (which begins that file again);
+kserve_storage 0.20.
 """
 
 from __future__ import annotations
@@ -89,6 +90,13 @@ def there():
                 pass
     return found
 
+def sweep():
+    # The client of 2.x gives each attempt a file of its own and never goes on with one that a killed pod has left.
+    for folder, _, names in os.walk(FOLDER):
+        for name in names:
+            if name.endswith(".incomplete") and name.count(".") > 2:
+                os.remove(os.path.join(folder, name))
+
 def fetch_repository():
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.utils import filter_repo_objects
@@ -97,6 +105,7 @@ def fetch_repository():
     chosen = list(filter_repo_objects(files, allow_patterns=TAKE, ignore_patterns=LEAVE, key=lambda one: one.rfilename))
     if not chosen:
         end(68, f"none of the {len(files)} files of {REPO} matches the patterns")
+    sweep()
     lacks = sum(one.size or 0 for one in chosen) - there()
     free = shutil.disk_usage(ROOT).free
     if lacks > free:
