@@ -23,6 +23,8 @@ _ORDER = (
     "ModelService",
     "ModelEndpoint",
     "ModelReplica",
+    "ModelCache",
+    "ModelCacheCopy",
     "InferenceClass",
     "InferenceCluster",
     "InferenceGateway",

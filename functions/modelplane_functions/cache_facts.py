@@ -90,12 +90,12 @@ def workload_on(workload: Workload, facts: CacheFacts, cluster: str, child: Reso
 
 def key_of(child: Resource | None) -> str:
     """Return the key of the files that an observed replica mounts, empty if it mounts none."""
-    key = seen.text(seen.at(child, "spec", "modelCacheRef", "key"))
+    key = seen.text(seen.at(child, "spec", "cacheKey"))
     return key if cached.is_key(key) else ""
 
 
 def obstacle(observed: Observed, replica: Replica) -> str:
-    """Return why the files that a replica mounts are not on its cluster yet, empty if they are."""
+    """Return the reason why the files of a replica are not on its cluster yet, empty if they are."""
     if not cached.is_cached(replica):
         return ""
     resource = next(iter(observed.required[CACHE]), None)

@@ -81,7 +81,7 @@ class Storage(Wire):
     )
     staging_image: str | None = Field(
         default=None,
-        description="Image of the Job that fetches files, for example from a mirror or by digest. It needs python3 with huggingface_hub, and kserve_storage for s3 and gcs. Default is kserve/storage-initializer:v0.20.0.",
+        description="Image of the pod that fetches files, for example from a mirror or by digest. It needs python3 with huggingface_hub, and kserve_storage for s3 and gcs. Default is kserve/storage-initializer:v0.20.0.",
     )
     hub_endpoint: str | None = Field(
         default=None,

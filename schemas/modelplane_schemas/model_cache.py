@@ -48,8 +48,8 @@ class Cluster(Wire):
     )
     claim_name: str | None = Field(default=None, description="PersistentVolumeClaim on that cluster.")
     access_mode: str | None = Field(default=None, description="Access mode of the claim.")
-    reason: str | None = Field(default=None, description="Why it is not ready.")
-    message: str | None = Field(default=None, description="The same in words.")
+    reason: str | None = Field(default=None, description="Reason why it is not ready.")
+    message: str | None = Field(default=None, description="Message about the same.")
 
 
 class Condition(Wire):
@@ -102,7 +102,7 @@ class CredentialsSecretRef(Wire):
 
 class Status(Wire):
     """
-    What was observed.
+    Progress on the clusters.
     """
 
     source: str | None = Field(default=None, description="The source as one URI, for example hf://Qwen/Qwen3-8B@main.")
@@ -160,7 +160,7 @@ class S3(Wire):
 
 class Source(Wire):
     """
-    Where the files come from, as exactly one block. After a change other files are staged beside the present ones. Replicas keep the old files until they are replaced.
+    Origin of the files, as exactly one block. After a change other files are staged beside the present ones. Replicas keep the old files until they are replaced.
     """
 
     hugging_face: HuggingFace | None = None
@@ -170,7 +170,7 @@ class Source(Wire):
 
 class Spec(Wire):
     """
-    What is staged, how much room it needs, and where.
+    Origin of the files, the room that they need, and their clusters.
     """
 
     source: Source

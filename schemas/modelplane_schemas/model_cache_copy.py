@@ -76,14 +76,14 @@ class CredentialsSecretRef(Wire):
 
 class Status(Wire):
     """
-    What was observed on the cluster.
+    Progress on the cluster.
     """
 
     phase: Literal["Pending", "Staging", "Ready", "Failed"] | None = Field(
-        default=None, description="Progress. Ready stays while the claim is the same, whatever happens to the Job."
+        default=None, description="Progress. Ready stays while the claim is the same, whatever happens to its pods."
     )
-    reason: str | None = Field(default=None, description="Why it is not ready.")
-    message: str | None = Field(default=None, description="The same in words.")
+    reason: str | None = Field(default=None, description="Reason why it is not ready.")
+    message: str | None = Field(default=None, description="Message about the same.")
     claim_name: str | None = Field(default=None, description="PersistentVolumeClaim on the cluster.")
     claim_uid: str | None = Field(
         default=None, description="Identity of the claim that was filled. Another claim is filled anew."
@@ -136,7 +136,7 @@ class S3(Wire):
 
 class Source(Wire):
     """
-    Where the files come from, as in the ModelCache.
+    Origin of the files, as in the ModelCache.
     """
 
     hugging_face: HuggingFace | None = None
@@ -165,14 +165,14 @@ class Spec(Wire):
     )
     attempt: str | None = Field(
         default=None,
-        description="Another text stages again after a failure. It is the annotation modelplane.ai/stage-again of the ModelCache.",
+        description="Text of the attempt, of which another one stages again after a failure. It is the annotation modelplane.ai/stage-again of the ModelCache.",
     )
     crossplane: Crossplane | None = None
 
 
 class ModelCacheCopy(Document):
     """
-    ModelCacheCopy is the copy of a ModelCache on one cluster: a claim, and a Job that fills it. A ModelCache composes it; it is not written by hand.
+    ModelCacheCopy is the copy of a ModelCache on one cluster: a claim, and the pod that fills it. A ModelCache composes it; it is not written by hand.
     """
 
     api_version: Literal["modelplane.ai/v1alpha1"] = "modelplane.ai/v1alpha1"

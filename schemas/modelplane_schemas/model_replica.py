@@ -47,10 +47,6 @@ class ModelCacheRef(Wire):
     """
 
     name: str = Field(description="Name of the ModelCache.")
-    key: str | None = Field(
-        default=None,
-        description="Key of the files that the replica mounts. Without it the replica fetches model.uri itself, because its cluster did not hold the files when it was placed.",
-    )
 
 
 class Override(Wire):
@@ -934,6 +930,10 @@ class Spec(Wire):
     model: Model | None = None
     engine: Engine | None = None
     model_cache_ref: ModelCacheRef | None = None
+    cache_key: str | None = Field(
+        default=None,
+        description="Key of the files of the ModelCache that the replica mounts. Without it the replica fetches model.uri itself, because its cluster did not hold the files when it was placed.",
+    )
     endpoint_picker: EndpointPicker | None = None
     pool: str = Field(description="Node pool of the cluster that holds the pods of this role.")
     devices: list[Device] = Field(

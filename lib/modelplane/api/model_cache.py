@@ -26,7 +26,7 @@ NAME_MAX = 52
 
 
 class Preference(StrEnum):
-    """What a deployment wants of the clusters that hold its files: to prefer them, or no others."""
+    """Wish of a deployment about the clusters that hold its files: to prefer them, or no others."""
 
     PREFER = "Prefer"
     REQUIRE = "Require"
@@ -281,19 +281,15 @@ def used_by(replica: Mapping[str, Json], cache: str) -> frozenset[str] | None:
 
     These are the key of its spec and those that its pods may mount.
     """
-    reference = seen.at(replica, "spec", "modelCacheRef")
+    reference, key = seen.at(replica, "spec", "modelCacheRef"), seen.at(replica, "spec", "cacheKey")
+    name = seen.at(reference, "name")
     told = seen.at(replica, "status", "mountedCaches")
     texts = (one.partition("/") for one in (told if isinstance(told, list | tuple) else ()) if isinstance(one, str))
-    rendered = {key for name, _, key in texts if name == cache}
-    if reference is None:
-        return frozenset(rendered)
-    name, key = seen.at(reference, "name"), seen.at(reference, "key")
-    if name != cache and isinstance(name, str) and name:
-        return frozenset(rendered)
-    if key is None and name == cache:
-        return frozenset(rendered)
-    is_told = isinstance(key, str) and cached.is_key(key) and name == cache
-    return frozenset({*rendered, key}) if is_told else None
+    rendered = frozenset(found for of, _, found in texts if of == cache)
+    if key is None or (isinstance(name, str) and name not in ("", cache)):
+        return rendered
+    is_read = name == cache and isinstance(key, str) and cached.is_key(key)
+    return rendered | {key} if is_read else None
 
 
 def _size(field: Field) -> str:

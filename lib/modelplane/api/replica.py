@@ -59,8 +59,9 @@ def encode_spec(replica: Replica) -> dict[str, Json]:
     if replica.model is not None:
         spec["model"] = _encode_model(replica.model)
     if replica.model_cache is not None:
-        key = {"key": replica.cache_key} if replica.cache_key else {}
-        spec["modelCacheRef"] = {"name": replica.model_cache, **key}
+        spec["modelCacheRef"] = {"name": replica.model_cache}
+    if replica.cache_key:
+        spec["cacheKey"] = replica.cache_key
     if replica.endpoint_picker is not None:
         spec["endpointPicker"] = _encode_endpoint_picker(replica.endpoint_picker)
     if replica.overrides:
@@ -118,7 +119,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
         roles=tuple([_decode_role(place, role) for role, place in workloads.roles_in(spec)]),
         priority=spec.at("priority").integer(0),
         model_cache=spec.at("modelCacheRef", "name").optional(),
-        cache_key=_decode_key(spec.at("modelCacheRef", "key")),
+        cache_key=_decode_key(spec.at("cacheKey")),
         endpoint_picker=workloads.decode_endpoint_picker(spec.at("endpointPicker")),
         overrides=workloads.decode_overrides(spec.at("overrides")),
     )

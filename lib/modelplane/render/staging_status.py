@@ -93,7 +93,7 @@ def judge(found: Seen) -> Progress:
         return Progress(is_running=True, reason="Retrying", message=f"another pod is started{before}{_why(found.pods)}")
     if seen.count(seen.at(found.job, "status", "active")):
         return Progress(is_running=True, reason="Fetching", message="a pod fetches the files")
-    return Progress(reason=STARTING, message="the claim and the Job are made")
+    return Progress(reason=STARTING, message="the claim is made, and a pod that fills it is started")
 
 
 def _failed(found: Seen) -> Progress | None:
@@ -107,7 +107,7 @@ def _failed(found: Seen) -> Progress | None:
     if known is not None:
         return Progress(is_final=True, reason=known.reason, message=f"{known.message}; {again}")
     reason = seen.text(condition.get("reason")) or "JobFailed"
-    return Progress(is_final=True, reason=reason, message=f"the Job gave up: {pod_errors.cut(said)}; {again}")
+    return Progress(is_final=True, reason=reason, message=f"no further pod is started: {pod_errors.cut(said)}; {again}")
 
 
 def _exit(pods: Sequence[Object]) -> staging_program.Exit | None:

@@ -29,6 +29,8 @@ SHORT_NAMES = {
     "LLMInference": ("llm", "Namespaced"),
     "ModelDeployment": ("md", "Namespaced"),
     "ModelEndpoint": ("me", "Namespaced"),
+    "ModelCache": ("mc", "Namespaced"),
+    "ModelCacheCopy": ("mcc", "Namespaced"),
     "ModelReplica": ("mr", "Namespaced"),
     "ModelService": ("ms", "Namespaced"),
 }

@@ -151,7 +151,7 @@ def test_nobody_writes_what_is_composed(name: str) -> None:
 
 
 def test_a_tenant_writes_the_namespaced_kinds_but_the_replica() -> None:
-    wanted = {(OURS, one) for one in scoped("Namespaced") - {"modelreplicas"}}
+    wanted = {(OURS, one) for one in scoped("Namespaced") - {"modelreplicas", "modelcachecopies"}}
     assert writable(person("modelplane-tenant")) == wanted | {(OURS, "modeldeployments/scale")}
     assert all(person("modelplane-tenant")[one] == READ | WRITE for one in wanted)
 

@@ -38,7 +38,6 @@ def _with(engine: Json, **fields: Json) -> Any:
     [
         pytest.param({"engine": EngineType.CUSTOM}, ("spec", "engine", "type"), "no worker for custom", id="custom"),
         pytest.param({"engine": EngineType.LLAMACPP}, ("spec", "engine", "type"), "use vllm, sglang", id="llama.cpp"),
-        pytest.param({"model_cache": "c"}, ("spec", "modelCacheRef"), "pvc://", id="a cache"),
         pytest.param({"model": Model("m", "s3://b/k")}, ("spec", "model", "uri"), "hf://, pvc://", id="s3"),
         pytest.param({"endpoint_picker": PICKER}, ("spec", "endpointPicker"), "no endpoint picker", id="picker"),
         pytest.param(

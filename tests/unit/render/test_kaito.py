@@ -192,7 +192,6 @@ SHELL = {"command": ["sh", "-c"], "args": ["vllm serve --port 8000"]}
             _workload(build.role(topology=Topology(pipeline=2, data=4, data_local=1)).spec),
             "spec.workers.topology.pipeline", "spans 8 nodes; set pipeline and data to 1", id="both",
         ),
-        pytest.param(_workload(model_cache="c"), "spec.modelCacheRef", "with KAITO; use model.uri", id="a cache"),
         pytest.param(
             _workload(model=Model("m", "s3://b/p")), "spec.model.uri", "KAITO cannot fetch s3://", id="a bucket"
         ),

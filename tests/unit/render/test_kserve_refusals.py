@@ -90,7 +90,6 @@ def _pod(image: str = "vllm/vllm-openai:v1", engine: Any = None, **pod: Any) -> 
             "does not support a revision",
             id="revision",
         ),
-        pytest.param(build.replica(model_cache="c"), "spec.modelCacheRef", "pvc://", id="model cache"),
         pytest.param(
             _pod(sidecars=({"name": "main", "image": "x"},)),
             "spec.workers.template.spec.containers[1].name",

@@ -328,7 +328,6 @@ def _engine(**engine: Any) -> Any:
     [
         pytest.param(_workload(engine=EngineType.SGLANG), "spec.engine.type", "cannot start sglang", id="SGLang"),
         pytest.param(_workload(engine=EngineType.CUSTOM), "spec.engine.type", "use vllm", id="an unknown engine"),
-        pytest.param(_workload(model_cache="c"), "spec.modelCacheRef", "pvc://", id="a cache"),
         pytest.param(
             _workload(endpoint_picker=EndpointPicker()), "spec.endpointPicker", "no endpoint picker", id="a picker"
         ),

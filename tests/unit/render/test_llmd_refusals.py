@@ -40,7 +40,6 @@ PORT = [{"containerPort": 8000}]
         pytest.param(
             _workload(ROLE, PREFILL, engine=EngineType.TRTLLM), "spec.prefill", "use sglang or vllm", id="TensorRT-LLM"
         ),
-        pytest.param(_workload(model_cache="c"), "spec.modelCacheRef", "pvc://", id="a cache"),
         pytest.param(
             _workload(model=Model("m", "s3://b/p")), "spec.model.uri", "it supports hf://, pvc://", id="a bucket"
         ),

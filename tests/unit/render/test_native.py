@@ -177,7 +177,6 @@ def _mounting(**engine: Any) -> Any:
     ("workload", "path", "says"),
     [
         pytest.param(_workload(roles=(ROLE, PREFILL)), "spec.prefill", "remove prefill", id="prefill apart"),
-        pytest.param(_workload(model_cache="c"), "spec.modelCacheRef", "pvc://", id="a cache"),
         pytest.param(
             _workload(model=Model("m", "s3://b/p")), "spec.model.uri", "it supports hf://, pvc://", id="a bucket"
         ),

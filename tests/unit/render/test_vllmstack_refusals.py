@@ -37,7 +37,6 @@ def _place(error: InvalidInput) -> str:
         ({"model": None}, "spec.model.uri", "must know the model"),
         ({"model": Model("llama", None)}, "spec.model.uri", "must know the model"),
         ({"model": Model("llama", "pvc://weights")}, "spec.model.uri", "cannot fetch pvc://; it supports hf://"),
-        ({"model_cache": "llama"}, "spec.modelCacheRef", "has no model caches"),
         ({"endpoint_picker": EndpointPicker()}, "spec.endpointPicker", "no endpoint picker"),
         (
             {"roles": (shapes.role().spec, replicas.role(Role.PREFILL).spec)},
