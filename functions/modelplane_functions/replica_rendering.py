@@ -208,14 +208,22 @@ def mounted(observed: Observed, rendering: Rendering, *, settled: bool) -> tuple
 
     Those from before a change count until all workers are ready with what is rendered now.
     """
-    given = seen_texts(observed.status.get("mountedCaches"))
+    given = _texts(observed.status.get("mountedCaches"))
     there = (_mounts(child) for child in observed.children.values())
     now = tuple(_mounts(child.resource) for _, child in sorted(rendering.children.items()))
-    found = now if settled and not rendering.held else (*given, *there, *now)
+    is_applied = not rendering.held and all(
+        _mounts(child) in ("", *now) and _is_applied(child) for child in observed.children.values()
+    )
+    found = now if settled and is_applied else (*given, *there, *now)
     return tuple(dict.fromkeys(text for text in found if text))
 
 
-def seen_texts(value: Json) -> tuple[str, ...]:
+def _is_applied(child: Resource) -> bool:
+    """Return whether what is observed of an Object is of its current spec."""
+    return remote.at(child, "metadata", "generation") is None or objects.is_current(child)
+
+
+def _texts(value: Json) -> tuple[str, ...]:
     """Return the texts of an observed list, none for another type."""
     return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list | tuple) else ()
 

@@ -43,7 +43,9 @@ def told(resource: Mapping[str, Json], entries: Iterable[tuple[str, str, str]]) 
     return {**resource, "status": {"clusters": listed}}
 
 
-def replica(name: str, cluster: str, *, key: str = "", mounted: Iterable[str] = (), cache: str = NAME) -> dict[str, Json]:
+def replica(
+    name: str, cluster: str, *, key: str = "", mounted: Iterable[str] = (), cache: str = NAME
+) -> dict[str, Json]:
     """Return as much of a ModelReplica as a cache reads."""
     spec: dict[str, Json] = {"clusterName": cluster, "modelCacheRef": {"name": cache}}
     return {

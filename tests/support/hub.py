@@ -100,7 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _info(self, commit: str) -> dict[str, object]:
         size = self.hub.tells_sizes
         siblings = [
-            {"rfilename": name, **({"size": len(data)} if size else {})} for name, data in sorted(self.hub.files.items())
+            {"rfilename": name, **({"size": len(data)} if size else {})}
+            for name, data in sorted(self.hub.files.items())
         ]
         return {"id": self.hub.repo, "modelId": self.hub.repo, "sha": commit, "siblings": siblings, "tags": []}
 

@@ -66,7 +66,12 @@ def environment(container: Json, root: Path, hub: Hub, token: str = "") -> Mappi
 def run(container: Json, root: Path, hub: Hub, token: str = "", before: Sequence[str] = ()) -> Any:
     line = [*before, *command(container, root)]
     return subprocess.run(  # noqa: S603 - what the pod would run
-        line, env=dict(environment(container, root, hub, token)), capture_output=True, text=True, timeout=120, check=False
+        line,
+        env=dict(environment(container, root, hub, token)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -154,7 +159,9 @@ def test_complete_files_are_not_fetched_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("hub", "changed", "token", "code"),
     [
-        pytest.param(a_hub(), {"revision": "no-such"}, "", staging_program.NO_REVISION, id="a-revision-that-is-not-there"),
+        pytest.param(
+            a_hub(), {"revision": "no-such"}, "", staging_program.NO_REVISION, id="a-revision-that-is-not-there"
+        ),
         pytest.param(a_hub(), {"revision": LATER}, "", staging_program.NO_REVISION, id="a-commit-that-is-not-there"),
         pytest.param(a_hub(), {"uri": "hf://owner/other"}, "", staging_program.NO_REPOSITORY, id="no-repository"),
         pytest.param(a_hub(token=SECRET), {}, "", staging_program.NO_REPOSITORY, id="a-private-one-without-a-token"),
@@ -194,7 +201,9 @@ def test_a_hub_that_is_not_reached_is_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="a small disk needs a mount namespace")
-@pytest.mark.parametrize("tells_sizes", [pytest.param(True, id="known-before"), pytest.param(False, id="met-on-the-way")])
+@pytest.mark.parametrize(
+    "tells_sizes", [pytest.param(True, id="known-before"), pytest.param(False, id="met-on-the-way")]
+)
 def test_a_disk_that_is_too_small_ends_the_job(tells_sizes: bool, tmp_path: Path) -> None:  # noqa: FBT001 - of pytest
     hub = a_hub(files={"model.safetensors": os.urandom(8_000_000)}, tells_sizes=tells_sizes)
     mounted = f'mount -t tmpfs -o size=4m none "{tmp_path}" && exec "$@"'
@@ -213,7 +222,10 @@ def test_texts_of_authors_stay_data(tmp_path: Path) -> None:
         stager, _ = rendered(hub, revision=COMMIT, exclude=hostile)
         ended = run(stager, tmp_path, hub)
     assert ended.returncode == 0, ended.stderr
-    assert sorted(one.name for one in folder(tmp_path, stager).iterdir() if one.name != ".cache") == ["config.json", "original"]
+    assert sorted(one.name for one in folder(tmp_path, stager).iterdir() if one.name != ".cache") == [
+        "config.json",
+        "original",
+    ]
 
 
 def test_the_kubelet_expands_nothing_in_the_program() -> None:

@@ -80,7 +80,9 @@ def test_one_cluster_resolves_a_branch_and_the_others_stage_its_commit() -> None
     assert told == {"a": "Starting", "b": "ResolvingRevision"}
     children = observed(first, "Staging", commit=caches.COMMIT)
     second = ask(again(composite, first), children)
-    commits = {one.resource["spec"]["clusterName"]: one.resource["spec"].get("commit") for one in second.children.values()}
+    commits = {
+        one.resource["spec"]["clusterName"]: one.resource["spec"].get("commit") for one in second.children.values()
+    }
     assert commits == {"a": None, "b": caches.COMMIT}
     assert second.status["revision"] == caches.COMMIT
 
@@ -141,8 +143,9 @@ def test_who_was_placed_meanwhile_keeps_it() -> None:
 USES = {
     "its-spec": lambda key: caches.replica("r-0", "b", key=key),
     "its-pods-from-before-a-change": lambda key: caches.replica("r-0", "b", key=OTHER_KEY, mounted=[key]),
-    "a-replica-that-has-left-the-cache": lambda key: caches.replica("r-0", "b", cache="qwen")
-    | {"status": {"mountedCaches": [f"{caches.NAME}/{key}"]}},
+    "a-replica-that-has-left-the-cache": lambda key: (
+        caches.replica("r-0", "b", cache="qwen") | {"status": {"mountedCaches": [f"{caches.NAME}/{key}"]}}
+    ),
     "a-replica-whose-key-is-no-text": lambda _: _broken("cacheKey", 7),
     "a-replica-whose-key-is-none": lambda _: _broken("cacheKey", "../etc"),
     "a-replica-whose-reference-is-no-object": lambda _: _broken("modelCacheRef", "llama"),
@@ -165,13 +168,16 @@ def _deleted(resource: Json) -> Json:
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("change", ["unselected", "another-source"])
-def test_a_copy_is_never_removed_under_a_replica(use: str, change: str) -> None:
+@pytest.mark.parametrize("leaves", [False, True], ids=["wanted-before", "told-to-leave-before"])
+def test_a_copy_is_never_removed_under_a_replica(use: str, change: str, leaves: bool) -> None:  # noqa: FBT001
     composite, children = staged(caches.cache(labels=US))
     key = caches.key_of(composite)
     store: tuple[Json, ...] = (cluster("a"), USES[use](key))
     if change == "another-source":
         composite = copy.deepcopy(composite)
         composite["spec"]["source"]["huggingFace"]["revision"] = "b" * 40
+    if leaves:
+        composite = again(composite, ask(composite, children, (cluster("a"),)))
     for _ in range(4):
         outcome = ask(composite, children, store)
         assert ("b", key) in places(outcome), outcome.status

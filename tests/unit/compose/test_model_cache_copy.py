@@ -98,7 +98,10 @@ def test_a_secret_is_referenced_and_stands_nowhere_else() -> None:
     pod = made[job_key(made)].resource["spec"]["forProvider"]["manifest"]["spec"]["template"]["spec"]
     for container in (*pod["containers"], *pod["initContainers"]):
         (token,) = [one for one in container["env"] if one["name"] == "HF_TOKEN"]
-        assert token == {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "t", "optional": False}}}
+        assert token == {
+            "name": "HF_TOKEN",
+            "valueFrom": {"secretKeyRef": {"name": "hf", "key": "t", "optional": False}},
+        }
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,12 @@ def watched(status: Json = None, composite: Json = None) -> dict[str, Json]:
 WAITING = {"state": {"waiting": {"reason": "CreateContainerConfigError", "message": 'secret "hf-token" not found'}}}
 FETCHING = {"name": "stage", "state": {"running": {"startedAt": "2026-11-25T00:00:00Z"}}}
 FULL = {"name": "stage", "state": {"terminated": {"exitCode": staging_program.NO_ROOM, "reason": "Error"}}}
-UNSCHEDULED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}
+UNSCHEDULED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "Unschedulable",
+    "message": "0/3 nodes are available",
+}
 GAVE_UP = {"type": "Failed", "status": "True", "reason": "PodFailurePolicy"}
 BY_POLICY = "Container stage for pod ml-team/stage-x failed with exit code 64 matching FailJob rule at index 0"
 
@@ -277,18 +285,26 @@ def test_complete_files_stay_complete_whatever_is_observed_of_their_job(what: st
 
 def test_a_job_that_is_complete_is_never_made_anew() -> None:
     composite, children = ready()
-    outcome = ask({**composite, "spec": {**composite["spec"], "attempt": "3"}}, children, (cluster(stagingImage="x:1"),))
+    outcome = ask(
+        {**composite, "spec": {**composite["spec"], "attempt": "3"}}, children, (cluster(stagingImage="x:1"),)
+    )
     assert [key for key in outcome.children if key.startswith(staging.STAGE)] == [job_key(children)]
 
 
 def test_a_claim_that_was_lost_is_filled_anew() -> None:
     composite, children = ready()
-    lost = {**children, "claim": seen(children["claim"], {"metadata": {"uid": "another"}, "status": {"phase": "Bound"}})}
+    lost = {
+        **children,
+        "claim": seen(children["claim"], {"metadata": {"uid": "another"}, "status": {"phase": "Bound"}}),
+    }
     outcome = ask(composite, lost)
     assert outcome.status["phase"] == "Pending"
     jobs = {key for key in outcome.children if key.startswith(staging.STAGE)}
     assert len(jobs) == 2, "the new one, and until then the old one"
-    after = ask({**composite, "status": outcome.status}, {**lost, **{key: one.resource for key, one in outcome.children.items()}, "claim": lost["claim"]})
+    after = ask(
+        {**composite, "status": outcome.status},
+        {**lost, **{key: one.resource for key, one in outcome.children.items()}, "claim": lost["claim"]},
+    )
     assert after.status["claimUid"] == "another"
 
 
