@@ -1,4 +1,4 @@
-"""A server that speaks as much of the Hugging Face hub's protocol as a download needs: revisions, files, ranges, refusals.
+"""A server of the Hugging Face hub's protocol, as far as a download needs it: revisions, files, ranges, refusals.
 
 Source: huggingface_hub 2.4 and 0.32 (file_download.py, hf_api.py): what it asks for and which headers it reads.
 """
@@ -60,10 +60,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Print nothing."""
 
-    def do_HEAD(self) -> None:  # noqa: N802 - the name is http.server's
+    def do_HEAD(self) -> None:
         self._answer(has_body=False)
 
-    def do_GET(self) -> None:  # noqa: N802 - the name is http.server's
+    def do_GET(self) -> None:
         self._answer(has_body=True)
 
     def _answer(self, *, has_body: bool) -> None:

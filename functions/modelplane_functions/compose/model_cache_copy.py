@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.api import inference_cluster, model_cache
@@ -40,8 +39,6 @@ from modelplane_functions.exchange import (
     Truth,
 )
 from modelplane_functions.memory.resources import recall
-
-Json: TypeAlias = Any
 
 _CLUSTER, _MEMBERS = "cluster", "pods"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300

@@ -22,7 +22,6 @@ KIND = "ModelCache"
 COPY_KIND = "ModelCacheCopy"
 DEFAULT_REVISION, DEFAULT_TOKEN_KEY = "main", "HF_TOKEN"
 SHARED, SINGLE_NODE = "ReadWriteMany", "ReadWriteOnce"
-NAME_MAX = 52
 
 
 class Preference(StrEnum):

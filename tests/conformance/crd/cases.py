@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.conformance.crd import cases_class, cases_cluster, cases_deployment, cases_pod, cases_replica, cases_routing
+from tests.conformance.crd import (
+    cases_cache,
+    cases_class,
+    cases_cluster,
+    cases_deployment,
+    cases_pod,
+    cases_replica,
+    cases_routing,
+)
 from tests.conformance.crd.case import Case, Change
 from tests.conformance.crd.documents import GONE, VALID
 
@@ -24,6 +32,7 @@ REFUSED: tuple[Case, ...] = (
     *cases_class.CLASS,
     *cases_cluster.CLUSTER,
     *cases_routing.ROUTING,
+    *cases_cache.CACHE,
 )
 
 

@@ -85,6 +85,18 @@ VALID: dict[str, dict[str, Json]] = {
     ),
     "ModelEndpoint": _namespaced("ModelEndpoint", "together", {"url": "https://api.together.xyz"}),
     "LLMInference": _namespaced("LLMInference", "qwen", {"model": "Qwen/Qwen3-8B"}),
+    "ModelCache": _namespaced("ModelCache", "llama", {"source": {"huggingFace": {"repo": "o/m"}}, "size": "300Gi"}),
+    "ModelCacheCopy": _namespaced(
+        "ModelCacheCopy",
+        "llama-gke-us",
+        {
+            "cacheRef": {"name": "llama"},
+            "clusterName": "gke-us",
+            "key": "0123456789abcdef",
+            "source": {"huggingFace": {"repo": "o/m"}},
+            "size": "300Gi",
+        },
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""The command of the staging pod, run as it is rendered, with the real client against a server that speaks the hub's protocol.
+"""The command of the staging pod, run as it is rendered, with the real client against a server of the hub's protocol.
 
 What differs from a pod: the folder of the claim is one of this machine, and the termination message is a file there.
 """
@@ -65,7 +65,7 @@ def environment(container: Json, root: Path, hub: Hub, token: str = "") -> Mappi
 
 def run(container: Json, root: Path, hub: Hub, token: str = "", before: Sequence[str] = ()) -> Any:
     line = [*before, *command(container, root)]
-    return subprocess.run(  # noqa: S603 - what the pod would run
+    return subprocess.run(
         line,
         env=dict(environment(container, root, hub, token)),
         capture_output=True,
@@ -78,7 +78,7 @@ def run(container: Json, root: Path, hub: Hub, token: str = "", before: Sequence
 def continues_files() -> bool:
     """Return whether the client goes on inside a file: that of the default image does, one of 2.x begins it again."""
     asked = [PYTHON, "-c", "import huggingface_hub; print(huggingface_hub.__version__)"]
-    said = subprocess.run(asked, capture_output=True, text=True, check=True)  # noqa: S603 - an interpreter of the tests
+    said = subprocess.run(asked, capture_output=True, text=True, check=True)
     return said.stdout.startswith("0.")
 
 
@@ -116,7 +116,7 @@ def test_a_pod_that_is_killed_is_continued_and_not_begun_again(tmp_path: Path) -
     hub = a_hub(files={"model.safetensors": weights}, seconds_per_chunk=0.02)
     with serving(hub):
         stager, _ = rendered(hub, revision=COMMIT)
-        killed = subprocess.Popen(  # noqa: S603 - what the pod would run
+        killed = subprocess.Popen(
             command(stager, tmp_path), env=dict(environment(stager, tmp_path, hub)), stderr=subprocess.DEVNULL
         )
         try:

@@ -181,6 +181,15 @@ SUITES: Final = (
         group=2, minutes=2, limit_minutes=20,
     ),
     Suite(
+        "staging",
+        _conformance("staging"),
+        (
+            "lib/modelplane/render/", "lib/modelplane/workload/", "lib/modelplane/names.py",
+            "tests/conformance/staging/", "tests/support/hub.py",
+        ),
+        group=0, minutes=1, limit_minutes=10,
+    ),
+    Suite(
         "picker",
         _conformance("picker"),
         (*_RENDERING, *_REAL, "lib/modelplane/devices/", "tests/conformance/picker/", "tests/support/llmd.py"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -140,7 +141,7 @@ def test_who_was_placed_meanwhile_keeps_it() -> None:
     assert ("b", caches.key_of(composite)) in places(kept)
 
 
-USES = {
+USES: dict[str, Callable[[str], Json]] = {
     "its-spec": lambda key: caches.replica("r-0", "b", key=key),
     "its-pods-from-before-a-change": lambda key: caches.replica("r-0", "b", key=OTHER_KEY, mounted=[key]),
     "a-replica-that-has-left-the-cache": lambda key: (

@@ -59,7 +59,7 @@ def with_job(status: Json = None, composite: Json = None) -> dict[str, Json]:
 
 
 def job_key(children: Any) -> str:
-    return next(key for key in children if key.startswith(staging.STAGE))
+    return next(str(key) for key in children if key.startswith(staging.STAGE))
 
 
 COMPLETE = {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}
@@ -159,6 +159,7 @@ UNSCHEDULED = {
     "reason": "Unschedulable",
     "message": "0/3 nodes are available",
 }
+RUNS = pod(containerStatuses=[FETCHING])
 GAVE_UP = {"type": "Failed", "status": "True", "reason": "PodFailurePolicy"}
 BY_POLICY = "Container stage for pod ml-team/stage-x failed with exit code 64 matching FailJob rule at index 0"
 
@@ -167,7 +168,7 @@ BY_POLICY = "Container stage for pod ml-team/stage-x failed with exit code 64 ma
     ("job", "pods", "phase", "reason", "says"),
     [
         pytest.param({"active": 1}, [], "Staging", "Fetching", "fetches", id="a-pod-of-which-nothing-is-known"),
-        pytest.param({"active": 1}, [pod(containerStatuses=[FETCHING])], "Staging", "Fetching", "fetched", id="it-runs"),
+        pytest.param({"active": 1}, [RUNS], "Staging", "Fetching", "fetched", id="it-runs"),
         pytest.param(
             {"active": 1}, [pod(containerStatuses=[{"name": "stage", **WAITING}])],
             "Pending", "CreateContainerConfigError", "hf-token", id="a-secret-is-missing",
@@ -186,7 +187,8 @@ BY_POLICY = "Container stage for pod ml-team/stage-x failed with exit code 64 ma
         ),
         pytest.param(
             {"failed": 1, "conditions": [{**GAVE_UP, "message": "no more"}]},
-            [pod(phase="Failed", containerStatuses=[FULL])], "Failed", "NoSpace", "raise spec.size", id="gave-up-as-a-pod-says",
+            [pod(phase="Failed", containerStatuses=[FULL])],
+            "Failed", "NoSpace", "raise spec.size", id="gave-up-as-a-pod-says",
         ),
         pytest.param(
             {"conditions": [{**GAVE_UP, "reason": "DeadlineExceeded", "message": "Job was active longer"}]}, [],

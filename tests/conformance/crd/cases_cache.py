@@ -1,0 +1,74 @@
+"""Refused ModelCaches and ModelCacheCopies."""
+
+from __future__ import annotations
+
+from modelplane.structural import Cause
+from tests.conformance.crd.case import Case, one
+from tests.conformance.crd.documents import GONE
+
+_HUB = ("spec", "source", "huggingFace")
+
+CACHE: tuple[Case, ...] = (
+    one("cache-name", "ModelCache", ("metadata", "name"), "a.b", "metadata.name must be lower-case", at=""),
+    one("cache-without-source", "ModelCache", ("spec", "source"), GONE, Cause.REQUIRED),
+    one("cache-without-size", "ModelCache", ("spec", "size"), GONE, Cause.REQUIRED),
+    one("cache-size-in-bytes", "ModelCache", ("spec", "size"), "300000000000", Cause.INVALID),
+    one("cache-repo-without-owner", "ModelCache", (*_HUB, "repo"), "llama", Cause.INVALID),
+    one("cache-repo-as-an-option", "ModelCache", (*_HUB, "repo"), "--help/x", Cause.INVALID),
+    one("cache-repo-that-expands", "ModelCache", (*_HUB, "repo"), "owner/$(HF_TOKEN)", Cause.INVALID),
+    one("cache-revision-that-expands", "ModelCache", (*_HUB, "revision"), "$(HF_TOKEN)", Cause.INVALID),
+    one("cache-revision-as-an-option", "ModelCache", (*_HUB, "revision"), "--token", Cause.INVALID),
+    one(
+        "cache-pattern-upwards",
+        "ModelCache",
+        (*_HUB, "include"),
+        ["a/../b"],
+        'must not contain ".."',
+        at="spec.source.huggingFace.include.0",
+    ),
+    one(
+        "cache-pattern-that-expands",
+        "ModelCache",
+        (*_HUB, "exclude"),
+        ["$(x)"],
+        Cause.INVALID,
+        at="spec.source.huggingFace.exclude.0",
+    ),
+    one(
+        "cache-pattern-with-a-quote",
+        "ModelCache",
+        (*_HUB, "exclude"),
+        ['a"b'],
+        Cause.INVALID,
+        at="spec.source.huggingFace.exclude.0",
+    ),
+    one(
+        "cache-source-s3-upwards",
+        "ModelCache",
+        ("spec", "source"),
+        {"s3": {"uri": "s3://b/a/../c"}},
+        'must not contain ".."',
+        at="spec.source.s3.uri",
+    ),
+    one(
+        "cache-source-gcs-of-another-scheme",
+        "ModelCache",
+        ("spec", "source"),
+        {"gcs": {"uri": "s3://b/a"}},
+        Cause.INVALID,
+        at="spec.source.gcs.uri",
+    ),
+    one("cache-placement", "ModelCache", ("spec", "placement"), "Maybe", Cause.NOT_SUPPORTED),
+    one("cache-retention", "ModelCache", ("spec", "retention"), "Forever", Cause.NOT_SUPPORTED),
+    one(
+        "cache-access-mode",
+        "ModelCache",
+        ("spec", "storage"),
+        {"accessMode": "ReadOnlyMany"},
+        Cause.NOT_SUPPORTED,
+        at="spec.storage.accessMode",
+    ),
+    one("copy-key", "ModelCacheCopy", ("spec", "key"), "xyz", Cause.INVALID),
+    one("copy-commit", "ModelCacheCopy", ("spec", "commit"), "main", Cause.INVALID),
+    one("copy-without-cluster", "ModelCacheCopy", ("spec", "clusterName"), GONE, Cause.REQUIRED),
+)
