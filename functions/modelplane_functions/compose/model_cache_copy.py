@@ -197,11 +197,12 @@ def _children(
     is_lost = bool(before.claim_uid) and staging_status.is_lost(found.claim, before.claim_uid)
     is_filled = before.phase is Phase.READY and not is_lost
     standing = {key: Child(hold.held(child), _judge(child)) for key, child in _jobs(observed)}
-    if is_filled or not made.claim_uid:
-        yield from standing.items()
-        return
     job = staging.job(made)
-    yield job.key, _child(observed, made, job, provider)
+    fresh = _child(observed, made, job, provider)
+    if is_filled or not made.claim_uid:  # what has completed is not made anew, and an edit of it is put back
+        yield from {**standing, **({job.key: fresh} if job.key in standing else {})}.items()
+        return
+    yield job.key, fresh
     if is_lost:  # nothing is undone for a claim that somebody else may only have described wrongly
         yield from ((key, child) for key, child in standing.items() if key != job.key)
     if pod_collection.KEY in observed.children or replica_pods.are_collections_served(observed):
