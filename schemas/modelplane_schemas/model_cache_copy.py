@@ -136,7 +136,7 @@ class S3(Wire):
 
 class Source(Wire):
     """
-    Origin of the files, as in the ModelCache.
+    Origin of the files, as exactly one block. After a change other files are staged beside the present ones. Replicas keep the old files until they are replaced.
     """
 
     hugging_face: HuggingFace | None = None
