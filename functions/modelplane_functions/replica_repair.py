@@ -55,9 +55,12 @@ def as_admitted(child: Resource, cluster: str, decision: Decision, record: Recor
 
 def is_outdated(child: Resource, cluster: str, decision: Decision, record: Record) -> bool:
     """Return whether the deployment says something else now than when the replica was admitted."""
+    # While the key of the cache is not known, a key that the replica had is no difference.
+    workloads = (decision.workload,) if decision.workload.cache_key else tuple(_workloads(child, decision))
     said = (
-        replica.workload_digest(binding.said(_identity(child, cluster, decision, backend), decision.workload))
+        replica.workload_digest(binding.said(_identity(child, cluster, decision, backend), workload))
         for backend in _backends(child, decision)
+        for workload in workloads
     )
     return record.workload not in said
 

@@ -10,6 +10,10 @@ Reads: the clusters of its replicas, the InferenceClasses of their pools and its
 moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, and the
 ModelReplicas with its label, which are read only for their names. Its own ModelReplicas and ModelEndpoints are observed
 children.
+Reads: the clusters of its replicas, the InferenceClasses of their pools and its ModelCache, by name. When a replica has
+to be placed, moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the
+BackendRules, and the ModelReplicas with its label, which are read only for their names. Its own ModelReplicas and
+ModelEndpoints are observed children.
 Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
 ReplicasReady, BackendSelected, Fits as its replicas report it, and ScalerReady with spec.scaling.
