@@ -36,7 +36,7 @@ class World:
 
     def __init__(self, *, follows: bool, retention: str) -> None:
         labels = None if follows else {LABEL: "yes"}
-        self.cache = caches.cache(labels=labels, retention=retention)
+        self.cache: Json = caches.cache(labels=labels, retention=retention)
         self.clusters = {name: self._cluster(name) for name in CLUSTERS}
         self.replicas: dict[str, Json] = {}
         self.children: dict[str, Json] = {}
@@ -52,7 +52,7 @@ class World:
         if what == "place" and where[0] not in self.replicas:
             self.replicas[where[0]] = caches.replica(where[0], where[1], key=self.key)
         elif what == "renew" and where[0] in self.replicas:
-            one = self.replicas[where[0]]
+            one: Json = self.replicas[where[0]]
             mounted = [*one["status"]["mountedCaches"], f"{caches.NAME}/{one['spec']['cacheKey']}"]
             one["status"]["mountedCaches"], one["spec"]["cacheKey"] = mounted, self.key
         elif what == "settle" and where[0] in self.replicas:
@@ -63,7 +63,7 @@ class World:
         elif what == "edit":
             self.cache["spec"]["source"]["huggingFace"]["revision"] = where[0]
         elif what in ("select", "unselect"):
-            made = self.clusters.setdefault(where[0], self._cluster(where[0]))
+            made: Json = self.clusters.setdefault(where[0], self._cluster(where[0]))
             made["metadata"]["labels"] = {LABEL: "yes"} if what == "select" else {}
         elif what == "lose":
             self.clusters.pop(where[0], None)
