@@ -28,8 +28,7 @@ from modelplane.render.backends.selection import NO_POOL, Choice, Offer, Standin
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
-from modelplane_functions import allowed_namespaces, deployment_sight, replicas, selectors
-from modelplane_functions import cache_facts, deployment_sight, replicas, selectors
+from modelplane_functions import allowed_namespaces, cache_facts, deployment_sight, replicas, selectors
 from modelplane_functions.cache_facts import CacheFacts
 from modelplane_functions.deployment_sight import Sight
 from modelplane_functions.exchange import Observed, Resource

@@ -20,8 +20,7 @@ from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Cluster
-from modelplane_functions import allowed_namespaces, replicas
-from modelplane_functions import cache_facts, replicas
+from modelplane_functions import allowed_namespaces, cache_facts, replicas
 from modelplane_functions.exchange import Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 

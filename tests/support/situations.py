@@ -27,8 +27,7 @@ from tests.support import exchange, rendered
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = (
-    *("quickstart", "canary", "disaggregated", "frontier", "mig", "models", "scaling", "simple", "tenants"),
-    *("quickstart", "cache", "canary", "disaggregated", "frontier", "mig", "models", "simple"),
+    *("quickstart", "cache", "canary", "disaggregated", "frontier", "mig", "models", "scaling", "simple", "tenants"),
     *sorted(f"backends/{one.name}" for one in (EXAMPLES / "backends").iterdir() if one.is_dir()),
 )
 

@@ -1,20 +1,11 @@
 """ModelDeployment: the placement of its replicas.
 
-Reads: the clusters of its replicas and the InferenceClasses of their pools, by name. When a replica has to be placed,
-moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, the
-ModelReplicas with its label, which are read only for their names, and its Namespace, where a cluster allows namespaces
-by label. With spec.scaling also the InferenceGateway, and of its namespace the ModelServices and the scalers (see
-`scaler`). Its own children are observed.
-Emits: a ModelReplica for each placement, a ModelEndpoint for each replica that serves, and a scaler with spec.scaling.
-Reads: the clusters of its replicas, the InferenceClasses of their pools and its ModelCache, by name. When a replica has to be placed,
-moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the BackendRules, and the
-ModelReplicas with its label, which are read only for their names. Its own ModelReplicas and ModelEndpoints are observed
-children.
 Reads: the clusters of its replicas, the InferenceClasses of their pools and its ModelCache, by name. When a replica has
 to be placed, moved or explained, also the InferenceClusters that match its labels, all InferenceClasses, the
-BackendRules, and the ModelReplicas with its label, which are read only for their names. Its own ModelReplicas and
-ModelEndpoints are observed children.
-Emits: a ModelReplica for each placement, and a ModelEndpoint for each replica that serves.
+BackendRules, the ModelReplicas with its label, which are read only for their names, and its Namespace, where a cluster
+allows namespaces by label. With spec.scaling also the InferenceGateway, and of its namespace the ModelServices and the
+scalers (see `scaler`). Its own children are observed.
+Emits: a ModelReplica for each placement, a ModelEndpoint for each replica that serves, and a scaler with spec.scaling.
 Reports: replicas, placements, and the shortfall with reasons and the closest miss; conditions ReplicasScheduled,
 ReplicasReady, BackendSelected, Fits as its replicas report it, and ScalerReady with spec.scaling.
 
@@ -38,8 +29,16 @@ from modelplane.api import endpoint as endpoints
 from modelplane.devices.model import NodeClass
 from modelplane.placement import binding
 from modelplane.placement.decision import PlacedReplica, Plan, State
-from modelplane_functions import deployment_facts, deployment_sight, hold, model_fit, replicas, scaler, selectors
-from modelplane_functions import cache_facts, deployment_facts, deployment_sight, hold, model_fit, replicas, selectors
+from modelplane_functions import (
+    cache_facts,
+    deployment_facts,
+    deployment_sight,
+    hold,
+    model_fit,
+    replicas,
+    scaler,
+    selectors,
+)
 from modelplane_functions.deployment_facts import Facts
 from modelplane_functions.exchange import (
     Child,

@@ -85,12 +85,11 @@ _ALL = (
         references=(Reference(("spec", "gatewayRef", "name"), "InferenceGateway"),),
         secrets=(SecretUse(("spec", "auth", "apiKeys", "secretRef"), "the keys of its callers"),),
     ),
-    Kind("ModelDeployment", "ReplicasScheduled", summary.model_deployment, references=(_METRICS,)),
     Kind(
         "ModelDeployment",
         "ReplicasScheduled",
         summary.model_deployment,
-        references=(Reference(("spec", "modelCacheRef", "name"), "ModelCache"),),
+        references=(Reference(("spec", "modelCacheRef", "name"), "ModelCache"), _METRICS),
     ),
     Kind("ModelReplica", "WorkloadReady", summary.model_replica, cluster_of=_named_cluster),
     Kind(
