@@ -32,7 +32,7 @@ _COMPOSITE = "crossplane.io/composite"
 @functools.cache
 def every() -> tuple[Situation, ...]:
     """Return all of them."""
-    return (*guarded(), *clusters(), *unready(), *afresh(), *autoscaled())
+    return (*guarded(), *clusters(), *unready(), *afresh(), *autoscaled(), *growing())
 
 
 # --- all that a service and a gateway compose -------------------------------------------------------------------------
@@ -109,6 +109,24 @@ def _autoscaled(document: Json) -> Json:
         scaling = {"max": document["spec"]["scaling"]["max"], "target": document["spec"]["scaling"]["target"]}
         return {**document, "spec": {**document["spec"], "scaling": scaling}}
     return document
+
+
+# --- deployments that ask for the fleet -------------------------------------------------------------------------------
+
+
+@functools.cache
+def growing() -> tuple[Situation, ...]:
+    """Return a deployment that wants one replica more, beside BackendRules: only then the whole fleet is asked for."""
+    found = (
+        one
+        for one in situations.running()
+        if one.kind == "ModelDeployment" and any(other["kind"] == "BackendRules" for other in one.store)
+    )
+    first = next(found)
+    spec = first.composite["spec"]
+    composite = {**first.composite, "spec": {**spec, "replicas": spec["replicas"] + 1}}
+    told: Json = {"example": "growing", "state": "growing", "shape": "growing"}
+    return (replace(first, composite=_seen(composite), is_waiting=True, **told),)
 
 
 # --- clusters ---------------------------------------------------------------------------------------------------------

@@ -37,17 +37,17 @@ def secrets(cluster: Document) -> Iterator[str]:
 
 def remote(settled: World) -> Iterator[tuple[str, Document]]:
     """Yield each object that names credentials, with the cluster that its owner stands for."""
-    replicas = {
+    standing = {
         (one["metadata"]["namespace"], one["metadata"]["name"]): one["spec"]["clusterName"]
         for one in settled.objects()
-        if one["kind"] == "ModelReplica"
+        if one["kind"] in ("ModelReplica", "ModelCacheCopy")
     }
     for one in settled.objects():
         if not one["apiVersion"].startswith("kubernetes.m.crossplane.io/") or "providerConfigRef" not in one["spec"]:
             continue
         (owner,) = one["metadata"]["ownerReferences"]
         is_clusters = owner["kind"] == "InferenceCluster"
-        yield owner["name"] if is_clusters else replicas[one["metadata"]["namespace"], owner["name"]], dict(one)
+        yield owner["name"] if is_clusters else standing[one["metadata"]["namespace"], owner["name"]], dict(one)
 
 
 @pytest.mark.parametrize("example", rendering.EXAMPLES)
