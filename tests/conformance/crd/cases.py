@@ -12,6 +12,7 @@ from tests.conformance.crd import (
     cases_pod,
     cases_replica,
     cases_routing,
+    cases_scaling,
 )
 from tests.conformance.crd.case import Case, Change
 from tests.conformance.crd.documents import GONE, VALID
@@ -33,6 +34,7 @@ REFUSED: tuple[Case, ...] = (
     *cases_cluster.CLUSTER,
     *cases_routing.ROUTING,
     *cases_cache.CACHE,
+    *cases_scaling.SCALING,
 )
 
 
