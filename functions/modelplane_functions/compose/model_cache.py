@@ -1,6 +1,7 @@
 """ModelCache: the weights of one model on the clusters that serve it.
 
-Reads: the ModelReplicas of its namespace; the InferenceClusters that its selector matches, if it has one.
+Reads: the ModelReplicas of its namespace; the InferenceClusters that its selector matches, if it has one, and its
+Namespace where labels decide which of them allow it.
 Emits: a ModelCacheCopy for each cluster that should hold the files; while replicas use it, a Usage, which makes
 Crossplane refuse to delete it.
 Reports: source, revision, key, and each cluster's phase with its reason; condition Staged.
@@ -19,13 +20,14 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from modelplane import names, seen, words
-from modelplane.api import inference_cluster, model_cache, replica
+from modelplane.api import inference_cluster, model_cache, replica, tenants
 from modelplane.api.fields import Field
 from modelplane.api.model_cache import Cache, Copy, Entry, Phase, Told
 from modelplane.errors import InvalidInput
 from modelplane.render import protection, staging_status
-from modelplane.workload import cached
-from modelplane_functions import hold
+from modelplane.workload import cached, tenancy
+from modelplane.workload.tenancy import Access
+from modelplane_functions import allowed_namespaces, hold
 from modelplane_functions.exchange import Child, Condition, Observed, Outcome, Ready, Requirement, Resource, Truth
 
 Json: TypeAlias = Any
@@ -95,7 +97,16 @@ class _Facts:
         listed = self.observed.required.get(_CLUSTERS, ())
         if not listed and self.standing:
             return None
-        return frozenset(seen.text(seen.at(one, "metadata", "name")) for one in listed) - {""}
+        found = {seen.text(seen.at(one, "metadata", "name")): tenants.readable(one) for one in listed}
+        namespace = self.observed.namespace
+        labels = allowed_namespaces.labels(self.observed, namespace)
+        # Copies that stand are kept: the cluster takes nothing new, and what it has is not its to remove here.
+        standing = {one.cluster for one in self.standing}
+        return frozenset(
+            name
+            for name, rule in found.items()
+            if name and (name in standing or tenancy.access(rule, namespace, labels) is Access.ALLOWED)
+        )
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -140,6 +151,8 @@ def _requirements(observed: Observed, cache: Cache) -> dict[str, Requirement]:
         labels = dict(cache.labels)
         by_name = labels.pop(names.LABEL_CLUSTER, None)
         needed[_CLUSTERS] = Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels)
+        rules = [tenants.readable(one) for one in observed.required.get(_CLUSTERS, ())]
+        needed |= allowed_namespaces.requirements(rules, (observed.namespace,))
     return needed
 
 
@@ -320,7 +333,7 @@ def _condition(facts: _Facts, wanted: list[Entry]) -> Condition:
     lacking = [one for one in wanted if one.told.phase is not Phase.READY]
     if not wanted:
         message = (
-            "no InferenceCluster matches spec.clusterSelector"
+            "no InferenceCluster that allows the namespace matches spec.clusterSelector"
             if facts.cache.labels is not None
             else "no deployment that names this cache has a replica; it is staged where one is placed"
         )

@@ -1,14 +1,14 @@
 """ModelCacheCopy: the files of a ModelCache on one cluster.
 
-Reads: its InferenceCluster by name; while the files are fetched, the pods of its Job as provider-kubernetes has read
-them.
+Reads: its InferenceCluster by name; its Namespace, where labels decide whether the cluster allows it; while the files
+are fetched, the pods of its Job as provider-kubernetes has read them.
 Emits: Objects with the namespace, a claim and the Job that fills it; while the files are fetched, a collection that
 lists its pods.
 Reports: phase, reason and message, the claim and the resolved commit; condition Staged.
 
 A claim keeps its class and access mode, which cannot change. A Job is made for one claim, and once it has completed it
 is kept as it is: no input fetches complete files again, but a claim that is lost is filled anew. Everything is held
-while the InferenceCluster is missing or cannot be read.
+while the InferenceCluster is missing, cannot be read, or does not allow the namespace.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from modelplane import names, seen
-from modelplane.api import inference_cluster, model_cache
+from modelplane.api import inference_cluster, model_cache, tenants
 from modelplane.api.fields import Field
 from modelplane.api.model_cache import Copy, Phase, Told
 from modelplane.errors import InvalidInput
 from modelplane.render import objects, pod_collection, pod_errors, staging, staging_status
 from modelplane.render.manifest import Manifest
 from modelplane.render.staging import Staging, Volume
-from modelplane_functions import admissible, hold, replica_pods
+from modelplane.workload import tenancy
+from modelplane.workload.tenancy import Access
+from modelplane_functions import admissible, allowed_namespaces, hold, replica_pods
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -81,6 +83,8 @@ def compose(observed: Observed) -> Outcome:
 
 def _requirements(observed: Observed, copy: Copy) -> dict[str, Requirement]:
     needed = {_CLUSTER: Requirement(names.API_VERSION, inference_cluster.KIND, name=copy.cluster)}
+    rules = [tenants.readable(one) for one in observed.required.get(_CLUSTER, ())]
+    needed |= allowed_namespaces.requirements(rules, (copy.namespace,))
     if pod_collection.KEY in observed.children:
         labels = pod_collection.membership(objects.name_of(copy.name, pod_collection.KEY))
         needed[_MEMBERS] = Requirement(objects.API_VERSION, objects.KIND, labels=labels, namespace=copy.namespace)
@@ -138,6 +142,12 @@ def _emit(observed: Observed, copy: Copy, before: Told, found: staging_status.Se
     why = recall(cluster, "unusable for caches", partial(_unusable, cluster))
     if why:
         return _held(observed, "ClusterUnreadable", f"InferenceCluster {copy.cluster} cannot be read ({why})")
+    labels = allowed_namespaces.labels(observed, copy.namespace)
+    access = tenancy.access(tenants.readable(cluster), copy.namespace, labels)
+    if access is not Access.ALLOWED:
+        reason = allowed_namespaces.UNKNOWN if access is Access.UNKNOWN else allowed_namespaces.NOT_ALLOWED
+        said = tenancy.refusal(access, copy.namespace)
+        return _held(observed, reason, f"InferenceCluster {copy.cluster} takes nothing new: {said}")
     provider = inference_cluster.decode_provider_config(Field(cluster).at("status"))
     if provider is None:
         message = f"cluster {copy.cluster} has not published status.providerConfigRef; see its conditions"

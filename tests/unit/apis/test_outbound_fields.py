@@ -14,7 +14,13 @@ from modelplane.api import catalogue
 Json = Any
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "security.md"
-KINDS = {"md": "ModelDeployment", "ms": "ModelService", "me": "ModelEndpoint", "llm": "LLMInference"}
+KINDS = {
+    "md": "ModelDeployment",
+    "ms": "ModelService",
+    "me": "ModelEndpoint",
+    "llm": "LLMInference",
+    "mc": "ModelCache",
+}
 ALIASES = {"T.": ["R.workers.template."], "R.": ["spec.", "spec.prefill."]}
 _GROUP = re.compile(r"\{([^{}]*)\}")
 

@@ -249,3 +249,45 @@ def test_the_answer_is_at_rest() -> None:
     outcome = ask(composite, children)
     assert outcome.ready == "True"
     assert again(composite, outcome) == composite
+
+
+# --- clusters that allow some namespaces ------------------------------------------------------------------------------
+
+NAMESPACE: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml-team", "labels": {"tier": "prod"}}}
+OTHERS: Json = {"names": ["others"]}
+BY_LABEL: Json = {"matchLabels": {"tier": "prod"}}
+
+
+def allowing(name: str, allowed: Json) -> Json:
+    made = cluster(name)
+    made["spec"]["allowedNamespaces"] = allowed
+    return made
+
+
+@pytest.mark.parametrize(
+    ("allowed", "namespaces", "want"),
+    [
+        pytest.param({"names": ["ml-team"]}, (), {"a", "b"}, id="by name"),
+        pytest.param(OTHERS, (NAMESPACE,), {"b"}, id="another one"),
+        pytest.param({}, (NAMESPACE,), {"b"}, id="nobody"),
+        pytest.param("x", (NAMESPACE,), {"b"}, id="what cannot be read"),
+        pytest.param(BY_LABEL, (NAMESPACE,), {"a", "b"}, id="by label"),
+        pytest.param({"matchLabels": {"tier": "dev"}}, (NAMESPACE,), {"b"}, id="another label"),
+        pytest.param(BY_LABEL, (), {"b"}, id="a Namespace that was not found"),
+    ],
+)
+def test_only_clusters_that_allow_the_namespace_get_a_copy(allowed: Json, namespaces: Any, want: set[str]) -> None:
+    outcome = ask(caches.cache(labels=US), store=(allowing("a", allowed), cluster("b"), *namespaces))
+    assert {place for place, _ in places(outcome)} == want
+    assert outcome.status["summary"]["wanted"] == len(want)
+
+
+def test_a_copy_stays_where_the_namespace_is_not_allowed_any_more() -> None:
+    composite = caches.cache(labels=US)
+    first = ask(composite)
+    before = observed(first)
+    again_ = ask(again(composite, first), before, store=(allowing("a", OTHERS), cluster("b")))
+    assert again_.children.keys() == before.keys()
+    assert ask(again(composite, again_), before, store=(allowing("a", OTHERS), cluster("b"))).children.keys() == (
+        before.keys()
+    )

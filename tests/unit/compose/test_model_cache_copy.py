@@ -313,3 +313,35 @@ def test_a_claim_that_was_lost_is_filled_anew() -> None:
 def test_retained_files_outlive_their_copy() -> None:
     policies = ask(a_copy(retention="Retain")).children["claim"].resource["spec"]["managementPolicies"]
     assert "Delete" not in policies
+
+
+@pytest.mark.parametrize(
+    ("allowed", "reason"),
+    [
+        pytest.param({"names": ["others"]}, "NamespaceNotAllowed", id="another namespace"),
+        pytest.param({}, "NamespaceNotAllowed", id="nobody"),
+        pytest.param({"matchLabels": {"tier": "prod"}}, "NamespaceUnknown", id="a Namespace that was not found"),
+    ],
+)
+def test_a_cluster_that_does_not_allow_the_namespace_gets_nothing_new(allowed: Json, reason: str) -> None:
+    """Whoever writes a copy by hand, or names the cluster in a replica, reaches it as little."""
+    closed = cluster()
+    closed["spec"]["allowedNamespaces"] = allowed
+    new = ask(a_copy(), store=(closed,))
+    assert new.children == {}
+    assert (new.status["phase"], new.status["reason"]) == ("Pending", reason)
+    assert "InferenceCluster a takes nothing new" in new.status["message"]
+    composite, children = ready()
+    kept = ask(composite, children, store=(closed,))
+    assert kept.children.keys() == children.keys()
+    assert kept.status["phase"] == "Ready"
+    lost = {key: child for key, child in children.items() if not key.startswith(staging.STAGE)}
+    assert ask(composite, lost, store=(closed,)).children.keys() == lost.keys(), "no Job is made there"
+
+
+def test_a_cluster_allows_a_namespace_by_its_label() -> None:
+    open_ = cluster()
+    open_["spec"]["allowedNamespaces"] = {"matchLabels": {"tier": "prod"}}
+    labels = {"name": "ml-team", "labels": {"tier": "prod"}}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": labels}
+    assert "claim" in ask(a_copy(), store=(open_, namespace)).children
