@@ -10,10 +10,12 @@ from tests.conformance.permissions.people import Person
 from tests.support import controlplane
 
 OURS = "modelplane.ai"
-MODELS = {f"{one}.{OURS}" for one in ("llminferences", "modeldeployments", "modelendpoints", "modelservices")}
-REPLICAS = f"modelreplicas.{OURS}"
+MODELS = {
+    f"{one}.{OURS}" for one in ("llminferences", "modelcaches", "modeldeployments", "modelendpoints", "modelservices")
+}
+MADE = {f"{one}.{OURS}" for one in ("modelcachecopies", "modelreplicas")}
 HARDWARE = {f"{one}.{OURS}" for one in ("backendrules", "inferenceclasses", "inferenceclusters", "inferencegateways")}
-STATUSES = {one.replace(".", "/status.", 1) for one in MODELS | HARDWARE | {REPLICAS}}
+STATUSES = {one.replace(".", "/status.", 1) for one in MODELS | HARDWARE | MADE}
 SCALE = f"modeldeployments/scale.{OURS}"
 COMPOSED = {
     *(
@@ -36,17 +38,17 @@ COMPOSED = {
     ),
 }
 SECRETS, PERMISSION = "secrets.", f"composed.{OURS}"
-ALL = MODELS | HARDWARE | STATUSES | COMPOSED | {REPLICAS, SCALE, SECRETS, PERMISSION}
+ALL = MODELS | HARDWARE | STATUSES | COMPOSED | MADE | {SCALE, SECRETS, PERMISSION}
 READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete", "deletecollection")
 
 # What each may read, and what each may write, among ALL; the rest it may not.
 READS = {
-    people.TENANT: MODELS | {REPLICAS},
-    people.VIEWER: MODELS | {REPLICAS},
-    people.KUBERNETES_VIEWER: MODELS | {REPLICAS},
-    people.KUBERNETES_EDITOR: MODELS | {REPLICAS, SECRETS},
-    people.FLEET_VIEWER: MODELS | HARDWARE | COMPOSED | {REPLICAS},
-    people.PLATFORM: MODELS | HARDWARE | COMPOSED | {REPLICAS},
+    people.TENANT: MODELS | MADE,
+    people.VIEWER: MODELS | MADE,
+    people.KUBERNETES_VIEWER: MODELS | MADE,
+    people.KUBERNETES_EDITOR: MODELS | MADE | {SECRETS},
+    people.FLEET_VIEWER: MODELS | HARDWARE | COMPOSED | MADE,
+    people.PLATFORM: MODELS | HARDWARE | COMPOSED | MADE,
 }
 WRITES = {
     people.TENANT: MODELS,
@@ -61,7 +63,7 @@ SCALES = {people.TENANT, people.PLATFORM}
 
 def test_the_table_names_every_kind_of_ours() -> None:
     plurals = {f"{catalogue.definition(kind)['spec']['names']['plural']}.{OURS}" for kind in catalogue.kinds()}
-    assert plurals == MODELS | HARDWARE | {REPLICAS}
+    assert plurals == MODELS | HARDWARE | MADE
 
 
 @pytest.mark.parametrize("person", READS, ids=lambda person: person.name)
@@ -85,7 +87,7 @@ def test_who_scales(plane: controlplane.Plane, person: Person) -> None:
 
 @pytest.mark.parametrize("person", [one for one in READS if not one.everywhere], ids=lambda person: person.name)
 def test_nobody_sees_or_writes_another_namespace(plane: controlplane.Plane, person: Person) -> None:
-    for resource in sorted(MODELS | {REPLICAS, SCALE, SECRETS}):
+    for resource in sorted(MODELS | MADE | {SCALE, SECRETS}):
         for verb in (*READ, *WRITE):
             for namespace in (people.OTHER, people.SYSTEM, None):
                 assert not people.may(plane, person, verb, resource, namespace), (verb, resource, namespace)
@@ -106,10 +108,10 @@ def test_who_may_write_what_is_composed(plane: controlplane.Plane) -> None:
 
 def test_crossplane_may_do_what_composing_takes(plane: controlplane.Plane) -> None:
     """Reading and writing of everything composed, and blocking the deletion of an owner, as Crossplane grants it."""
-    owners = {one.replace(".", "/finalizers.", 1) for one in MODELS | HARDWARE | {REPLICAS}}
+    owners = {one.replace(".", "/finalizers.", 1) for one in MODELS | HARDWARE | MADE}
     missing = [
         (verb, resource)
-        for resource in sorted(MODELS | HARDWARE | STATUSES | COMPOSED | {REPLICAS})
+        for resource in sorted(MODELS | HARDWARE | STATUSES | COMPOSED | MADE)
         for verb in (*READ, "create", "update", "patch", "delete")
         if not people.may(plane, people.CROSSPLANE, verb, resource, people.TEAM)
     ]
@@ -127,7 +129,7 @@ def test_the_provider_deletes_what_it_made_for_a_collection_and_may_write_nothin
     plane: controlplane.Plane,
 ) -> None:
     assert people.may(plane, people.PROVIDER, "delete", "objects.kubernetes.m.crossplane.io", people.TEAM)
-    for resource in ("observedobjectcollections.kubernetes.m.crossplane.io", REPLICAS):
+    for resource in ("observedobjectcollections.kubernetes.m.crossplane.io", *MADE):
         assert not people.may(plane, people.PROVIDER, "delete", resource, people.TEAM)
     assert not people.may(plane, people.PROVIDER, "create", PERMISSION, None)
 
