@@ -12,6 +12,8 @@ from typing import Any
 from playwright import sync_api
 from playwright.sync_api import Browser, Page
 
+from modelplane_cli.report import page as pages
+
 PROGRAM = "chromium"
 WIDTH, HEIGHT = 1400, 900
 ARGUMENTS = (
@@ -66,3 +68,16 @@ class Sheet:
             for one in found["violations"]
             for node in one["nodes"][:3]
         ]
+
+
+def written(file: Path, data: Json, title: str = "Fleet") -> Path:
+    """Write the page of these data, and return the file."""
+    file.write_bytes(pages.html_page(data, title))
+    return file
+
+
+def opened(page: Page) -> None:
+    """Open everything that can be opened, what appears by that included."""
+    for _ in range(2):
+        page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        page.wait_for_timeout(100)

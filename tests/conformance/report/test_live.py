@@ -6,35 +6,17 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.support import browser as browsers
-from tests.support import live
 from tests.support import planning as given
 from tests.support.browser import Sheet
 
 Json = Any
-SUITE = "report"
 PATIENCE_MS = 60_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    live.needs(SUITE, browsers.PROGRAM)
-    with browsers.started() as found:
-        yield found
-
-
-@pytest.fixture
-def sheet(browser: Browser) -> Iterator[Sheet]:
-    made = Sheet(browser)
-    yield made
-    made.context.close()
 
 
 class Served:
