@@ -2,8 +2,8 @@
 
 Reads: the ModelReplicas of its namespace; the InferenceClusters that its selector matches, if it has one, and its
 Namespace where labels decide which of them allow it.
-Emits: a ModelCacheCopy for each cluster that should hold the files; while replicas use it, a Usage, which makes
-Crossplane refuse to delete it.
+Emits: a ModelCacheCopy for each cluster that should hold the files; while replicas use it, and for one call more, a
+Usage, which makes Crossplane refuse to delete it.
 Reports: source, revision, key, and each cluster's phase with its reason; condition Staged.
 
 A copy is removed only after it was reported as Retained, when no replica uses its files: none has the key in its spec,
@@ -130,10 +130,11 @@ def compose(observed: Observed) -> Outcome:
     entries = tuple(sorted(_entries(facts, copies), key=lambda one: (one.cluster, one.key)))
     wanted = [one for one in entries if one.key == cache.key and one.cluster in facts.wanted]
     is_ready = facts.selected is not None and all(one.told.phase is Phase.READY for one in wanted)
-    is_settled = is_ready and len(entries) == len(wanted)
+    protected = _protection(facts)
+    is_settled = is_ready and len(entries) == len(wanted) and bool(protected) == bool(facts.used)
     return Outcome(
         requirements=requirements,
-        children={**copies, **_protection(facts)},
+        children={**copies, **protected},
         status=_status(facts, entries, wanted),
         conditions=(_condition(facts, wanted),),
         ready=Ready.TRUE if is_ready else Ready.FALSE,
@@ -261,9 +262,10 @@ def _readiness(one: _Standing) -> Ready:
 
 
 def _protection(facts: _Facts) -> dict[str, Child]:
-    """Return the Usage that refuses the deletion of the cache, none while no replica uses it."""
+    """Return the Usage that refuses the deletion of the cache. It outlives its last user by one call."""
     replicas = sorted({name for found in facts.used.values() for name in found})
-    manifest = protection.cache_in_use(facts.observed.namespace, facts.observed.name, replicas)
+    before = seen.text(seen.at(facts.observed.children.get(protection.IN_USE_KEY), "spec", "reason"))
+    manifest = protection.cache_in_use(facts.observed.namespace, facts.observed.name, replicas, before=before)
     if manifest is None:
         return {}
     exists = manifest.key in facts.observed.children

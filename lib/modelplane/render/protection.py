@@ -14,6 +14,7 @@ from modelplane.render.manifest import Manifest
 IN_USE_KEY = "in-use"
 # Each change of the reason is a write and an event, and a terminal has an end.
 _NAMED = 3
+_UNUSED = "no replica was seen that mounts its files; the protection ends with the next look"
 
 
 def name_of(cluster: str) -> str:
@@ -49,15 +50,23 @@ def in_use(cluster: str, replicas: Sequence[str], *, other_objects: int) -> Mani
     )
 
 
-def cache_in_use(namespace: str, cache: str, replicas: Sequence[str]) -> Manifest | None:
-    """Return the Usage that protects a ModelCache from deletion, None if no replica uses it."""
+def cache_in_use(namespace: str, cache: str, replicas: Sequence[str], *, before: str) -> Manifest | None:
+    """Return the Usage that protects a ModelCache from deletion, None if no replica uses it.
+
+    `before` is the reason of the Usage that exists, empty without one. It says once that no replica was seen before it
+    goes, so that a list of replicas which is short for a moment removes no protection.
+    """
     if not replicas:
-        return None
+        return None if before in ("", _UNUSED) else _cache_usage(namespace, cache, _UNUSED)
     count = "1 replica mounts" if len(replicas) == 1 else f"{len(replicas)} replicas mount"
     reason = (
         f"{count} its files: {words.first(sorted(replicas), _NAMED)}; remove modelCacheRef from their deployments, or "
         "delete these, and delete the cache when they are gone"
     )
+    return _cache_usage(namespace, cache, reason)
+
+
+def _cache_usage(namespace: str, cache: str, reason: str) -> Manifest:
     return Manifest(
         IN_USE_KEY,
         {

@@ -62,6 +62,20 @@ def test_a_cache_without_selector_follows_its_replicas() -> None:
     assert outcome.children["in-use"].resource["spec"]["of"]["resourceRef"] == {"name": caches.NAME}
 
 
+def test_the_protection_outlives_its_last_user_by_one_call() -> None:
+    """A list of replicas that is short for a moment removes no protection."""
+    composite = caches.cache(labels=US)
+    user = caches.replica("r-0", "b", key=caches.key_of(composite))
+    used = ask(composite, store=(*FLEET, user))
+    children = observed(used)
+    first = ask(again(composite, used), children, store=FLEET)
+    assert "no replica was seen" in first.children["in-use"].resource["spec"]["reason"]
+    told = {**children, "in-use": first.children["in-use"].resource}
+    back = ask(again(composite, first), told, store=(*FLEET, user))
+    assert back.children["in-use"].resource == used.children["in-use"].resource
+    assert "in-use" not in ask(again(composite, first), told, store=FLEET).children
+
+
 def test_a_replica_of_another_cache_or_namespace_is_nobody_s() -> None:
     composite = caches.cache()
     other = caches.replica("r-0", "b", key=OTHER_KEY, cache="qwen")
