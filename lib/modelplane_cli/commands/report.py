@@ -47,6 +47,7 @@ def _write(data: Mapping[str, Json], options: argparse.Namespace) -> int:
         sys.stdout.flush()
         return exits.FINE
     try:
+        Path(options.output).parent.mkdir(parents=True, exist_ok=True)
         Path(options.output).write_bytes(made)
     except OSError as error:
         print(f"modelplane report: {options.output}: cannot be written: {error.strerror}", file=sys.stderr)
