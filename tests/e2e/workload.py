@@ -39,6 +39,7 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
     installation.definitions(plane, "gateway-api", "inference-extension", "prometheus-operator", "istio")
     installation.namespace(plane, names.SYSTEM_NAMESPACE)
     _hardware(plane, cluster, classes)
+    _storage(plane, cluster)
     _gateway(plane)
     backends = frozenset(cluster["spec"].get("backends", ("KServe",)))
     if backends & {"KServe", "Native", "LLMD"}:
@@ -49,6 +50,21 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
         _kuberay(plane)
     if "KAITO" in backends:
         _kaito(plane)
+
+
+def _storage(plane: controlplane.Plane, cluster: Document) -> None:
+    """Give the cluster the class that its weights are stored in; Kubernetes' own binder and provisioner serve it."""
+    name = cluster["spec"].get("storage", {}).get("weightsClassName")
+    if name is None:
+        return
+    plane.api.apply(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": name},
+            "provisioner": "kubernetes.io/host-path",
+        }
+    )
 
 
 def _kaito(plane: controlplane.Plane) -> None:

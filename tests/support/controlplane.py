@@ -188,6 +188,8 @@ class Plane:
             f"--controllers={','.join(controllers or ('*',))}",
             # Foreground deletion is what Crossplane waits for; the default backs off for seconds on two cores.
             "--concurrent-gc-syncs=4",
+            # Of the storage classes with its provisioner alone: an empty folder for each claim.
+            "--enable-hostpath-provisioner=true",
             "--kube-api-qps=200",
             "--kube-api-burst=400",
         )
