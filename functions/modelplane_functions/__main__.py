@@ -29,6 +29,13 @@ EXIT_BAD_INPUT = 2
     help="Maximum number of requests computed at the same time. Further requests are queued. "
     "The default depends on the number of cores.",
 )
+@click.option(
+    "--metrics-address",
+    metavar="ADDRESS",
+    default="",
+    envvar="METRICS_ADDRESS",
+    help="Address of the metrics of Prometheus, over plain HTTP, for example :8080. Without it there are none.",
+)
 def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
     *,
     debug: bool,
@@ -38,6 +45,7 @@ def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
     max_recv_message_size: int,
     max_send_message_size: int | None,
     workers: int,
+    metrics_address: str,
 ) -> None:
     """Serve until a signal ends the process."""
     logging.configure(level=logging.Level.DEBUG if debug else logging.Level.INFO)
@@ -48,6 +56,7 @@ def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
             insecure=insecure,
             receive_mib=max_recv_message_size,
             send_mib=max_send_message_size,
+            metrics_address=metrics_address,
         ),
         servicer.FunctionRunner(workers=workers),
     )

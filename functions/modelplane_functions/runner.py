@@ -4,6 +4,7 @@ It serves the same services as the SDK's runtime (v1, v1beta1, reflection) with 
 differs from the runtime in these points:
 
 - It has the health service of gRPC, too.
+- It serves metrics of Prometheus where an address for them is given.
 - A port in use is an error. SO_REUSEPORT is off, so no second listener shares the port.
 - `insecure` opens only a plaintext port.
 - A missing or unreadable certificate is reported in one line, with exit code 2.
@@ -22,7 +23,7 @@ import ssl
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import grpc
 from crossplane.function import logging, runtime
@@ -31,7 +32,7 @@ from crossplane.function.proto.v1beta1 import run_function_pb2_grpc as grpcv1bet
 from grpc_reflection.v1alpha import reflection
 
 from modelplane.errors import InvalidInput
-from modelplane_functions import health, servicer
+from modelplane_functions import health, metrics, registry, servicer
 
 # A fleet of a thousand clusters makes requests well past the 4 MB that gRPC receives by default.
 DEFAULT_RECEIVE_MIB = 64
@@ -57,10 +58,17 @@ class Settings:
     certificates: Path | None
     receive_mib: int = DEFAULT_RECEIVE_MIB
     send_mib: int = DEFAULT_RECEIVE_MIB
+    metrics_address: str | None = None
 
 
-def settings(
-    address: str, certificates: str | None, *, insecure: bool, receive_mib: int, send_mib: int | None
+def settings(  # noqa: PLR0913 - one parameter for each flag
+    address: str,
+    certificates: str | None,
+    *,
+    insecure: bool,
+    receive_mib: int,
+    send_mib: int | None,
+    metrics_address: str | None = None,
 ) -> Settings:
     """Return validated settings.
 
@@ -75,11 +83,14 @@ def settings(
             "no certificates: set --tls-server-certs-dir DIR (or TLS_SERVER_CERTS_DIR) to a directory with "
             f"{', '.join(_CERTIFICATE_FILES)}, or --insecure to serve plaintext on your own machine"
         )
+    if metrics_address:
+        metrics.parsed(metrics_address)
     return Settings(
         address=address,
         certificates=None if insecure or not certificates else Path(certificates),
         receive_mib=receive_mib,
         send_mib=send_mib or receive_mib,
+        metrics_address=metrics_address or None,
     )
 
 
@@ -132,7 +143,9 @@ def _credentials(directory: Path) -> grpc.ServerCredentials:
 
 async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: grpc.ServerCredentials | None) -> None:
     log = logging.get_logger()
+    measured, metered = _metrics(how, runner)
     server = grpc.aio.server(
+        interceptors=measured,
         options=[
             ("grpc.max_receive_message_length", how.receive_mib * _MIB),
             ("grpc.max_send_message_length", how.send_mib * _MIB),
@@ -162,13 +175,36 @@ async def _serve(how: Settings, runner: servicer.FunctionRunner, credentials: gr
         loop.add_signal_handler(signum, stopping.set)
 
     await server.start()
-    log.info("serving", address=how.address, port=port, mtls=credentials is not None, receiveMiB=how.receive_mib)
+    log.info(
+        "serving",
+        address=how.address,
+        port=port,
+        mtls=credentials is not None,
+        receiveMiB=how.receive_mib,
+        metricsPort=None if metered is None else metered.port,
+    )
     preparing = asyncio.create_task(_prepare(runner))
     await stopping.wait()
     preparing.cancel()
     log.info("stopping; waiting for running calls", graceSeconds=SHUTDOWN_GRACE_SECONDS)
     await server.stop(grace=SHUTDOWN_GRACE_SECONDS)
     runner.close()
+    if metered is not None:
+        metered.stop()
+
+
+def _metrics(
+    how: Settings, runner: servicer.FunctionRunner
+) -> tuple[tuple[grpc.aio.ServerInterceptor[Any, Any], ...], metrics.Endpoint | None]:
+    """Return what measures the calls, and what serves the result; nothing of both without an address.
+
+    Raises: InvalidInput for an address that cannot be listened on.
+    """
+    if how.metrics_address is None:
+        return (), None
+    registered = metrics.registry(runner)
+    measured = metrics.Interceptor(registered, frozenset(registry.composers()))
+    return (measured,), metrics.serve(registered, how.metrics_address)
 
 
 async def _prepare(runner: servicer.FunctionRunner) -> None:

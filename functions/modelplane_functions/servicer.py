@@ -69,6 +69,10 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         """Load every composer in the background, so that no first call has to wait for it."""
         await self._computed("", _prepare)
 
+    def load(self) -> tuple[int, int]:
+        """Return how many calls are queued, and how many compute or pause for others."""
+        return self._turns.load()
+
     def close(self, seconds: float = 0) -> bool:
         """Stop the running computations. Return whether all have ended after `seconds`."""
         return self._turns.close(seconds)

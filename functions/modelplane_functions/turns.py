@@ -153,6 +153,12 @@ class Turns:
                     if not queue:
                         del queues[call.tenant]
 
+    def load(self) -> tuple[int, int]:
+        """Return how many calls are queued, and how many have begun and not ended."""
+        with self._lock:
+            queued = sum(len(queue) for queues in (self._waiting, self._postponed) for queue in queues.values())
+            return queued, len(self._running)
+
     def close(self, seconds: float) -> bool:
         """Cancel every call. Return whether all running calls have ended after `seconds`."""
         with self._lock:

@@ -7,7 +7,7 @@ from typing import Final
 
 EXAMPLES: Final = Path(__file__).resolve().parents[2] / "examples"
 
-NO_WORLD: Final = frozenset({"ci", "gitops", "python", "rbac", "render"})
+NO_WORLD: Final = frozenset({"ci", "gitops", "metrics", "python", "rbac", "render"})
 """Pipelines, settings of other programs, a program, permissions, and the arguments of one `composition render`."""
 
 NO_COMPOSITES: Final = NO_WORLD | {"classes"}

@@ -28,6 +28,7 @@ class Module:
     name: str
     programs: tuple[Program, ...]
     stamps: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -90,6 +91,13 @@ MODULES = (
             Program("keda-webhooks", "github.com/kedacore/keda/v2/cmd/webhooks"),
         ),
     ),
+    Module(
+        "prometheus",
+        tuple(Program(name, f"github.com/prometheus/prometheus/cmd/{name}") for name in ("prometheus", "promtool")),
+        # What is scraped is listed in a file; the clients of the clouds would be most of the build.
+        tags=("remove_all_sd",),
+    ),
+    Module("kube-state-metrics", (Program("kube-state-metrics", "k8s.io/kube-state-metrics/v2"),)),
     # The version that Crossplane's own check of signatures is built from.
     Module(
         "cosign",
@@ -138,7 +146,10 @@ DEFINITIONS = {
     "prometheus-operator": Definitions(
         "crds",
         "github.com/prometheus-operator/prometheus-operator",
-        ("example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml",),
+        tuple(
+            f"example/prometheus-operator-crd/monitoring.coreos.com_{plural}.yaml"
+            for plural in ("podmonitors", "prometheusrules")
+        ),
     ),
     "istio": Definitions("crds", "istio.io/api", ("kubernetes/customresourcedefinitions.gen.yaml",)),
     "envoy-gateway": Definitions(

@@ -75,7 +75,8 @@ def cached(module: Module) -> Path:
     digest = hashlib.sha256()
     for text in ((module.folder / "go.mod").read_bytes(), (module.folder / "go.sum").read_bytes()):
         digest.update(text)
-    digest.update(json.dumps([module.stamps, [one.package for one in module.programs]]).encode())
+    made_with = [module.stamps, [one.package for one in module.programs], *([module.tags] if module.tags else ())]
+    digest.update(json.dumps(made_with).encode())
     return CACHE / f"{module.name}-{digest.hexdigest()[:_DIGITS]}"
 
 
@@ -116,7 +117,8 @@ def _build(module: Module, name: str, target: Path) -> None:
         (package,) = (one.package for one in module.programs if one.name == name)
         flags = " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in module.stamps)])
         try:
-            _go("build", "-trimpath", "-ldflags", flags, "-o", str(partial), package, folder=module.folder)
+            tags = f"-tags={','.join(module.tags)}"
+            _go("build", "-trimpath", tags, "-ldflags", flags, "-o", str(partial), package, folder=module.folder)
             partial.rename(target)
         finally:
             partial.unlink(missing_ok=True)

@@ -206,6 +206,16 @@ SUITES: Final = (
         programs=(*_SERVER, "kube-controller-manager", "keda-operator", "keda-adapter", "keda-webhooks"),
     ),
     Suite(
+        "metrics",
+        _conformance("metrics"),
+        (
+            *_FUNCTIONS, *_REAL, "examples/", "docs/metrics.md", "docs/runbook/", "lib/modelplane_cli/simulator/",
+            "tests/conformance/metrics/", "tests/support/functionserver.py", "tests/support/rendered.py",
+        ),
+        group=2, minutes=3, limit_minutes=20,
+        programs=(*_SERVER, "kubectl", "kube-state-metrics", "prometheus", "promtool"),
+    ),
+    Suite(
         "manifests",
         _conformance("manifests"),
         (
@@ -298,7 +308,18 @@ AGAIN: Final = {
     one.name: (*one.command, *_FAILED_ALONE)
     for one in SUITES
     if one.name
-    in {"crossplane", "manifests", "operators", "permissions", "routing", "scaling", "scheduler", "slow", "workloads"}
+    in {
+        "crossplane",
+        "manifests",
+        "metrics",
+        "operators",
+        "permissions",
+        "routing",
+        "scaling",
+        "scheduler",
+        "slow",
+        "workloads",
+    }
 }
 """The second attempts of what runs by the clock or with servers of others, where a busy machine can fail a test.
 

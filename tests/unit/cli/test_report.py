@@ -164,7 +164,9 @@ def test_headroom_is_that_of_simulate() -> None:
         pytest.param((FLEET, "--scale", "x"), "write NAMESPACE/NAME=N", id="an event that is no event"),
         pytest.param(("/nowhere",), "/nowhere", id="a path that is not there"),
         pytest.param((), "nothing to read", id="no source"),
-        pytest.param((FLEET, "-o", "/dev/null/x.html"), "/dev/null/x.html: cannot be written", id="a place for no file"),
+        pytest.param(
+            (FLEET, "-o", "/dev/null/x.html"), "/dev/null/x.html: cannot be written", id="a place for no file"
+        ),
         pytest.param((FLEET, "--serve", "-o", "x.html"), "one of --serve and -o", id="two ways out"),
         pytest.param(("-", "--serve"), "cannot follow standard input", id="a stream is read once"),
         pytest.param((FLEET, "--serve", "--listen", "x:1"), "write an IPv4 address and a port", id="no address"),

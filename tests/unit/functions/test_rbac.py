@@ -127,6 +127,7 @@ def test_the_function_gains_nothing_from_where_it_runs() -> None:
     assert template == {"spec": {"automountServiceAccountToken": False, "containers": [container]}}
     assert container == {
         "name": "package-runtime",
+        "args": ["--metrics-address=:8080"],
         "securityContext": {
             "runAsNonRoot": True,
             "readOnlyRootFilesystem": True,
