@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from typing import Any
 
 import pytest
@@ -45,10 +46,11 @@ def test_what_an_example_says_is_taken_and_an_unknown_field_is_not_read() -> Non
 
 def test_a_spec_is_judged_once_for_each_object_and_again_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[str] = []
-    real = structural.Kind.problems
+    real, here = structural.Kind.problems, threading.get_ident()
 
     def problems(kind: structural.Kind, document: dict[str, Json]) -> Json:
-        judged.append(document["metadata"]["name"])
+        if threading.get_ident() == here:  # a server of an earlier test may still be loading its composers
+            judged.append(document["metadata"]["name"])
         return real(kind, document)
 
     monkeypatch.setattr(structural.Kind, "problems", problems)
