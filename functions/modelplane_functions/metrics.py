@@ -14,7 +14,7 @@ import platform
 import time
 from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, cast
 
 import grpc
 import prometheus_client
@@ -24,8 +24,6 @@ from prometheus_client.registry import Collector
 
 from kubecel import caches
 from modelplane.errors import InvalidInput
-
-Json: TypeAlias = Any
 
 OTHER: Final = "other"
 """The kind of requests about a kind that no composer serves: who calls must not choose how many series there are."""
