@@ -7,8 +7,8 @@ Source: KAITO v0.11.0, built from its module and run as a process, for nodes tha
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -266,22 +266,74 @@ def test_without_a_node_of_its_pool_it_waits(plane: controlplane.Plane) -> None:
     _await_nothing(plane)
 
 
-def test_a_preset_would_take_all_devices_of_a_node(plane: controlplane.Plane) -> None:
-    """The reason why no preset is rendered: it takes what a node has and splits it by itself, whatever was promised."""
-    product = {"nvidia.com/gpu.product": "NVIDIA-L40S", "nvidia.com/gpu.count": "4", "nvidia.com/gpu.memory": "46068"}
-    for node in plane.api.all_of("v1", "Node", None, "modelplane.ai/pool=l40s"):
-        patch = {"metadata": {"name": node["metadata"]["name"], "labels": product}}
-        plane.api.apply({"apiVersion": "v1", "kind": "Node", **patch})
+@dataclass(frozen=True)
+class Labelled:
+    """The labels that feature discovery gives nodes, and what KAITO makes of a preset there, for one worker."""
+
+    devices: str
+    megabytes: str
+    pods: int
+    flag: str
+
+    @property
+    def labels(self) -> dict[str, str]:
+        product = {"product": "NVIDIA-L40S", "count": self.devices, "memory": self.megabytes}
+        return {f"nvidia.com/gpu.{key}": value for key, value in product.items()}
+
+
+WHOLE = Labelled("4", "46068", 1, "--data-parallel-size=4")
+FEWER = Labelled("2", "46068", 1, "--data-parallel-size=2")
+SMALL = Labelled("1", "8192", 2, "--pipeline-parallel-size=2")
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        pytest.param(WHOLE, id="all devices of a node"),
+        pytest.param(FEWER, id="as many devices as a label says"),
+        pytest.param(SMALL, id="as many nodes as the model needs"),
+    ],
+)
+def test_a_preset_takes_what_labels_and_catalogue_say(plane: controlplane.Plane, node: Labelled) -> None:
+    """A reason why no preset is rendered: its size is not the author's, and `nodeCountLimit` does not bound it."""
+    _label(plane, [node] * 3)
+    _check_preset(plane, {}, node)
+
+
+def test_a_selector_holds_a_preset_to_nodes_with_its_labels(plane: controlplane.Plane) -> None:
+    """Of three nodes one is chosen by its labels, whatever those of the others say."""
+    for number in range(3):
+        nodes = [FEWER, FEWER]
+        nodes.insert(number, WHOLE)
+        _label(plane, nodes)
+        _check_preset(plane, WHOLE.labels, WHOLE)
+
+
+def _label(plane: controlplane.Plane, nodes: Sequence[Labelled]) -> None:
+    """Label the nodes of the pool, in the order of their names."""
+    found = sorted(one["metadata"]["name"] for one in plane.api.all_of("v1", "Node", None, "modelplane.ai/pool=l40s"))
+    for name, node in zip(found, nodes, strict=True):
+        metadata = {"name": name, "labels": node.labels}
+        plane.api.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+
+
+def _check_preset(plane: controlplane.Plane, selector: Mapping[str, str], wanted: Labelled) -> None:
+    """Check what KAITO makes of one worker of a preset, and that no list of our replicas' pods would have its pods."""
     document = handed.plain(shapes.workload(handed.workers(REPLICA, 1), FACTS))
     document["metadata"]["name"] = "preset"
-    document["spec"]["template"]["inference"] = {"preset": {"name": "microsoft/phi-4-mini-instruct"}}
+    spec = document["spec"]
+    spec["nodeCountLimit"] = 1
+    spec["labelSelector"]["matchLabels"].update(selector)
+    spec["template"]["inference"] = {"preset": {"name": "microsoft/phi-4-mini-instruct"}}
     plane.api.apply(document)
     (made,) = kubeapi.until(
         lambda: plane.api.all_of("apps/v1", "StatefulSet", NAMESPACE), seconds=SECONDS, what="KAITO's StatefulSet"
     )
-    (engine,) = made["spec"]["template"]["spec"]["containers"]
-    assert engine["resources"]["limits"] == {"nvidia.com/gpu": "4"}
-    assert "--data-parallel-size=4" in str(engine["command"])
+    assert spec["template"]["metadata"]["labels"]["modelplane.ai/replica"] == REPLICA.name
     assert "modelplane.ai/replica" not in made["spec"]["template"]["metadata"]["labels"]
+    assert made["spec"]["replicas"] == wanted.pods
+    (engine,) = made["spec"]["template"]["spec"]["containers"]
+    assert engine["resources"]["limits"] == {"nvidia.com/gpu": wanted.devices}
+    assert wanted.flag in str(engine["command"])
     plane.api.delete(document)
     _await_nothing(plane)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from modelplane.errors import InvalidInput
 from modelplane.render import capability
@@ -14,6 +17,8 @@ from modelplane.workload.model import EndpointPicker, EngineType, Model, Role, W
 from tests.support import replicas
 from tests.support import vllmstack as shapes
 
+RESTATED = Path(__file__).parents[2] / "conformance" / "tools" / "restated"
+DEFINITION = RESTATED / "production-stack.vllm.ai_vllmruntimes.yaml"
 CONTAINER = "spec.workers.template.spec.containers[0]"
 SHM = {"name": "shm", "mountPath": "/dev/shm"}
 MEMORY = {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
@@ -170,3 +175,21 @@ def test_a_mount_is_offered_no_volume_that_a_vllmruntime_cannot_have() -> None:
         capability.check_mounts(vllmstack.CAPABILITIES, workload)
     assert _place(caught.value) == f"{CONTAINER}.volumeMounts[0].name"
     assert caught.value.message.endswith('mount one of "dshm"')
+
+
+def test_a_runtime_has_no_field_for_a_claim_that_is_there() -> None:
+    """The reason why VLLMStack mounts no ModelCache: its operator makes a claim of its own, from these fields alone."""
+    (definition,) = yaml.safe_load_all(DEFINITION.read_text())
+    (version,) = definition["spec"]["versions"]
+    fields = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    storage = fields["storageConfig"]["properties"]
+    assert set(storage) == {"enabled", "storageClassName", "size", "accessMode", "mountPath", "volumeName"}
+    assert not any("claim" in key.lower() or "pvc" in key.lower() for key in _keys(fields))
+
+
+def _keys(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the name of every field, also of those inside."""
+    for key, field in fields.items():
+        yield key
+        yield from _keys(field.get("properties") or {})
+        yield from _keys((field.get("items") or {}).get("properties") or {})
