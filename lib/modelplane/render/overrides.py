@@ -26,19 +26,24 @@ _TEMPLATE_ACTION = "{{"
 
 
 def check(workload: Workload, backend: str, patchable: frozenset[str]) -> None:
-    """Check that the overrides for a backend write only what it lists.
+    """Check that the overrides for a backend write only what it lists. Raises: as `check_patch`."""
+    for index, one in enumerate(workload.overrides):
+        if one.backend == backend:
+            check_patch(one.patch, patchable, ("spec", "overrides", index))
+
+
+def check_patch(patch: Json, patchable: frozenset[str], entry: tuple[str | int, ...]) -> None:
+    """Check that the patch of an entry writes only what its backend lists.
 
     Raises: InvalidInput with the path of the first field that is not listed, or of text that is a template's.
     """
-    for index, one in enumerate(workload.overrides):
-        if one.backend == backend:
-            _writes(one.patch, _allowed(patchable), ("spec", "overrides", index, "patch"))
+    _writes(patch, _allowed(patchable), (*entry, "patch"))
 
 
 def apply(manifests: tuple[Manifest, ...], replica: Replica, patchable: frozenset[str]) -> tuple[Manifest, ...]:
     """Return the manifests with the replica's overrides in its workload objects, each noted in an annotation.
 
-    Raises: as `check`.
+    Raises: as `check_patch`.
     """
     if not replica.overrides:
         return manifests

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
-from modelplane_cli.checks import acceptance, advice, habits, scalers, sizes, unknown_names
+from modelplane_cli.checks import acceptance, advice, habits, idle_overrides, scalers, sizes, unknown_names
 from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.commands import sources
 from modelplane_cli.documents import reading
@@ -41,7 +41,9 @@ def _together(checked: Checked, kinds: definitions.Definitions) -> list[Problem]
     # protobuf and gRPC load only once each document is fine by itself
     from modelplane_cli.checks import function_refusals  # noqa: PLC0415 - as said
 
-    return [*function_refusals.check(checked, kinds), *unknown_names.check(checked), *scalers.check(checked)]
+    refused = function_refusals.check(checked, kinds)
+    found = [*refused, *unknown_names.check(checked), *scalers.check(checked)]
+    return [*found, *idle_overrides.check(checked, refused)]
 
 
 def _encoded(problem: Problem) -> dict[str, str | int]:
