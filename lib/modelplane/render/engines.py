@@ -29,6 +29,8 @@ SGLANG_GANG_PORT = 20000
 SGLANG_BOOTSTRAP_PORT = 8998
 
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - a pod serves
+# No field of an author changes what these must say.
+_FIXED = frozenset({Flag.HOST, Flag.PORT})
 # A text of several values in one: llama.cpp takes addresses and names apart by commas.
 _LISTS = {EngineType.LLAMACPP: frozenset({Flag.HOST, Flag.SERVED_NAME})}
 
@@ -124,15 +126,16 @@ def _follows(launch: Launch, dialect: Dialect, launcher: Launcher, own: tuple[st
     added: list[str] = []
     for wanted in _wanted(launch, words, dialect):
         name = dialect.options.get(wanted.flag)
+        is_added = not wanted.is_default and wanted.flag not in dialect.compared
         if wanted.flag is Flag.MODEL and model is not None:
-            _compare(launch, wanted, (model,))
+            _compare(launch, wanted, (model,), is_added=is_added)
             continue
         given = () if name is None else authored.given(words, dialect, wanted.flag, name)
         if given:
-            _compare(launch, wanted, given)
+            _compare(launch, wanted, given, is_added=is_added)
         elif wanted.flag is Flag.MODEL and launcher.takes_model:
             front.extend(wanted.values)
-        elif name is not None and not wanted.is_default and wanted.flag not in dialect.compared:
+        elif name is not None and is_added:
             added.extend((name, *wanted.values))
     return front, added
 
@@ -292,7 +295,7 @@ def _gang(launch: Launch) -> Iterator[_Wanted]:
         yield _Wanted(Flag.HEADLESS, (), "the gang")
 
 
-def _compare(launch: Launch, wanted: _Wanted, given: Sequence[Given]) -> None:
+def _compare(launch: Launch, wanted: _Wanted, given: Sequence[Given], *, is_added: bool) -> None:
     """Raise where the author's flag says something else than model and topology do."""
     if wanted.accepts is None or not all(one.is_readable for one in given):
         return
@@ -303,9 +306,10 @@ def _compare(launch: Launch, wanted: _Wanted, given: Sequence[Given]) -> None:
     if said is None or any({value, value.split(end)[0] if end else value} & {*wanted.accepts} for value in said):
         return
     ours = " or ".join(wanted.accepts)
+    change = f"write {ours}" if wanted.flag in _FIXED else "change one of them"
+    omit = "leave the flag out and it is added" if is_added else "leave the flag out"
     raise InvalidInput(
-        f"{last.spelt} says {' '.join(said) or 'nothing'}, {wanted.because} says {ours}: "
-        "change one of them, or leave the flag out and it is added",
+        f"{last.spelt} says {' '.join(said) or 'nothing'}, {wanted.because} says {ours}: {change}, or {omit}",
         path=("args", last.index),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from modelplane.errors import InvalidInput
+from modelplane.render import engines
 from modelplane.render.engines import Launch, Member
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import EngineType
@@ -263,3 +264,36 @@ def test_contradictions_are_refused_with_both_values(launch: Launch, args: list[
 )
 def test_what_does_not_contradict_is_taken(launch: Launch, args: list[str]) -> None:
     assert launches.line(launch, args=args)[1][: len(args)] == args
+
+
+@pytest.mark.parametrize(
+    ("launch", "args", "correction"),
+    [
+        pytest.param(launches.launch(), ["--port=9"], "write 8000, or leave the flag out and it is added", id="port"),
+        pytest.param(
+            launches.launch(), ["--host=a"], "write 0.0.0.0 or ::, or leave the flag out", id="vLLM's own default"
+        ),
+        pytest.param(
+            _SGLANG, ["--host=a"], "write 0.0.0.0 or ::, or leave the flag out and it is added", id="not SGLang's"
+        ),
+        pytest.param(
+            launches.launch(),
+            ["--tensor-parallel-size=4"],
+            "change one of them, or leave the flag out",
+            id="a size of 1",
+        ),
+        pytest.param(
+            launches.launch(topology=Topology(tensor=2)),
+            ["--tensor-parallel-size=4"],
+            "change one of them, or leave the flag out and it is added",
+            id="a size",
+        ),
+    ],
+)
+def test_the_correction_is_one_that_is_taken(launch: Launch, args: list[str], correction: str) -> None:
+    """Nothing is called changeable that is fixed, and nothing added that is not."""
+    with pytest.raises(InvalidInput) as raised:
+        engines.command_line(launch, {"args": args})
+    assert str(raised.value).endswith(f": {correction}")
+    without = engines.command_line(launch, {"args": []})
+    assert (args[0].partition("=")[0] in without.added) == correction.endswith("is added")
