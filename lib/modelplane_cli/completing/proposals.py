@@ -94,6 +94,8 @@ def _values(action: argparse.Action, words: Sequence[str]) -> list[Proposal]:
         return _distinct(one.namespace for one in written.objects(words))
     if action.metavar == "CLUSTER":
         return _distinct(one.name for one in written.objects(words) if one.kind == _CLUSTER)
+    if action.metavar == "region|class|LABEL":
+        return [Proposal(word) for word in ("region", "class")]
     if action.metavar == "NAMESPACE/NAME=N":
         found = (one for one in written.objects(words) if one.kind == _DEPLOYMENT)
         return _distinct(f"{one.namespace or 'default'}/{one.name}=" for one in found)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from modelplane import words
 from modelplane_cli.output import folding, plan_text, route_text, table
 from modelplane_cli.output.screen import PIPE, Mood, Screen
-from modelplane_cli.planning.headroom import Headroom
 from modelplane_cli.planning.moves import Defragmentation
 from modelplane_cli.planning.simulation import Simulation, Step, Unplaced
 
 _STAGES_SHOWN = 12
 _SAID_SHOWN = 8
-_SINGLES_SHOWN = 100
-_NAMED = 8
 
 
 def text(simulation: Simulation, screen: Screen = PIPE, *, all_rows: bool = False) -> str:
@@ -54,45 +50,6 @@ def _unplaced(one: Unplaced) -> str:
 
 def _by_number(said: str) -> tuple[str, int]:
     return table.by_number(said.partition(" ")[0])
-
-
-def headroom(found: Headroom, screen: Screen = PIPE) -> str:
-    """Return the headroom: each cluster alone, how many at once, and the largest set."""
-    shown = found.singles if len(found.singles) <= _SINGLES_SHOWN else [one for one in found.singles if not one.fits]
-    rows = [
-        (
-            trial.clusters[0],
-            str(trial.devices),
-            "yes" if trial.fits else "no",
-            "; ".join(f"{one.deployment}: {one.count} without a place" for one in trial.worse),
-        )
-        for trial in shown[:_SINGLES_SHOWN]
-    ]
-    lines = table.lines(("LOST", "DEVICES", "FITS", "WHY NOT"), rows, screen=screen, alarms=("no",)) if rows else []
-    if len(rows) < len(found.singles):
-        fit = sum(trial.fits for trial in found.singles)
-        lines.append(f"{fit} of {len(found.singles)} clusters can be lost, one at a time; -o json has them all")
-    lines += [*([""] if lines else []), _any(found), _largest(found)]
-    if not found.complete:
-        lines.append(f"the search stopped after {found.tried} losses; not all larger ones were tried")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _any(found: Headroom) -> str:
-    if not found.any_clusters:
-        return "no headroom: there is a cluster whose loss leaves something without a place"
-    which = "one cluster" if found.any_clusters == 1 else f"{found.any_clusters} clusters"
-    return f"any {which} may be lost"
-
-
-def _largest(found: Headroom) -> str:
-    if found.largest is None:
-        return "no cluster can be lost"
-    lost, devices = found.largest.clusters, found.largest.devices
-    if len(lost) > _NAMED:
-        who = f"{words.first(lost, _NAMED)} (-o json has them all)"
-        return f"the largest loss {'that fits' if found.complete else 'found that fits'}: {who} ({devices} devices)"
-    return f"the largest loss that fits: {' and '.join(lost)} ({devices} devices)"
 
 
 def defragmentation(found: Defragmentation, screen: Screen = PIPE) -> str:

@@ -20,6 +20,9 @@ examples:
       one after the other, in the order given; --add applies on top, as kubectl apply does
   modelplane simulate live.yaml --headroom
       which clusters can be lost with everything still placed: one, any one, any two, the largest set
+  modelplane simulate live.yaml --headroom --by region
+      the same for each region (the label modelplane.ai/region of clusters): whether all of it can be lost, and how many
+      of its clusters, whichever they are; --by class takes the clusters with nodes of a class, --by KEY another label
   modelplane simulate live.yaml --defragment
       which replicas would have to move so that what is missing fits: a table of the moves, one after the other, each
       successor placed while its predecessor stands, and what then fits. Nothing is moved by it
@@ -29,8 +32,8 @@ examples:
 Every step runs the real functions until nothing moves any more; what they compose is assumed to come up. "Lost" are
 replicas that ceased to serve before another served in their stead.
 
-exit codes: 0 all fits and nobody's decision interrupts anything (with --headroom: any one cluster may be lost; with
---defragment: all fits after the moves),
+exit codes: 0 all fits and nobody's decision interrupts anything (with --headroom: any one cluster may be lost, and with
+--by any one group; with --defragment: all fits after the moves),
 1 something would have no place or be interrupted, or a group of a service would have no endpoint, 2 bad input, 3 a bug
 """
 
@@ -43,6 +46,11 @@ def parser() -> argparse.ArgumentParser:
     sources.add(made)
     events.add(made)
     made.add_argument("--headroom", action="store_true", help="find the largest loss that still fits")
+    made.add_argument(
+        "--by",
+        metavar="region|class|LABEL",
+        help="groups of clusters for --headroom: by region, class, or another label",
+    )
     made.add_argument(
         "--defragment", action="store_true", help="find the smallest moves of replicas by which what is missing fits"
     )

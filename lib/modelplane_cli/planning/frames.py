@@ -184,7 +184,7 @@ def _encode_cluster(one: ClusterPicture) -> dict[str, Json]:
     cluster = one.cluster
     return {
         "name": cluster.name,
-        "region": cluster.labels.get(usage.REGION, ""),
+        "region": cluster.labels.get(names.LABEL_REGION, ""),
         "labels": dict(sorted(cluster.labels.items())),
         "taints": [f"{taint}:{taint.effect}" for taint in cluster.taints],
         "wholeNodes": cluster.accounting is Accounting.NODE,

@@ -85,7 +85,7 @@ class Loss:
         key, value = self.label or ("", "")
         found = rehearsal.store.select((names.GROUP, inference_cluster.KIND), None, {key: value})
         if not found:
-            raise InvalidInput(f"no InferenceCluster has the label {key}={value}; {_labels(rehearsal, key)}")
+            raise InvalidInput(f"no InferenceCluster has the label {key}={value}; {_values(rehearsal, key)}")
         return [cluster.name for cluster in found]
 
 
@@ -173,11 +173,18 @@ def _did_you_mean(word: str, known: list[str]) -> str:
     return f"there are {', '.join(known[:10])}{', ...' if len(known) > 10 else ''}" if known else "there is none"
 
 
-def _labels(rehearsal: Rehearsal, key: str) -> str:
+def _values(rehearsal: Rehearsal, key: str) -> str:
+    """Return the values that a label of clusters has, or the labels that clusters have where none has that one."""
+    values = sorted({str(labels[key]) for labels in _labels(rehearsal) if key in labels})
+    return f"{key} is {', '.join(values[:10])}" if values else f"none has {key}; {label_keys(rehearsal)}"
+
+
+def label_keys(rehearsal: Rehearsal) -> str:
+    """Return the keys of the labels that clusters have, in words."""
+    keys = sorted({name for labels in _labels(rehearsal) for name in labels if not name.startswith("crossplane.io/")})
+    return f"their labels are {', '.join(keys)}" if keys else "they have no labels"
+
+
+def _labels(rehearsal: Rehearsal) -> list[Mapping[str, Json]]:
     resources = [rehearsal.store.get(one) or {} for one in rehearsal.store.of_kind(names.GROUP, inference_cluster.KIND)]
-    labels = [resource["metadata"].get("labels") or {} for resource in resources]
-    values = sorted({str(entry[key]) for entry in labels if key in entry})
-    if values:
-        return f"{key} is {', '.join(values[:10])}"
-    keys = sorted({name for entry in labels for name in entry if not name.startswith("crossplane.io/")})
-    return f"none has {key}; their labels are {', '.join(keys)}" if keys else "they have no labels"
+    return [resource["metadata"].get("labels") or {} for resource in resources]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -71,39 +71,83 @@ class Headroom:
     complete: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The losses of sets of units (clusters, or groups of them), by size of the set; those of one size in order.
+
+    `proven`: whichever so many units are lost, everything still fits.
+    """
+
+    levels: tuple[tuple[tuple[tuple[str, ...], Trial], ...], ...]
+    proven: int
+    complete: bool
+
+    @property
+    def tried(self) -> int:
+        """Return the number of losses that were evaluated."""
+        return sum(len(level) for level in self.levels)
+
+    @property
+    def singles(self) -> tuple[Trial, ...]:
+        """Return the loss of each unit alone."""
+        return tuple(trial for _, trial in self.levels[0]) if self.levels else ()
+
+    def fitting(self) -> Iterator[tuple[tuple[str, ...], Trial]]:
+        """Yield the losses that fit, with the units that are lost."""
+        return (one for level in self.levels for one in level if one[1].fits)
+
+
 def of(rehearsal: Rehearsal, told: Told = untold) -> Headroom:
     """Return the headroom of a settled rehearsal, which stays as it is."""
-    search = _Search(rehearsal, told)
-    clusters = sorted(search.sizes)
-    fits: list[Trial] = []
-    fitting: set[Clusters] = {frozenset()}
-    singles: tuple[Trial, ...] = ()
-    proven = tried = 0
-    for size in range(1, len(clusters) + 1):
-        candidates = _candidates(clusters, size, fitting)
-        if candidates is None or (size > 1 and search.rehearsed + search.unknown(candidates) > WORLDS_MAX):
-            fits += search.larger()
-            return Headroom(singles, proven, _largest(fits), tried, search.rehearsed, complete=False)
-        level = [search.trial(lost, f"{at} of {len(candidates)}") for at, lost in enumerate(candidates, 1)]
-        tried += len(level)
-        singles = tuple(level) if size == 1 else singles
-        fitted = [trial for trial in level if trial.fits]
-        fits += fitted
-        fitting = {frozenset(trial.clusters) for trial in fitted}
-        if len(fitted) == math.comb(len(clusters), size):
+    return clusters(Search(rehearsal, told))
+
+
+def clusters(search: Search) -> Headroom:
+    """Return the headroom by the loss of single clusters and of sets of them."""
+    found = walk(search, {name: frozenset((name,)) for name in search.sizes}, search.rehearsed)
+    fits = [trial for _, trial in found.fitting()]
+    fits += [] if found.complete else search.larger(frozenset(search.sizes))
+    return Headroom(found.singles, found.proven, largest(fits), found.tried, search.rehearsed, found.complete)
+
+
+def walk(search: Search, units: Mapping[str, Clusters], since: int) -> Walk:
+    """Return the losses of sets of the units, each a set of clusters. A set is tried if all its parts fit.
+
+    `since` is the number of rehearsals at which WORLDS_MAX begins to count.
+    """
+    every = sorted(units)
+    fitting: set[frozenset[str]] = {frozenset()}
+    levels: list[tuple[tuple[tuple[str, ...], Trial], ...]] = []
+    proven = 0
+    for size in range(1, len(every) + 1):
+        candidates = _candidates(every, size, fitting)
+        if candidates is None or (size > 1 and search.would_exceed(_losses(candidates, units), since)):
+            return Walk(tuple(levels), proven, complete=False)
+        losses = zip(candidates, _losses(candidates, units), strict=True)
+        level = [
+            (chosen, search.trial(lost, f"{at} of {len(candidates)}")) for at, (chosen, lost) in enumerate(losses, 1)
+        ]
+        levels.append(tuple(level))
+        fitting = {frozenset(chosen) for chosen, trial in level if trial.fits}
+        if len(fitting) == math.comb(len(every), size):
             proven = size
-        if not fitted:
+        if not fitting:
             break
-    return Headroom(singles, proven, _largest(fits), tried, search.rehearsed, complete=True)
+    return Walk(tuple(levels), proven, complete=True)
 
 
-def _largest(fits: Iterable[Trial]) -> Trial | None:
+def _losses(candidates: Iterable[tuple[str, ...]], units: Mapping[str, Clusters]) -> list[tuple[str, ...]]:
+    return [tuple(sorted(frozenset[str]().union(*(units[one] for one in chosen)))) for chosen in candidates]
+
+
+def largest(fits: Iterable[Trial]) -> Trial | None:
+    """Return the loss of most devices, None without any."""
     return max(fits, key=lambda trial: (trial.devices, len(trial.clusters), trial.clusters), default=None)
 
 
-def _candidates(clusters: list[str], size: int, fitting: set[Clusters]) -> list[tuple[str, ...]] | None:
+def _candidates(units: list[str], size: int, fitting: set[frozenset[str]]) -> list[tuple[str, ...]] | None:
     """Return the sets of which all parts fit, None where there are too many to look at."""
-    alone = sorted(set().union(*fitting)) if size > 1 else clusters
+    alone = sorted(set().union(*fitting)) if size > 1 else units
     if size > 1 and math.comb(len(alone), size) > SETS_MAX:
         return None
     return [
@@ -123,7 +167,7 @@ class _Known:
 
 
 @dataclass(slots=True)
-class _Search:
+class Search:
     """Losses of one settled world, rehearsed where what they lead to does not follow from others."""
 
     rehearsal: Rehearsal
@@ -161,21 +205,23 @@ class _Search:
             self._known.setdefault(standing, []).append(known)
         return self._trial(clusters, known.worse)
 
-    def unknown(self, candidates: Iterable[tuple[str, ...]]) -> int:
-        """Return how many of the losses would have to be rehearsed, at most."""
+    def would_exceed(self, candidates: Iterable[tuple[str, ...]], since: int) -> bool:
+        """Return whether the losses may need more rehearsals than WORLDS_MAX, counted from `since`."""
         sets = [frozenset(clusters) for clusters in candidates]
-        return sum(1 for lost in sets if lost & self._occupied and self._follows(lost) is None)
+        unknown = sum(1 for lost in sets if lost & self._occupied and self._follows(lost) is None)
+        return self.rehearsed - since + unknown > WORLDS_MAX
 
-    def larger(self) -> Iterator[Trial]:
+    def larger(self, among: Clusters) -> Iterator[Trial]:
         """Yield losses of many clusters that fit without a rehearsal: those on which nothing stands, and one more.
 
         The one more is any whose loss was rehearsed and fits; the clusters to which its replicas went then stay.
         """
-        empty = frozenset(self.sizes) - self._occupied
+        empty = among - self._occupied
         if empty:
             yield self._trial(tuple(sorted(empty)), ())
         for known in (one for found in self._known.values() for one in found if self._is_plain and not one.worse):
-            yield self._trial(tuple(sorted(known.lost | (empty - known.touched))), ())
+            if known.lost <= among:
+                yield self._trial(tuple(sorted(known.lost | (empty - known.touched))), ())
 
     def _trial(self, clusters: tuple[str, ...], worse: tuple[Unplaced, ...]) -> Trial:
         return Trial(clusters, sum(self.sizes[name] for name in clusters), worse)
@@ -265,10 +311,9 @@ def _sizes(store: Store) -> dict[str, int]:
 
 def encode(headroom: Headroom) -> dict[str, Json]:
     """Return the headroom as JSON."""
-    largest = headroom.largest
     return {
         "anyClusters": headroom.any_clusters,
-        "largest": None if largest is None else {"clusters": list(largest.clusters), "devices": largest.devices},
+        "largest": encode_loss(headroom.largest),
         "singles": [
             {
                 "cluster": trial.clusters[0],
@@ -282,3 +327,8 @@ def encode(headroom: Headroom) -> dict[str, Json]:
         "rehearsed": headroom.rehearsed,
         "complete": headroom.complete,
     }
+
+
+def encode_loss(trial: Trial | None) -> Json:
+    """Return the clusters and devices of a loss as JSON, null without one."""
+    return None if trial is None else {"clusters": list(trial.clusters), "devices": trial.devices}

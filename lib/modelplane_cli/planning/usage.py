@@ -22,7 +22,6 @@ from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
 from modelplane_cli.simulator.store import Store
 
 Json: TypeAlias = Any
-REGION = f"{names.GROUP}/region"
 _CENT = Decimal("0.01")
 _FORBIDDING = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 
@@ -97,7 +96,7 @@ def free(store: Store, by: By) -> list[Free]:
 
 _GROUPS: dict[By, Callable[[Cluster, PoolUse], str]] = {
     By.CLASS: lambda _cluster, use: use.class_name,
-    By.REGION: lambda cluster, _use: cluster.labels.get(REGION, ""),
+    By.REGION: lambda cluster, _use: cluster.labels.get(names.LABEL_REGION, ""),
     By.CLUSTER: lambda cluster, _use: cluster.name,
     By.POOL: lambda cluster, use: f"{cluster.name}/{use.pool}",
 }

@@ -67,6 +67,7 @@ def test_explain_is_of_its_shape(full: str, subject: str) -> None:
         pytest.param(["--lose", "a"], id="lose"),
         pytest.param(["--scale", "ml-team/llama=1", "--drain", "b"], id="scale, drain"),
         pytest.param(["--scale", "ml-team/llama=2", "--headroom"], id="headroom"),
+        pytest.param(["--headroom", "--by", "class"], id="headroom by class"),
     ],
 )
 def test_simulate_is_of_its_shape(full: str, happening: list[str]) -> None:

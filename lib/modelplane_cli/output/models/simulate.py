@@ -67,6 +67,51 @@ class SingleLoss(Part):
     """Deployments whose replicas do not."""
 
 
+class WideLoss(Loss):
+    """A set of groups of clusters that can be lost at once."""
+
+    groups: list[str]
+    """The groups."""
+
+
+class HeadroomRow(Part):
+    """The loss of one group of clusters, whole or in part."""
+
+    group: str
+    """Value of the label, or name of the InferenceClass."""
+    clusters: list[str]
+    """The InferenceClusters with that label, or with a pool of that class."""
+    devices: int
+    """Number of devices of all of them."""
+    fits: bool
+    """True when all replicas find another placement after the loss of the whole group."""
+    unplaced: list[Unplaced]
+    """Deployments whose replicas do not."""
+    any_clusters: int
+    """Number of clusters of the group of which any combination can be lost."""
+    largest: Loss | None
+    """The largest set inside the group that was found. Null when no cluster of it can be lost."""
+    complete: bool
+    """True when the search inside the group was complete. Otherwise a larger loss may fit."""
+
+
+class HeadroomBy(Part):
+    """The headroom by groups of clusters."""
+
+    by: str
+    """Key of the label by which the clusters are grouped, or `class`."""
+    rows: list[HeadroomRow]
+    """The groups. A cluster with pools of several classes is in a group of each."""
+    ungrouped: list[str]
+    """The InferenceClusters without that label, or without a pool; they are in no group."""
+    any_groups: int
+    """Number of groups of which any combination can be lost."""
+    largest: WideLoss | None
+    """The largest set of whole groups that was found. Null when no group can be lost."""
+    complete: bool
+    """True when the search over groups was complete. Otherwise a larger loss may fit."""
+
+
 class Headroom(Part):
     """The largest loss that still fits."""
 
@@ -82,6 +127,8 @@ class Headroom(Part):
     """Number of losses that were simulated. The effect of the others follows from these."""
     complete: bool
     """True when the search was complete. Otherwise a larger loss may fit."""
+    groups: HeadroomBy | SkipJsonSchema[None] = absent()
+    """The headroom by groups of clusters. Present with `--by`."""
 
 
 class Round(Part):
