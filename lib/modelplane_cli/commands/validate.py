@@ -11,7 +11,7 @@ from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.commands import sources
 from modelplane_cli.documents import reading
 from modelplane_cli.documents.reading import Problem
-from modelplane_cli.output import manifests
+from modelplane_cli.output import manifests, problems_markdown
 from modelplane_cli.parsers import validate as validate_parser
 from modelplane_cli.simulator import definitions
 
@@ -26,7 +26,9 @@ def main(arguments: Sequence[str]) -> int:
     if not reading.has_errors(found):
         found += _together(checked, kinds)
     problems = sorted(found, key=lambda problem: problem.order)
-    if options.output != "text":
+    if options.output == "markdown":
+        sys.stdout.write(problems_markdown.text(problems, len(given.documents)))
+    elif options.output != "text":
         sys.stdout.write(manifests.answer({"problems": [_encoded(problem) for problem in problems]}, options.output))
     else:
         for problem in problems:

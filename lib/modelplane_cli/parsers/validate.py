@@ -12,6 +12,8 @@ examples:
       print one line for each problem: file, line, document, field, and the correction
   modelplane validate clusters/ models/ -o json
       print the problems as JSON
+  modelplane validate clusters/ models/ -o markdown
+      print them as a comment for a pull request
   helm template my-chart | modelplane validate -
       check the output of a chart
 
@@ -31,6 +33,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = arguments.parser("validate", "Report the documents that the API server or a function would refuse.", _EPILOG)
     sources.add(made)
-    made.add_argument("-o", "--output", choices=("text", "yaml", "json"), default="text", help="default: text")
+    made.add_argument(
+        "-o", "--output", choices=("text", "yaml", "json", "markdown"), default="text", help="default: text"
+    )
     sources.add_namespace(made)
     return made

@@ -193,6 +193,7 @@ def test_the_workflow_plans_the_merge_against_its_base(
     summary = (temporary / "summary").read_text(encoding="utf-8")
     assert summary.startswith(f"{MARK}\n")
     assert said in summary
+    assert ("unknown field" in summary) is (change == "wrong"), "the comment says what is wrong, and where"
     # The form of a value of several lines, as the runner reads it.
     found = re.fullmatch(r"comment<<(end-[0-9a-f-]{36})\n(.*)\n\1\n", (temporary / "output").read_text(), re.DOTALL)
     assert found is not None
@@ -213,7 +214,9 @@ def test_the_job_of_gitlab_plans_the_change_against_its_base(
     (script,) = PIPELINE["modelplane-plan"]["script"]
     done = fleet.run(script, variables, "bash", "-eo", "pipefail")
     assert done.returncode == max(validates, plans), done.stderr
-    assert said in (fleet.clone / "plan.md").read_text(encoding="utf-8")
+    text = (fleet.clone / "plan.md").read_text(encoding="utf-8")
+    assert said in text
+    assert ("unknown field" in text) is (change == "wrong"), "the comment says what is wrong, and where"
 
 
 # --- the comment ------------------------------------------------------------------------------------------------------
