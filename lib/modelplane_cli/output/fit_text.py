@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from modelplane import words
 from modelplane.sizing.fit import gib
-from modelplane_cli.output import table
+from modelplane_cli.output import folding, table
 from modelplane_cli.output.screen import Screen
 
 Json: TypeAlias = Any
@@ -18,12 +18,24 @@ _HEADINGS = (
     "PER HOUR",
     "POOLS",
 )
+_SPARED = ("WEIGHTS", "CACHE")
+"""Columns that a narrow screen goes without, the first one first."""
 _POOLS_MAX = 3
+_LABELS = 13
+"""Columns of the labels before what is said of a model."""
 
 
 def lines(answer: Answer, screen: Screen, *, everything: bool) -> list[str]:
     """Return the answer as lines; without `everything` the smallest topology of each class, and one reason."""
-    return [*_model(answer), "", *_classes(answer["classes"], screen, everything=everything)]
+    model = [line for one in _model(answer) for line in _labelled(one, screen.width)]
+    return [*model, "", *_classes(answer["classes"], screen, everything=everything)]
+
+
+def _labelled(line: str, room: int | None) -> list[str]:
+    """Return a line in the width of the screen. What follows a label stays in the column beside it."""
+    if not line.startswith("  "):
+        return folding.fitted(line, room)
+    return folding.paragraph(line[_LABELS:], room, start=line[:_LABELS], indent=" " * _LABELS)
 
 
 def _model(answer: Answer) -> Iterator[str]:
@@ -51,25 +63,38 @@ def _classes(classes: Sequence[Answer], screen: Screen, *, everything: bool) -> 
         for topology in (one["topologies"] if everything else one["topologies"][:1])
     ]
     if rows:
-        yield from _without_empty(rows, screen)
+        yield from _table(rows, screen)
         priced = "; PER HOUR is the devices' share of their nodes' price" if any(row[10] for row in rows) else ""
-        yield f"WEIGHTS, CACHE and FREE are GiB of the fullest device{priced}."
+        yield from folding.fitted(f"WEIGHTS, CACHE and FREE are GiB of the fullest device{priced}.", screen.width)
     refused = [
         (one, reason)
         for one in classes
         for reason in (one["refused"] if everything else one["refused"][:1] if not one["topologies"] else ())
     ]
     for one, refusal in refused:
-        yield f"not {_name(one)} with {_topology(refusal)}: {refusal['reason']}"
+        said = f"not {_name(one)} with {_topology(refusal)}: {refusal['reason']}"
+        yield from folding.fitted(said, screen.width)
     if not rows:
         yield "No class holds it under this load."
 
 
-def _without_empty(rows: Sequence[Sequence[str]], screen: Screen) -> list[str]:
-    """Return the table without the columns that no row fills."""
-    kept = [place for place in range(len(_HEADINGS)) if any(row[place] for row in rows)]
+def _table(rows: Sequence[Sequence[str]], screen: Screen) -> list[str]:
+    """Return the table without the columns that no row fills, and without those for which the screen is too narrow."""
+    filled = [place for place in range(len(_HEADINGS)) if any(row[place] for row in rows)]
+    kept = list(filled)
+    for heading in _SPARED:
+        if screen.width is None or table.narrowest([_HEADINGS[place] for place in kept]) <= screen.width:
+            break
+        kept.remove(_HEADINGS.index(heading))
     cells = [[row[place] for place in kept] for row in rows]
-    return table.lines([_HEADINGS[place] for place in kept], cells, screen=screen)
+    found = table.lines([_HEADINGS[place] for place in kept], cells, screen=screen)
+    left_out = [_HEADINGS[place] for place in filled if place not in kept]
+    if left_out:
+        needed = table.narrowest([_HEADINGS[place] for place in filled])
+        found += folding.fitted(
+            f"{' and '.join(left_out)}: in a terminal of {needed} columns, or in -o json", screen.width
+        )
+    return found
 
 
 def _row(one: Answer, topology: Answer) -> list[str]:

@@ -57,7 +57,10 @@ def narrowed(columns: Sequence[Sequence[str]], headings: Sequence[str], room: in
     The widest column gives first. No word of a heading is broken, and a word of a cell only if nothing else helps.
     """
     wide = [max(map(width, column)) for column in columns]
-    for least in ([max(map(_longest, column)) for column in columns], [_longest(heading) for heading in headings]):
+    for least in (
+        [max(map(longest_word, column)) for column in columns],
+        [longest_word(heading) for heading in headings],
+    ):
         while sum(wide) > room:
             able = [index for index in range(len(wide)) if wide[index] > least[index]]
             if not able:
@@ -67,7 +70,8 @@ def narrowed(columns: Sequence[Sequence[str]], headings: Sequence[str], room: in
     return wide
 
 
-def _longest(text: str) -> int:
+def longest_word(text: str) -> int:
+    """Return the width of the longest word of a text."""
     return max(map(width, text.split()), default=0)
 
 

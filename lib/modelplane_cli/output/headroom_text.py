@@ -32,10 +32,16 @@ def clusters(found: Headroom, screen: Screen = PIPE) -> str:
     if len(rows) < len(found.singles):
         fit = sum(trial.fits for trial in found.singles)
         lines.append(f"{fit} of {len(found.singles)} clusters can be lost, one at a time; -o json has them all")
-    lines += [*([""] if lines else []), _any(found), _largest(found)]
+    said = [_any(found), _largest(found)]
     if not found.complete:
-        lines.append(f"the search stopped after {found.tried} losses; not all larger ones were tried")
-    return "".join(f"{line}\n" for line in lines)
+        said.append(f"the search stopped after {found.tried} losses; not all larger ones were tried")
+    return _joined(lines, said, screen)
+
+
+def _joined(rows: Sequence[str], said: Sequence[str], screen: Screen) -> str:
+    """Return the rows of a table and the sentences after it, each in the width of the screen."""
+    lines = [line for one in said for line in folding.fitted(one, screen.width)]
+    return "".join(f"{line}\n" for line in (*rows, *([""] if rows else []), *lines))
 
 
 def _any(found: Headroom) -> str:
@@ -62,14 +68,13 @@ def groups(found: Groups, screen: Screen = PIPE) -> str:
     lines = table.lines((noun.upper(), *_GROUP_HEADINGS), rows, screen=screen, alarms=("no",)) if rows else []
     if len(rows) < len(found.rows):
         lines.append(f"{len(found.rows) - len(rows)} more; -o json has them all")
-    lines += [*([""] if lines else []), *_of_groups(found, noun)]
+    said = [*_of_groups(found, noun)]
     if found.ungrouped:
         whose = "no pool" if found.by == headroom_groups.CLASS else f"no label {found.by}"
-        said = f"in no group, because they have {whose}: {words.first(found.ungrouped, _NAMED)}"
-        lines += folding.paragraph(said, screen.width)
+        said.append(f"in no group, because they have {whose}: {words.first(found.ungrouped, _NAMED)}")
     if not (found.complete and all(row.complete for row in found.rows)):
-        lines.append("the search stopped before all larger losses were tried; what is not proven may fit")
-    return "".join(f"{line}\n" for line in lines)
+        said.append("the search stopped before all larger losses were tried; what is not proven may fit")
+    return _joined(lines, said, screen)
 
 
 def _noun(found: Groups) -> str:

@@ -31,6 +31,11 @@ def lines(
     return [indent + line for row in (headings, *body) for line in layout.written(row)]
 
 
+def narrowest(headings: Sequence[str]) -> int:
+    """Return the width of a table in which no word of a heading can be narrowed any more."""
+    return sum(map(folding.longest_word, headings)) + len(_GAP) * (len(headings) - 1)
+
+
 def by_number(name: str) -> tuple[str, int]:
     """Return the sort key that orders names by the number they end in: replica 2 before replica 10."""
     stem, _, end = name.rpartition("-")

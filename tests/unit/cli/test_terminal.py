@@ -73,7 +73,24 @@ def test_wide_and_combining_characters_keep_the_columns() -> None:
 
 @pytest.mark.parametrize("columns", [80, 100, 132, 200])
 @pytest.mark.parametrize(
-    "command", [("plan", "--all"), ("simulate", "--drain", "a"), ("explain", "md/llama")], ids=" ".join
+    "command",
+    [
+        ("plan", "--all"),
+        ("simulate", "--drain", "a"),
+        ("simulate", "--headroom"),
+        ("simulate", "--headroom", "--by", "modelplane.ai/region"),
+        ("simulate", "--headroom", "--by", "class"),
+        ("explain",),
+        ("explain", "md/llama"),
+        ("explain", "ic/a"),
+        ("status",),
+        ("free",),
+        ("free", "--by", "region"),
+        ("free", "--by", "pool"),
+        ("top",),
+        ("top", "--by", "namespace"),
+    ],
+    ids=" ".join,
 )
 def test_no_line_of_a_terminal_is_wider_than_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], columns: int
@@ -84,13 +101,31 @@ def test_no_line_of_a_terminal_is_wider_than_it(
         *(given.cluster(name) for name in names),
         given.deployment(replicas=6, tensor=8),
     ]
-    arguments = [names[0] if one == "a" else one for one in command[1:]]
+    arguments = [one.replace("ic/a", f"ic/{names[0]}") if one != "a" else names[0] for one in command[1:]]
     found = seen(monkeypatch, columns, command[0], given.written(tmp_path, "now", *objects), *arguments)
     bare = re.sub("\033\\[[0-9]*m", "", found)
     assert [line for line in bare.splitlines() if len(line) > columns] == []
     piped = given.run(command[0], str(tmp_path), *arguments).out
     for heading in set(re.findall(r"\b[A-Z]{2,}\b", piped)):
         assert re.search(rf"\b{heading}\b", bare), f"{heading} is in one piece"
+
+
+@pytest.mark.parametrize("columns", [80, 100, 132, 200])
+@pytest.mark.parametrize("model", ["Qwen3-8B", "DeepSeek-V3", "gpt-oss-120b"])
+def test_no_line_of_fit_is_wider_than_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, columns: int
+) -> None:
+    classes = [given.node_class(name, price="98.32") for name in ("h100-8x", "production-eu-west-1-h100-8x")]
+    clusters = [
+        given.cluster(f"production-{one['metadata']['name']}", class_name=one["metadata"]["name"]) for one in classes
+    ]
+    file = given.written(tmp_path, "now", *classes, *clusters)
+    for arguments in (("fit", model), ("fit", model, "--context", "32k", file)):
+        bare = re.sub("\033\\[[0-9]*m", "", seen(monkeypatch, columns, *arguments))
+        assert bare
+        assert [line for line in bare.splitlines() if len(line) > columns] == []
+        for heading in set(re.findall(r"\b[A-Z]{2,}\b", given.run(*arguments).out)):
+            assert re.search(rf"\b{heading}\b", bare), f"{heading} is in one piece"
 
 
 def test_what_has_no_place_is_painted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
