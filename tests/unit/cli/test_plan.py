@@ -290,3 +290,14 @@ def test_what_a_function_refused_is_said_once(tmp_path: Path) -> None:
     (row,) = given.run("plan", file, "-o", "json").json["deployments"]
     assert row["unschedulable"]["message"].count("starsWith") <= 2, "in what is undeclared, and in what was meant"
     assert "pipeline step" not in row["unschedulable"]["message"]
+
+
+def test_values_that_are_seldom_meant_are_warned_about(tmp_path: Path) -> None:
+    """As `validate` says them: bytes of memory, and an image that changes by itself."""
+    deployment = given.deployment(replicas=1)
+    container = deployment["spec"]["workers"]["template"]["spec"]["containers"][0]
+    container |= {"image": "vllm/vllm-openai", "resources": {"requests": {"memory": "400"}}}
+    ran = given.run("plan", given.written(tmp_path, "now", given.node_class(), given.cluster("a"), deployment))
+    assert ran.code == 0
+    assert "containers[0].image: warning: vllm/vllm-openai has no tag" in ran.err
+    assert "requests.memory: warning: 400 is 400 bytes; write 400Mi or 400Gi" in ran.err
