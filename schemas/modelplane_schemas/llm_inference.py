@@ -7,6 +7,14 @@ from modelplane_schemas.wire import Document, ObjectMeta, Wire
 from typing import Literal
 
 
+class ModelCacheRef(Wire):
+    """
+    A ModelCache of the same namespace that holds the weights. They are mounted read-only at /mnt/models, and the engine loads them from there. model still says what the model is.
+    """
+
+    name: str = Field(description="Name of the ModelCache.")
+
+
 class Condition(Wire):
     last_transition_time: str
     message: str | None = None
@@ -166,6 +174,7 @@ class Spec(Wire):
         default=None,
         description="Further arguments of the engine, for example --max-model-len=32768. Each entry is one argument, and no shell is involved. What follows from the model and the GPUs is added.",
     )
+    model_cache_ref: ModelCacheRef | None = None
     host: str | None = Field(default=None, description="Host name of the service as in ModelService.")
     cluster_selector: ClusterSelector | None = None
     cluster_name: str | None = Field(default=None, description="The InferenceCluster that the replica must run on.")

@@ -68,6 +68,7 @@ def _named_cluster(resource: Resource) -> str | None:
     return str(name) if name else None
 
 
+_CACHED = Reference(("spec", "modelCacheRef", "name"), "ModelCache")
 _METRICS = Reference(("spec", "scaling", "gatewayRef", "name"), "InferenceGateway")
 
 # In the order in which a reader asks: the service and its model first, what it stands on last.
@@ -76,7 +77,7 @@ _ALL = (
         "LLMInference",
         "Accepted",
         summary.llm_inference,
-        references=(Reference(("spec", "clusterName"), "InferenceCluster"), _METRICS),
+        references=(Reference(("spec", "clusterName"), "InferenceCluster"), _CACHED, _METRICS),
     ),
     Kind(
         "ModelService",
@@ -89,7 +90,7 @@ _ALL = (
         "ModelDeployment",
         "ReplicasScheduled",
         summary.model_deployment,
-        references=(Reference(("spec", "modelCacheRef", "name"), "ModelCache"), _METRICS),
+        references=(_CACHED, _METRICS),
     ),
     Kind("ModelReplica", "WorkloadReady", summary.model_replica, cluster_of=_named_cluster),
     Kind(

@@ -29,6 +29,7 @@ ENGINE = "engine"
 TOKEN_SECRET, TOKEN_KEY, TOKEN_VARIABLE = "huggingface-token", "token", "HF_TOKEN"
 
 _SCHEME = "://"
+_CLAIM = "pvc://"
 _NVIDIA, _AMD = "gpu.nvidia.com", "gpu.amd.com"
 
 
@@ -49,6 +50,7 @@ class LLMInference:
     args: tuple[str, ...] = ()
     replicas: int | None = None
     scaling: Mapping[str, Json] | None = None
+    model_cache: str | None = None
 
     @property
     def uri(self) -> str:
@@ -95,7 +97,19 @@ def decode(document: Mapping[str, Json]) -> LLMInference:
         args=tuple(argument.text() for argument in spec.at("args").items()),
         replicas=replicas.count(least=0, most=intent.REPLICAS_MAX) if replicas.is_set else None,
         scaling=spec.at("scaling").members() if spec.at("scaling").is_set else None,
+        model_cache=_model_cache(spec),
     )
+
+
+def _model_cache(spec: Field) -> str | None:
+    """Return the name of the ModelCache with the weights; a claim that the author names holds them already."""
+    reference = spec.at("modelCacheRef")
+    if reference.is_set and spec.at("model").text().startswith(_CLAIM):
+        raise reference.wrong(
+            "model already names a volume with the weights; remove modelCacheRef, or name the model by its repository "
+            "or bucket"
+        )
+    return reference.at("name").text() if reference.is_set else None
 
 
 def _cluster_selector(spec: Field) -> Mapping[str, Json] | None:
@@ -137,6 +151,8 @@ def encode_deployment(wanted: LLMInference, size: Size) -> dict[str, Json]:
         spec["clusterSelector"] = dict(wanted.cluster_selector)
     if wanted.scaling is not None:
         spec["scaling"] = dict(wanted.scaling)
+    if wanted.model_cache is not None:
+        spec["modelCacheRef"] = {"name": wanted.model_cache}
     found = _composite("ModelDeployment", wanted) | {"spec": spec}
     found["metadata"]["annotations"] = {names.ANNOTATION_SIZE: llm_size.record(size, wanted.written)}
     return found

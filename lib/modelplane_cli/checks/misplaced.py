@@ -82,6 +82,9 @@ PLACES: Final[Mapping[str, Mapping[str, Place]]] = {
         **_each(Place(_DEPLOYMENT, "spec.scaling.min", "1"), "minreplicas", "minreplicacount"),
         **_each(Place(_DEPLOYMENT, "spec.scaling.max", "6"), "maxreplicas", "maxreplicacount"),
         **_each(Place(_DEPLOYMENT, "spec.scaling", "{max: 6, target: {requests: 16}}"), "autoscaling", "scaling"),
+        **_each(
+            Place(_DEPLOYMENT, "spec.modelCacheRef", "{name: NAME}"), "cache", "modelcache", "cacheref", "cachename"
+        ),
         **_each(Place(_DEPLOYMENT, "spec.workers.count", "2"), "workers.replicas", "workercount", "workersperreplica"),
         **_each(Place(_DEPLOYMENT, "spec.placement.maxReplicasPerCluster", "1"), "placement.maxreplicas"),
         **_each(_URI, "uri", "modeluri", "modelid", "storageuri", "repository", "modelpath"),
@@ -105,6 +108,7 @@ PLACES: Final[Mapping[str, Mapping[str, Place]]] = {
         **_each(Place(_LLM, "spec.scaling.min", "1"), "minreplicas", "minreplicacount"),
         **_each(Place(_LLM, "spec.scaling.max", "6"), "maxreplicas", "maxreplicacount"),
         **_each(Place(_LLM, "spec.scaling", "{max: 6, target: {requests: 16}}"), "autoscaling", "scaling"),
+        **_each(Place(_LLM, "spec.modelCacheRef", "{name: NAME}"), "cache", "modelcache", "cacheref", "cachename"),
         **_each(_PIPELINE, "pipeline", "pipelineparallelsize", "nodes"),
         **_each(_WANTS_MEMORY, "gpumemory", "memory", "vram", "nodeselector"),
         **_each(_WANTS_PRODUCT, "gputype", "gpumodel", "accelerator"),

@@ -6,6 +6,7 @@ from modelplane.structural import Cause
 from tests.conformance.crd.case import Case, one
 from tests.conformance.crd.documents import GONE
 
+_REF = ("spec", "modelCacheRef")
 _HUB = ("spec", "source", "huggingFace")
 
 CACHE: tuple[Case, ...] = (
@@ -87,6 +88,15 @@ CACHE: tuple[Case, ...] = (
         ((("spec", "placement"), "Prefer"), (("spec", "storage"), {"accessMode": "ReadWriteOnce"})),
         "spec",
         "placement Prefer needs a volume",
+    ),
+    one("llm-cache-without-name", "LLMInference", _REF, {}, Cause.REQUIRED, at="spec.modelCacheRef.name"),
+    one("llm-cache-of-no-name", "LLMInference", _REF, {"name": ""}, Cause.INVALID, at="spec.modelCacheRef.name"),
+    Case(
+        "llm-cache-beside-a-volume",
+        "LLMInference",
+        ((("spec", "model"), "pvc://weights/qwen"), (_REF, {"name": "qwen"})),
+        "spec",
+        "model already names a volume with the weights",
     ),
     one("copy-source-of-nothing", "ModelCacheCopy", ("spec", "source"), {}, "write exactly one"),
     one(

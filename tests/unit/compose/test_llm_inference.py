@@ -148,6 +148,23 @@ def test_scaling_is_handed_on_as_it_is_written() -> None:
     assert "scaling" not in deployment()
 
 
+def test_a_cache_is_handed_on_and_the_model_still_says_what_it_is() -> None:
+    written = deployment(modelCacheRef={"name": "qwen3-8b"})
+    assert written["modelCacheRef"] == {"name": "qwen3-8b"}
+    assert written["model"] == {"name": "qwen", "uri": "hf://Qwen/Qwen3-8B"}
+    assert "modelCacheRef" not in deployment()
+    workload = workloads.decode(written, namespace="ml-team", deployment="qwen")
+    assert workload.model_cache == "qwen3-8b"
+
+
+def test_a_cache_changes_nothing_else_of_a_deployment() -> None:
+    plain, cached = compose(), compose(modelCacheRef={"name": "qwen3-8b"})
+    written = cached.children["deployment"].resource
+    del written["spec"]["modelCacheRef"]
+    assert written == plain.children["deployment"].resource
+    assert cached.children["service"] == plain.children["service"]
+
+
 def test_what_is_composed_can_be_read_by_the_composers_it_is_for() -> None:
     children = compose(gpu=4, host="qwen.ml-team.example").children
     workload = workloads.decode(children["deployment"].resource["spec"], namespace="ml-team", deployment="qwen")
@@ -167,6 +184,13 @@ def test_what_is_composed_can_be_read_by_the_composers_it_is_for() -> None:
         pytest.param({"gpu": 0}, "spec.gpu", id="gpu"),
         pytest.param({"gpu": "2"}, "spec.gpu", id="gpu-text"),
         pytest.param({"clusterName": "a", "clusterSelector": {}}, "spec.clusterName", id="two-ways"),
+        pytest.param({"modelCacheRef": {}}, "spec.modelCacheRef.name", id="cache-without-a-name"),
+        pytest.param({"modelCacheRef": {"name": 8}}, "spec.modelCacheRef.name", id="cache-that-is-a-number"),
+        pytest.param({"modelCacheRef": {"name": ""}}, "spec.modelCacheRef.name", id="cache-of-no-name"),
+        pytest.param({"modelCacheRef": "qwen"}, "spec.modelCacheRef", id="cache-that-is-no-object"),
+        pytest.param(
+            {"model": "pvc://weights/qwen", "modelCacheRef": {"name": "qwen"}}, "spec.modelCacheRef", id="two-volumes"
+        ),
     ],
 )
 def test_hold_a_mistake_is_an_error_before_anything_is_applied(spec: Json, path: str) -> None:
