@@ -93,6 +93,9 @@ def said(tmp_path: Path, *objects: Json) -> dict[str, str]:
         pytest.param(
             {"host": "x"}, "spec.host", "a ModelService has it, as spec.host, for example models.exa", id="another kind"
         ),
+        pytest.param(
+            {"cache": "llama"}, "spec.cache", "write spec.modelCacheRef, for example {name: NAME}", id="cache"
+        ),
         pytest.param({"replica": 2}, "spec.replica", 'did you mean "replicas"?', id="a likeness is still proposed"),
         pytest.param(
             {"workers": {"template": {"spec": {"tolerations": []}}}},

@@ -65,6 +65,21 @@ def _cluster(objects: Objects) -> None:
     objects["ModelDeployment/qwen3-8b"]["spec"]["clusterSelector"] = labels
 
 
+def _cache(objects: Objects) -> None:
+    objects["LLMInference/short"] = {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "LLMInference",
+        "metadata": {"name": "short", "namespace": "ml-team"},
+        "spec": {"model": "Qwen/Qwen3-8B", "gpu": 1, "modelCacheRef": {"name": "qwen3-8"}},
+    }
+    objects["ModelCache/qwen3-8b"] = {
+        "apiVersion": "modelplane.ai/v1alpha1",
+        "kind": "ModelCache",
+        "metadata": {"name": "qwen3-8b", "namespace": "ml-team"},
+        "spec": {"source": {"huggingFace": {"repo": "Qwen/Qwen3-8B"}}, "size": "20Gi"},
+    }
+
+
 @pytest.mark.parametrize(
     ("broken", "severity", "path", "says"),
     [
@@ -81,6 +96,7 @@ def _cluster(objects: Objects) -> None:
             _class, "warning", r"spec\.nodePools\[0\]\.className", r"h100-x8 is not.*did you mean h100-8x\?", id="class"
         ),
         pytest.param(_gateway, "warning", r"spec\.gatewayRef\.name", "edge is not.*on the control plane", id="gateway"),
+        pytest.param(_cache, "warning", r"spec\.modelCacheRef\.name", r"qwen3-8 is not.*mean qwen3-8b\?", id="cache"),
         pytest.param(
             _cluster, "warning", r"spec\.clusterSelector\.matchLabels", "did you mean gke-us", id="cluster-by-name"
         ),

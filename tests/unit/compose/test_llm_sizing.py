@@ -225,6 +225,7 @@ def _later(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param({}, id="nothing"),
         pytest.param({"host": "llama.ml-team.models.example.com"}, id="host"),
         pytest.param({"replicas": 3}, id="replicas"),
+        pytest.param({"modelCacheRef": {"name": "llama"}}, id="a cache"),
     ],
 )
 @pytest.mark.parametrize("is_forgotten", [False, True], ids=["known", "a later catalogue does not know it"])
