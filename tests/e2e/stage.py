@@ -74,13 +74,13 @@ class Stage:
 
     def _modelplane(self, *arguments: str, code: int = 0) -> Any:
         """Return what the command answers about the live control plane. Raises: AssertionError with its words."""
+        return json.loads(self._said(*arguments, code=code))
+
+    def _said(self, *arguments: str, code: int = 0) -> str:
+        """Return what the command prints about the live control plane. Raises: AssertionError with its words."""
         done = subprocess.run(
-            [sys.executable, "-m", "modelplane_cli", *arguments, "--context", "default"],
-            env={
-                **os.environ,
-                "KUBECONFIG": str(self.machine.fleet.kubeconfig),
-                "PATH": f"{workshop.program('kubectl').parent}:{os.environ['PATH']}",
-            },
+            self._live(*arguments),
+            env=self._environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -89,7 +89,19 @@ class Stage:
         )
         said = f"{done.returncode}: {done.stderr}{done.stdout}"
         assert done.returncode == code, f"modelplane {' '.join(arguments)}: {said}"
-        return json.loads(done.stdout)
+        return done.stdout
+
+    def _live(self, *arguments: str) -> list[str]:
+        """Return the command line of the command about the live control plane."""
+        return [sys.executable, "-m", "modelplane_cli", *arguments, "--context", "default"]
+
+    def _environment(self) -> dict[str, str]:
+        """Return the environment in which kubectl finds the control plane."""
+        return {
+            **os.environ,
+            "KUBECONFIG": str(self.machine.fleet.kubeconfig),
+            "PATH": f"{workshop.program('kubectl').parent}:{os.environ['PATH']}",
+        }
 
     def _counted(self, cluster: str) -> set[str]:
         """Return the replicas (namespace/name) whose holdings a cluster counts, as it says."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from functools import partial
 from modelplane.api import catalogue
 from tests.e2e import inventory, machine, steady
 from tests.e2e.ending import Ending
+from tests.e2e.looking import Looking
 from tests.e2e.machine import Machine, Say
 from tests.e2e.race import Race
 from tests.e2e.stage import DEPLOYMENT, HOLD_SECONDS, LAST, PATIENCE_SECONDS, SERVICE
@@ -45,7 +45,7 @@ BROUGHT_WORKLOAD = {
 CAUSES = (AssertionError, TimeoutError, kubeapi.Refused)
 
 
-class Story(Race, Ending):
+class Story(Looking, Race, Ending):
     """The steps, in order; each leaves the fleet as the next expects it."""
 
     def __init__(self, found: Machine, say: Say) -> None:
@@ -120,26 +120,6 @@ class Story(Race, Ending):
         for cluster in self.machine.planes:
             self.say(f"  {cluster} has new: {', '.join(there[cluster])}")
             assert (BROUGHT_FLEET if cluster == machine.FLEET else BROUGHT_WORKLOAD) <= set(there[cluster]), there
-
-    def command(self) -> None:
-        """The offline command, pointed at the live control plane, sees what is there and what a change would do."""
-        explained = self._modelplane("explain", f"md/{DEPLOYMENT}", "-n", NAMESPACE, "-o", "json")
-        assert {one["cluster"] for one in explained["clusters"]} == set(self.machine.workloads)
-        planned = self._modelplane("plan", "-o", "json")
-        assert planned["changes"] == [], planned["changes"]
-        (placed,) = (one for one in planned["deployments"] if one["name"] == DEPLOYMENT)
-        there = {name: one["spec"]["clusterName"] for name, one in self.view.replicas(DEPLOYMENT).items()}
-        assert {one["name"]: one["cluster"] for one in placed["replicas"]} == there
-        explained = self._modelplane("explain", f"ms/{SERVICE}", "-n", NAMESPACE, "-o", "json")
-        assert [one["ready"] for one in explained["endpoints"]] == [True, True], explained
-        looked = self._modelplane("status", "-o", "json")
-        assert looked["asWanted"], looked
-        more = self.machine.fleet.folder / "more.yaml"
-        (model,) = machine.of("ModelDeployment")
-        more.write_text(json.dumps({**model, "spec": {**model["spec"], "replicas": 3}}))
-        changes = self._modelplane("plan", str(more), "-o", "json")["changes"]
-        self.say(f"  with a third replica: {changes}")
-        assert len(changes) == 1, changes
 
     def steady(self) -> None:
         """While nobody changes anything, nothing changes; what that costs is counted."""
@@ -290,6 +270,8 @@ STEPS: tuple[Step, ...] = (
     Story.running,
     Story.routed,
     Story.command,
+    Story.figures,
+    Story.page,
     Story.steady,
     Story.scale,
     Story.slow,
