@@ -89,6 +89,12 @@ def fleet() -> list[Document]:
     return list(found.values())
 
 
+def service(objects: Iterable[Document]) -> Document:
+    """Return the service of the quickstart."""
+    (found,) = (one for one in objects if one["kind"] == "ModelService" and one["metadata"]["name"] == "qwen3-8b")
+    return found
+
+
 @contextmanager
 def running(folder: Path, objects: Iterable[Document]) -> Iterator[Stage]:
     """Yield a control plane with the objects and kube-state-metrics, which may do what examples/metrics grants."""

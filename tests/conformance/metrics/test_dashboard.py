@@ -169,7 +169,7 @@ def test_the_figures_are_those_of_the_command(fleet: Fleet) -> None:
 
 
 def test_an_alert_fires_once_its_cause_is_there_and_ends_with_it(fleet: Fleet) -> None:
-    (service,) = (one for one in stage.fleet() if one["kind"] == "ModelService")
+    service = stage.service(stage.fleet())
     assert "ModelplaneServiceDown" not in fleet.prometheus.firing()
     ready = service["status"]["endpoints"]["ready"]
     service["status"]["endpoints"]["ready"] = 0

@@ -140,13 +140,14 @@ def test_a_price_is_a_number_and_a_class_without_one_costs_nothing(fleet: Stage)
 
 
 def test_what_changes_is_said_and_what_is_gone_is_not(fleet: Stage) -> None:
-    (service,) = (copy.deepcopy(one) for one in OBJECTS if one["kind"] == "ModelService")
+    service = copy.deepcopy(stage.service(OBJECTS))
     service["status"]["endpoints"]["ready"] = 0
     fleet.write(service)
     fleet.await_value("modelplane_service_ready_endpoints", 0, service=service["metadata"]["name"])
     fleet.plane.api.delete(service)
     kubeapi.until(
-        lambda: fleet.values("modelplane_service_ready_endpoints"), seconds=SECONDS, what="no service",
+        lambda: fleet.values("modelplane_service_ready_endpoints", service=service["metadata"]["name"]),
+        seconds=SECONDS, what="no service",
         enough=lambda found: found == [],
     )  # fmt: skip
 
@@ -172,11 +173,15 @@ def test_it_may_list_and_watch_what_it_reads_and_nothing_else(fleet: Stage) -> N
     assert "forbidden" not in log.lower()
     user = f"system:serviceaccount:modelplane-system:{stage.ACCOUNT}"
     api = fleet.plane.api.impersonating(user)
-    for version, kind in (("v1", "Secret"), ("v1", "Pod"), ("modelplane.ai/v1alpha1", "ModelCache")):
-        with pytest.raises(kubeapi.Refused):
-            api.all_of(version, kind)
-    with pytest.raises(kubeapi.Refused):
+    group = "/apis/modelplane.ai/v1alpha1"
+    assert api.request("GET", f"{group}/modeldeployments")["items"]
+    for path in ("/api/v1/secrets", "/api/v1/pods", f"{group}/modelcaches", f"{group}/inferenceclusters/eks-us"):
+        with pytest.raises(kubeapi.Refused) as caught:
+            api.request("GET", path)
+        assert caught.value.status == 403, path
+    with pytest.raises(kubeapi.Refused) as caught:
         api.delete(OBJECTS[0])
+    assert caught.value.status == 403
 
 
 def test_the_api_server_takes_what_is_shipped(fleet: Stage) -> None:
