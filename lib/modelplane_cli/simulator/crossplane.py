@@ -16,7 +16,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 from modelplane import structural
 from modelplane.errors import dotted
-from modelplane_cli.simulator import conditions, ownership
+from modelplane_cli.simulator import conditions, creation, ownership
 from modelplane_cli.simulator.definitions import Definition, Definitions
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Handed, Pipeline
 from modelplane_cli.simulator.record import Bug, Deletion, Event, Record
@@ -45,7 +45,10 @@ _HASH_DIGITS = 12
 class Crossplane:
     """Reconciles composites of `store` with `function`."""
 
-    def __init__(self, store: Store, definitions: Definitions, function: Function | Handed) -> None:
+    def __init__(
+        self, store: Store, definitions: Definitions, function: Function | Handed, like: Crossplane | None = None
+    ) -> None:
+        """Know nothing yet. What is created gets the time that it gets with `like`, where there is one."""
         self._store = store
         self._definitions = definitions
         self.record = Record()
@@ -54,13 +57,14 @@ class Crossplane:
         self._seen: dict[Key, tuple[Any, ...]] = {}
         self._looked: dict[Key, tuple[int, tuple[Spot, ...]]] = {}
         self._asleep: frozenset[Key] = frozenset()
+        self._created: str | None = creation.time_after(store) if like is None else like._created
 
     def carried_on(self, store: Store, asleep: frozenset[Key] = frozenset()) -> Crossplane:
         """Return a Crossplane with an empty record that knows of `store`, this one's or a copy, what this one knows.
 
         It never looks at composites that are `asleep`, nor at those that were so here.
         """
-        other = Crossplane(store, self._definitions, self._pipeline.function)
+        other = Crossplane(store, self._definitions, self._pipeline.function, self)
         other._asleep = self._asleep | asleep
         other._applied, other._seen, other._looked = dict(self._applied), dict(self._seen), dict(self._looked)
         other._pipeline.remember(self._pipeline)
@@ -259,7 +263,8 @@ class Crossplane:
         if previous is None:
             previous = _presumed_owned(live) if live is not None and controller_of(live) else {}
         merged = ownership.apply(live or {}, desired, previous)
-        merged["metadata"] = {"uid": uid_of(key), **merged["metadata"]}
+        created = {} if live is not None or self._created is None else {"creationTimestamp": self._created}
+        merged["metadata"] = {"uid": uid_of(key), **created, **merged["metadata"]}
         if merged == live:
             self._applied[key] = desired
             return True
