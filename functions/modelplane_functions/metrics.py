@@ -45,7 +45,7 @@ class Queue(Protocol):
 class Interceptor(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs alone
     """The measurement of each call of the function, from the arrival of its bytes to the bytes of its answer.
 
-    It stands around the servicer and sees every outcome, those included for which the servicer is not asked long.
+    It stands around the servicer, so it sees cancelled and rejected calls too, and costs nothing without the flag.
     """
 
     def __init__(self, registry: prometheus_client.CollectorRegistry, kinds: Container[str]) -> None:

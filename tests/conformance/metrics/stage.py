@@ -102,7 +102,7 @@ def running(folder: Path, objects: Iterable[Document]) -> Iterator[Stage]:
         installation.apply_definitions(plane, [dict(catalogue.derived(kind)) for kind in KINDS])
         installation.namespace(plane, names.SYSTEM_NAMESPACE)
         for document in installation.documents(FOLDER / "kube-state-metrics.yaml"):
-            if document["kind"] not in ("Deployment", "Service"):
+            if document["kind"] != "Deployment":
                 plane.api.apply(document)
         port, telemetry = controlplane.free_ports(2)
         stage = Stage(plane, f"127.0.0.1:{port}")
