@@ -24,6 +24,7 @@ Document = dict[str, Any]
 
 KINDS = ("LLMInferenceService", "Deployment", "LeaderWorkerSet", "RayService", "InferenceSet")
 READY_SECONDS = 180
+SERVED_SECONDS = 30
 # Our variables, and those of LeaderWorkerSet's webhook that they are made of.
 GANG = {
     "MODELPLANE_LEADER_ADDRESS": "LWS_LEADER_ADDRESS",
@@ -185,16 +186,30 @@ def _check_served(plane: controlplane.Plane, workload_: Document, pods: list[Doc
     metadata = workload_["metadata"]
     if metadata["labels"]["modelplane.ai/role"] == "prefill":
         return
-    selector = f"kubernetes.io/service-name={metadata['labels']['modelplane.ai/replica']}-http"
-    slices = plane.api.all_of("discovery.k8s.io/v1", "EndpointSlice", metadata["namespace"], selector)
-    served = {one["targetRef"]["name"] for found in slices for one in found.get("endpoints") or () if _is_ready(one)}
     leaders = {
         pod["metadata"]["name"]
         for pod in pods
         if pod["metadata"]["labels"].get("leaderworkerset.sigs.k8s.io/worker-index", "0") == "0"
     }
-    assert served == leaders
     assert len(leaders) == workload_["spec"]["replicas"]
+    _await_served(plane, metadata["namespace"], f"{metadata['labels']['modelplane.ai/replica']}-http", leaders)
+
+
+def _await_served(plane: controlplane.Plane, namespace: str, service: str, expected: set[str]) -> None:
+    """Wait until a Service leads to these pods alone: its controller learns that they are ready after their owner."""
+    kubeapi.until(
+        lambda: _served(plane, namespace, service),
+        seconds=SERVED_SECONDS,
+        what=f"endpoints of {service} that are {sorted(expected)}",
+        enough=lambda found: found == expected,
+    )
+
+
+def _served(plane: controlplane.Plane, namespace: str, service: str) -> set[str]:
+    """Return the names of the pods that are ready endpoints of a Service."""
+    selector = f"kubernetes.io/service-name={service}"
+    slices = plane.api.all_of("discovery.k8s.io/v1", "EndpointSlice", namespace, selector)
+    return {one["targetRef"]["name"] for found in slices for one in found.get("endpoints") or () if _is_ready(one)}
 
 
 def _is_ready(endpoint: Document) -> bool:
@@ -223,11 +238,9 @@ def _check_gangs(workload_: Document, pods: list[Document]) -> None:
 def _check_ray(plane: controlplane.Plane, workload_: Document, pods: list[Document]) -> None:
     """The Service that KubeRay made leads to every worker pod, and those of one gang stand on nodes of their own."""
     metadata = workload_["metadata"]
-    selector = f"kubernetes.io/service-name={metadata['name']}-serve-svc"
-    slices = plane.api.all_of("discovery.k8s.io/v1", "EndpointSlice", metadata["namespace"], selector)
-    served = {one["targetRef"]["name"] for found in slices for one in found.get("endpoints") or () if _is_ready(one)}
     workers = [pod for pod in pods if pod["metadata"]["labels"]["ray.io/node-type"] == "worker"]
-    assert served == {pod["metadata"]["name"] for pod in workers}
+    named = {pod["metadata"]["name"] for pod in workers}
+    _await_served(plane, metadata["namespace"], f"{metadata['name']}-serve-svc", named)
     gangs: dict[str, set[str]] = {}
     for pod in workers:
         labels, line = pod["metadata"]["labels"], pod["spec"]["containers"][0]["args"][0]
