@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return completion.answer("".join(rest[:1]), COMMANDS)
     if name not in COMMANDS:
         return _unknown(name)
-    if name != "serve" and not {"-h", "--help"}.isdisjoint(rest):
+    if not {"-h", "--help"}.isdisjoint(rest):
         # What a command computes with takes longer to load than anybody waits for help.
         importlib.import_module(f"modelplane_cli.parsers.{name}").parser().print_help()
         return exits.FINE

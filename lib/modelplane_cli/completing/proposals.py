@@ -50,7 +50,7 @@ def of(line: Line, commands: Mapping[str, str]) -> list[Proposal]:
     """Return the words that may stand in place of the current one, in order."""
     if not line.words or line.words == ("help",):
         found = [Proposal(name, about) for name, about in commands.items()]
-    elif line.words[0] in commands and line.words[0] != "serve":
+    elif line.words[0] in commands:
         found = _arguments(line.words[0], line.words[1:], line.current)
     else:
         found = []
