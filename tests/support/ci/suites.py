@@ -228,9 +228,10 @@ SUITES: Final = (
         "crossplane",
         _conformance("crossplane"),
         (
-            *_FUNCTIONS, *_REAL, "functions/package/", "crossplane.yaml", "examples/", "lib/modelplane_cli/",
-            "tests/conformance/crossplane/", "tests/support/crossplane.py", "tests/support/functionserver.py",
-            "tests/support/gobinaries.py", "tests/support/livefleet.py", "tests/support/requests.py",
+            *_FUNCTIONS, *_REAL, "functions/package/", "crossplane.yaml", "docs/pull-requests.md", "examples/",
+            "lib/modelplane_cli/", "tests/conformance/crossplane/", "tests/support/crossplane.py",
+            "tests/support/functionserver.py", "tests/support/gobinaries.py", "tests/support/livefleet.py",
+            "tests/support/requests.py",
         ),
         group=1, minutes=17, limit_minutes=27,
         programs=(*_SERVER, "kube-controller-manager", "crossplane", "crossplane-cli"),
