@@ -5,6 +5,10 @@ takes over an object that has no controller: a replica's ModelEndpoint would ove
 child that does not exist yet is therefore looked up by name first. A child whose name belongs to another owner is left
 out and reported. All other children are created.
 
+A child whose name is that of an object that is being deleted waits until that is gone, even where it was ours: what is
+written to the old object goes with it, and the API server refuses it where a field may not change, which stops the
+whole reconcile too.
+
 Source: Crossplane v2.4.0 (composition_functions.go). It applies server-side with force, adds a controller reference,
 and observes only objects that no other owner controls.
 """
@@ -30,10 +34,11 @@ _TOLD = 5
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A child whose name belongs to another object, and the description of that object's owner."""
+    """A child whose name belongs to another object, and the description of that object."""
 
     key: str
     about: str
+    is_going: bool  # it is ours and being deleted, so that the name is free soon
 
 
 def checked(observed: Observed, outcome: Outcome) -> Outcome:
@@ -56,12 +61,18 @@ def checked(observed: Observed, outcome: Outcome) -> Outcome:
 
 def _refused(outcome: Outcome, taken: list[_Taken]) -> Outcome:
     gone = {one.key for one in taken}
-    listed = words.first([one.about for one in taken], _TOLD, "; ")
-    message = f"{listed}; an object of another owner is not overwritten: rename or delete one of the two objects"
+    held = [one.about for one in taken if not one.is_going]
+    listed = words.first(held or [one.about for one in taken], _TOLD, "; ")
+    if held:
+        reason = "NameTaken"
+        message = f"{listed}; an object of another owner is not overwritten: rename or delete one of the two objects"
+    else:
+        reason = "NameNotYetFree"
+        message = f"{listed}; the next object of the name is created when it is gone"
     return replace(
         outcome,
         children={key: child for key, child in outcome.children.items() if key not in gone},
-        conditions=(*outcome.conditions, Condition(CONDITION, Truth.FALSE, "NameTaken", message)),
+        conditions=(*outcome.conditions, Condition(CONDITION, Truth.FALSE, reason, message)),
         ready=Ready.FALSE,
         ttl_seconds=min(outcome.ttl_seconds, _WAITING_SECONDS),
     )
@@ -70,8 +81,11 @@ def _refused(outcome: Outcome, taken: list[_Taken]) -> Outcome:
 def _taken(observed: Observed, new: Mapping[str, Child]) -> Iterator[_Taken]:
     for key, child in sorted(new.items()):
         for found in observed.required[_KEY + key]:
+            about = f"{child.resource['kind']} {_full_name(found)}"
             if not is_ours(observed.composite, found):
-                yield _Taken(key, f"{child.resource['kind']} {_full_name(found)} exists and {_whose(found)}")
+                yield _Taken(key, f"{about} exists and {_whose(found)}", is_going=False)
+            elif found["metadata"].get("deletionTimestamp"):
+                yield _Taken(key, f"{about} is being deleted", is_going=True)
 
 
 def _requirement(child: Child) -> Requirement:

@@ -143,6 +143,7 @@ def test_nothing_is_taken_and_everything_is_put_back() -> None:
 @pytest.mark.parametrize(
     "number",
     [
+        pytest.param(5947, id="a name was used again while a replica without labels was still going"),
         pytest.param(446, id="a replica that cannot be read any more was thought to need no move after all"),
         pytest.param(6425, id="who said that an edited replica runs began a move before its cluster's record was seen"),
         pytest.param(20078, id="a running replica whose status was wiped had been refused before it was admitted"),

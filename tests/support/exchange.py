@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from modelplane_functions import ownership
 from modelplane_functions.exchange import Observed, Outcome, Requirement
 
 Json = Any
 Compose = Callable[[Observed], Outcome]
+
+
+def in_free_names(compose: Compose) -> Compose:
+    """Return the composer as the server runs it: a new child waits until its name is free."""
+    return lambda observed: ownership.checked(observed, compose(observed))
 
 
 ITERATIONS = 6

@@ -98,7 +98,7 @@ class Fleet:
 
     def _placed(self, composite: Json, children: dict[str, Json], store: list[Json]) -> Outcome:
         """Return the outcome of a deployment's reconcile, which is that of a deployment that asks for all at once."""
-        outcome = self._settled(model_deployment.compose, composite, children, store)
+        outcome = self._settled(exchange.in_free_names(model_deployment.compose), composite, children, store)
         two_steps.check(outcome, composite, children, store)
         return outcome
 

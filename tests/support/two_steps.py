@@ -32,7 +32,8 @@ def check(outcome: Outcome, composite: Json, children: dict[str, Json], store: l
     nobody can read.
     """
     with at_once():
-        whole = exchange.settle(model_deployment.compose, composite, children=children, store=store)
+        compose = exchange.in_free_names(model_deployment.compose)
+        whole = exchange.settle(compose, composite, children=children, store=store)
     assert asks_for_the_fleet(whole)
     found, expected = exchange.plain(outcome), exchange.plain(whole)
     del found["requirements"], expected["requirements"]

@@ -13,7 +13,7 @@ from modelplane_cli.parsers import arguments
 _EPILOG = """\
 examples:
   modelplane serve --insecure --address localhost:9443
-      serve without TLS on this machine, for `crossplane composition render` or the Development runtime of Crossplane
+      serve without TLS on localhost, for `crossplane composition render` or the Development runtime of Crossplane
   modelplane serve --tls-server-certs-dir /tls/server
       serve as in a cluster: the directory has tls.crt, tls.key and ca.crt; callers need a certificate of that ca.crt
   modelplane serve --insecure --metrics-address :8080

@@ -8,9 +8,9 @@ import pytest
 
 from modelplane_functions import ownership
 from modelplane_functions.compose import model_endpoint
-from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
+from modelplane_functions.exchange import Outcome, Ready, Truth
 from tests.support import routing
-from tests.support.exchange import settle
+from tests.support.exchange import in_free_names, settle
 
 Json = Any
 OURS = {
@@ -37,10 +37,7 @@ def _backend(*owners: Json, **metadata: Json) -> Json:
 
 
 def _compose(document: Json, *store: Json, children: Json = None) -> Outcome:
-    def checked(observed: Observed) -> Outcome:
-        return ownership.checked(observed, model_endpoint.compose(observed))
-
-    return settle(checked, document, children=children, store=store)
+    return settle(in_free_names(model_endpoint.compose), document, children=children, store=store)
 
 
 def _condition(outcome: Outcome) -> Any:
@@ -85,6 +82,30 @@ def test_what_is_free_or_ours_is_written(store: list[Json]) -> None:
     outcome = _compose(_endpoint(), *store)
     assert outcome.children.keys() == {"backend", "credential"}
     assert _condition(outcome) is None
+
+
+def test_the_next_of_a_name_waits_until_the_last_one_is_gone() -> None:
+    """What is written to an object that is being deleted goes with it, or is refused and stops everything else."""
+    going = _backend(OURS, deletionTimestamp="2026-01-01T00:00:00Z")
+    outcome = _compose(_endpoint(), going)
+    assert outcome.children.keys() == {"credential"}
+    assert (_condition(outcome).status, _condition(outcome).reason) == (Truth.FALSE, "NameNotYetFree")
+    assert _condition(outcome).message == (
+        "Backend ml-team/saas is being deleted; the next object of the name is created when it is gone"
+    )
+    told = {"conditions": [{"type": ownership.CONDITION, "status": "False", "reason": "NameNotYetFree"}]}
+    outcome = _compose(_endpoint(**told))
+    assert _condition(outcome).status is Truth.TRUE
+    assert outcome.children.keys() == {"backend", "credential"}
+
+
+def test_an_object_of_another_owner_is_told_before_one_that_is_going() -> None:
+    going = _backend(OURS, deletionTimestamp="2026-01-01T00:00:00Z")
+    by_hand = {**_backend(name="saas-credential"), "kind": "HTTPRouteFilter"}
+    outcome = _compose(_endpoint(), going, by_hand)
+    assert outcome.children.keys() == set()
+    assert _condition(outcome).reason == "NameTaken"
+    assert "is being deleted" not in _condition(outcome).message
 
 
 def test_what_stands_is_not_asked_for_again() -> None:
