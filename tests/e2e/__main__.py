@@ -1,9 +1,10 @@
-"""`hatch run e2e up|test|steady|down`: a fleet of real API servers on this machine, without Docker.
+"""`hatch run e2e up|test|steady|fleet|chaos|down`: a fleet of real API servers on this machine, without Docker.
 
 up      bring up a control plane and two workload clusters and leave them to you; logs in .cache/conformance/e2e
 test    play the story of the quickstart, on what is up or else on a machine of its own
 steady  count function calls and API writes while nobody changes anything
 fleet   count function calls, API writes and processor time by event, on a control plane with a fleet of any size
+chaos   kill and freeze programs, edit and delete at random, and check all the time that nothing is lost
 down    stop everything
 """
 
@@ -17,7 +18,7 @@ import pytest
 
 from tests.bench import arguments
 from tests.conformance.tools import workshop
-from tests.e2e import fleet, machine, steady, story
+from tests.e2e import chaos, fleet, machine, steady, story
 
 STORY = Path(__file__).with_name("test_story.py")
 ABOUT = """\
@@ -27,6 +28,7 @@ ABOUT = """\
   hatch run e2e test --from drain          go on from there
   hatch run e2e steady --seconds 1800      what half an hour without a change costs
   hatch run e2e fleet --clusters 12 --deployments 60       what one replica more, a new cluster, a drain cost there
+  hatch run e2e chaos --minutes 60 --seed 7                an hour of it; the seed draws the actions
   hatch run e2e down
 """
 
@@ -48,7 +50,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="hatch run e2e", description=__doc__, epilog=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("up", "test", "steady", "fleet", "down"))
+    parser.add_argument("command", choices=("up", "test", "steady", "fleet", "chaos", "down"))
     steps = story.names()
     parser.add_argument("--from", dest="first", metavar="STEP", choices=steps, help="test: begin here, on what is up")
     parser.add_argument("--until", metavar="STEP", choices=steps, help=f"test: end here; the steps: {', '.join(steps)}")
@@ -56,6 +58,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--clusters", type=arguments.positive, default=12, help="fleet: how many (default: 12)")
     parser.add_argument("--deployments", type=arguments.positive, default=60, help="fleet: how many (default: 60)")
     parser.add_argument("--at-once", action="store_true", help="fleet: every deployment asks for the whole fleet")
+    parser.add_argument("--minutes", type=float, default=10, help="chaos: for how long (default: 10)")
+    parser.add_argument("--seed", type=int, default=1, help="chaos: what draws the actions (default: 1)")
     return parser.parse_args()
 
 
@@ -68,10 +72,21 @@ def _run(options: argparse.Namespace, say: machine.Say) -> int:
         steady.measure(machine.attach(), options.seconds, say)
     elif options.command == "fleet":
         fleet.measure(options.clusters, options.deployments, say, at_once=options.at_once)
+    elif options.command == "chaos":
+        return _chaos(options, say)
     else:
         steps = story.names()
         chosen = steps[steps.index(options.first or steps[0]) : steps.index(options.until or steps[-1]) + 1]
         return int(pytest.main(["-m", "slow", *(f"{STORY}::test_step[{name}]" for name in chosen)]))
+    return 0
+
+
+def _chaos(options: argparse.Namespace, say: machine.Say) -> int:
+    try:
+        chaos.run(options.minutes, options.seed, say)
+    except AssertionError as error:
+        say(str(error))
+        return 1
     return 0
 
 

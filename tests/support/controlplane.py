@@ -81,14 +81,19 @@ class Process:
     def stop(self, signum: int = signal.SIGTERM) -> None:
         """Ask it to end, and end it when it does not; nothing happens to one that does not run."""
         for each in (signum, signal.SIGKILL):
-            pid = self._pid()
-            if pid is None:
+            if self._pid() is None:
                 break
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, each)
+            self.signal(each)
             self._await_end()
         self.child = None
         self._note.unlink(missing_ok=True)
+
+    def signal(self, signum: int) -> None:
+        """Send it a signal; nothing happens to one that does not run."""
+        pid = self._pid()
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signum)
 
     @property
     def _note(self) -> Path:

@@ -298,6 +298,12 @@ SUITES: Final = (
         (*_FUNCTIONS, *_REAL, "examples/quickstart/", "tests/e2e/", "tests/support/crossplane.py"),
         group=0, minutes=13, limit_minutes=30, programs=(*_FLEET, "envoy-gateway"),
     ),
+    Suite(
+        "chaos",
+        ("hatch", "run", "e2e", "chaos", "--minutes", "10", "--seed", "{seed}"),
+        (*_FUNCTIONS, *_REAL, "examples/quickstart/", "tests/e2e/", "tests/support/crossplane.py"),
+        group=2, minutes=14, limit_minutes=28, programs=(*_FLEET, "envoy-gateway"),
+    ),
 )  # fmt: skip
 
 _FAILED_ALONE: Final = ("--last-failed", "--last-failed-no-failures", "none")
