@@ -12,18 +12,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from modelplane import placement, seen
 from modelplane.api import backend_rules, intent
 from modelplane.api import workload as workloads
 from modelplane.api.fields import Field
+from modelplane.devices import matching
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput, NoCapableBackend, Unsupported
 from modelplane.placement import demand
+from modelplane.placement.demand import Splits
 from modelplane.placement.snapshot import Cluster, Current, Demand, Fleet, Intent, Ways
-from modelplane.render.backends import selection
+from modelplane.render.backends import selection, splitting
 from modelplane.render.backends.selection import NO_POOL, Choice, Offer, Standing
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
@@ -51,6 +53,8 @@ class Facts:
     labels: Mapping[str, Mapping[str, str]]
     """The labels of the clusters of its replicas, without those that cannot be read."""
     cache: CacheFacts = cache_facts.NO_CACHE
+    splits: Splits = field(default_factory=dict)
+    """Found where the whole fleet was read, which a proposal is about."""
 
     @property
     def current(self) -> Current:
@@ -65,7 +69,7 @@ class Facts:
     @property
     def demand(self) -> Demand:
         """Return the demand of one replica, rendered to the chosen backend."""
-        return demand.of(self.workload, selection.claims(str(self.choice.backend)))
+        return demand.of(self.workload, selection.claims(str(self.choice.backend)), self.splits)
 
     def vote(self) -> Choice:
         """Return how the clusters would vote now, whatever is settled."""
@@ -112,7 +116,22 @@ def read(observed: Observed) -> Facts:
     before = _standing(observed, workload, rules)
     choice = _choice(workload, before, wanted, sight.clusters)
     choice = replace(choice, failures=(*unread, *choice.failures)) if choice.reason == "ByCapability" else choice
-    return _facts(observed, sight, _Chosen(workload, wanted, before, choice, cache))
+    facts = _facts(observed, sight, _Chosen(workload, wanted, before, choice, cache))
+    return replace(facts, splits=_splits(facts))
+
+
+def _splits(facts: Facts) -> Splits:
+    """Return the other topologies of the roles whose pods no class of the fleet holds."""
+    classes = _classes_of(facts.fleet.clusters)
+    wide = [
+        spec
+        for spec in facts.workload.roles
+        if not any(matching.match(one, spec.requests, spec.constraints).options for one in classes)
+    ]
+    return {
+        spec.role: splitting.of(facts.workload, spec, str(facts.choice.backend), workloads.PIPELINE_MAX)
+        for spec in wide
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,12 @@ from modelplane.placement.snapshot import (
     Fleet,
     Intent,
     Pool,
+    RoleDemand,
     SpreadConstraint,
     Strategy,
     Taint,
 )
+from modelplane.topology.shape import Topology
 from modelplane.workload.model import Role
 from tests.support import placements as given_
 from tests.support.laws import BIG, LAW, MIXED, SMALL, allocations, place
@@ -225,7 +227,7 @@ def rivals(draw: st.DrawFn, sizes: tuple[int, ...]) -> list[Deployed]:
     found = []
     for number in range(draw(st.integers(2, 5))):
         kinds = draw(st.sampled_from([(Role.DECODE,), (Role.DECODE,), (Role.DECODE, Role.PREFILL)]))
-        roles = [given_.role(draw(st.sampled_from(sizes)), draw(st.integers(1, 2)), kind=kind) for kind in kinds]
+        roles = [_role(draw(st.sampled_from(sizes)), draw(st.integers(1, 2)), kind) for kind in kinds]
         intent = Intent(
             f"ns{number}",
             f"d{number}",
@@ -236,6 +238,12 @@ def rivals(draw: st.DrawFn, sizes: tuple[int, ...]) -> list[Deployed]:
         )
         found.append(Deployed(intent, Demand(tuple(roles))))
     return found
+
+
+def _role(devices: int, workers: int, kind: Role) -> RoleDemand:
+    """Workers of one pod, which could also have fewer devices on more nodes."""
+    splits = [Topology(size, devices // size) for size in (8, 4, 2) if size < devices and devices % size == 0]
+    return given_.role(devices, workers, kind=kind, splits=tuple(splits))
 
 
 def bound(deployments: Iterable[Deployed]) -> int:
@@ -361,7 +369,7 @@ def changed(race: Race, number: int, explained: Explanation) -> tuple[Race, Depl
 
 
 @LAW
-@given(slots(), rivals((1, 2, 3, 4, 8)), st.integers(0, 3), st.integers(0, 2), st.integers(0, 2**16))
+@given(slots(), rivals((1, 2, 3, 4, 8, 12, 16)), st.integers(0, 3), st.integers(0, 2), st.integers(0, 2**16))
 def test_the_change_that_is_named_places_more(
     clusters: list[Cluster], racing: list[Deployed], rounds: int, limit: int, seed: int
 ) -> None:

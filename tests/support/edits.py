@@ -75,8 +75,9 @@ def devices(*entries: Json) -> Json:
     return {"spec": {"nodeSelector": {"devices": list(entries)}}}
 
 
-def with_devices(*entries: Json) -> Objects:
+def with_devices(*entries: Json, md: Json | None = None) -> Objects:
     objects = fleet(md=devices(*entries))
+    merge(objects[-1], md or {})
     del objects[-1]["spec"]["nodeSelector"]["cel"]
     return objects
 

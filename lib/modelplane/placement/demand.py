@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
 from modelplane import units
 from modelplane.devices import sharing
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, InvalidQuantity
 from modelplane.placement.snapshot import ANY_CLAIM, Demand, Holding, PodShape, RoleDemand
+from modelplane.topology.shape import Topology
 from modelplane.units import Quantity
-from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, RoleSpec, Workload
+from modelplane.workload.model import BoundRole, Replica, ResolvedRequest, Role, RoleSpec, Workload
 
 AMOUNT_MAX = 2**63 - 1
 """The largest amount that Kubernetes represents; a larger one could not be read back from the status."""
+Splits: TypeAlias = Mapping[Role, tuple[Topology, ...]]
+"""For a role whose pods no node of the fleet holds: the topologies over more nodes that it could have instead."""
+_NO_SPLITS: Final[Splits] = MappingProxyType({})
 
 
-def of(workload: Workload, claims: frozenset[Claim] = ANY_CLAIM) -> Demand:
+def of(workload: Workload, claims: frozenset[Claim] = ANY_CLAIM, splits: Splits = _NO_SPLITS) -> Demand:
     """Return the demand of one replica of `workload`, whose backend can claim devices in the ways of `claims`.
+
+    `splits` change no placement: a diagnosis proposes one of them where a tensor size is more than nodes have.
 
     Raises: InvalidQuantity, with its path under the template, for an invalid cpu or memory amount (the author's fault).
     """
-    return Demand(tuple(_role(spec) for spec in workload.roles), claims)
+    return Demand(tuple(_role(spec, splits.get(spec.role, ())) for spec in workload.roles), claims)
 
 
 def held(replica: Replica) -> tuple[Holding, ...]:
@@ -40,7 +47,7 @@ def pod_shape(
     return PodShape(tuple(sorted((n, c) for n, c in counts.items() if c)), cpu_millis, memory_bytes, consumed)
 
 
-def _role(spec: RoleSpec) -> RoleDemand:
+def _role(spec: RoleSpec, splits: tuple[Topology, ...]) -> RoleDemand:
     cpu_millis, memory_bytes = _node_resources(spec)
     return RoleDemand(
         role=spec.role,
@@ -50,6 +57,7 @@ def _role(spec: RoleSpec) -> RoleDemand:
         constraints=spec.constraints,
         cpu_millis=cpu_millis,
         memory_bytes=memory_bytes,
+        splits=splits,
     )
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from modelplane.devices.model import Claim, Constraint, NodeClass, Request
 from modelplane.labels import EVERYTHING, LabelSelector
+from modelplane.topology.shape import Topology
 from modelplane.workload.model import Role
 from modelplane.workload.tenancy import Tenants
 
@@ -205,6 +206,8 @@ class RoleDemand:
     constraints: tuple[Constraint, ...] = ()
     cpu_millis: int = 0
     memory_bytes: int = 0
+    splits: tuple[Topology, ...] = ()
+    """Topologies with as many devices over more nodes that the engine takes too, the one of fewest nodes first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,12 @@ def splits(start: Start, hardware: Hardware) -> list[Fitting]:
     return sorted((one for one in found if isinstance(one, Fitting) and one.topology.data == 1), key=fit.order)
 
 
+def broken(start: Start, topology: Topology) -> str:
+    """Return the demand of the engine on the topology that it breaks, empty for one that breaks none that is known."""
+    made = _wanted(start)
+    return "" if made is None else _broken(made, topology)
+
+
 def weights(start: Start) -> int | None:
     """Return the bytes of all weights of a model, None for one that is not known."""
     made = _wanted(start)
@@ -204,8 +210,9 @@ def _shorter(start: Start, made: Need, topology: Topology, memory: int) -> str:
 
 def _held(start: Start, made: Need, topology: Topology, memory: int, *, is_shared: bool) -> Verdict:
     title, context = _title(start, made), _context(start, made)
-    if topology.pipeline > len(made.order):
-        return Verdict("NotComputed", f"{title}: pipeline {topology.pipeline} exceeds its {len(made.order)} layers")
+    deeper = _deeper(made, topology)
+    if deeper:
+        return Verdict("NotComputed", f"{title}: {deeper}")
     found = fit.holding(made, Load(context, 1), _of(start, Hardware(memory, 1)), topology)
     if isinstance(found, Refusal):
         return Verdict("Tight", f"{title} {found.reason}: it may not start", missing=found.missing)
@@ -214,15 +221,27 @@ def _held(start: Start, made: Need, topology: Topology, memory: int, *, is_share
         f"{context} tokens and about {gib(found.reserve)} GiB of the engine on a device of {gib(memory)} GiB with "
         f"{_split(topology)}; {gib(found.free)} GiB are left for more requests"
     )
-    rules = precision.rules(made.model, made.precision)
-    broken = next(filter(None, (rule.refusal(topology.tensor, expert=topology.expert) for rule in rules)), "")
+    demand = _broken(made, topology)
     if is_shared:
         return Verdict("DevicesShared", f"{said}; other pods have a part of the device")
-    if broken:
-        return Verdict("NotComputed", f"{said}; {broken}")
+    if demand:
+        return Verdict("NotComputed", f"{said}; {demand}")
     if start.adds:
         return Verdict("FlagsNotCounted", f"{said}; {_flags(start.adds)} may add to that")
     return Verdict("Fits", said, holds=True)
+
+
+def _broken(made: Need, topology: Topology) -> str:
+    """Return the demand of the engine on the topology that it breaks, empty where it breaks none."""
+    rules = precision.rules(made.model, made.precision)
+    said = (rule.refusal(topology.tensor, expert=topology.expert) for rule in rules)
+    return _deeper(made, topology) or next(filter(None, said), "")
+
+
+def _deeper(made: Need, topology: Topology) -> str:
+    """Return that the pipeline has more stages than the model has layers, empty where it has not."""
+    layers = len(made.order)
+    return f"pipeline {topology.pipeline} exceeds its {layers} layers" if topology.pipeline > layers else ""
 
 
 def _flags(flags: tuple[str, ...]) -> str:

@@ -274,6 +274,16 @@ def _selector(change: changes.OtherSelectors, world: World, after: World, found:
                 yield Edit(key, (*at, *below), text)
 
 
+def _topology(change: changes.OtherTopology, world: World, _after: World, found: Documents) -> Iterator[Edit]:
+    """Yield the sizes, and the number of devices of a pod where it is written beside them."""
+    key, at = _deployment_key(world), _path(change.role)
+    for field in ("tensor", "pipeline"):
+        yield Edit(key, (*at, "workers", "topology", field), getattr(change.topology, field))
+    listed = _at(found[key], at)["nodeSelector"].get("devices") or ()
+    if any("count" in one for one in listed[:1]):
+        yield Edit(key, (*at, "nodeSelector", "devices", 0, "count"), change.topology.devices_per_node)
+
+
 def _resources(
     change: changes.LowerCpu | changes.LowerMemory, world: World, after: World, found: Documents
 ) -> Iterator[Edit]:
@@ -340,6 +350,7 @@ EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[Edit
     changes.MaxSkew: _spread,
     changes.MoreNodes: _nodes,
     changes.OtherSelectors: _selector,
+    changes.OtherTopology: _topology,
     changes.LowerCpu: _resources,
     changes.LowerMemory: _resources,
 }

@@ -1,4 +1,4 @@
-"""Corrections of misspelt names and of too large tensor sizes in documents, each rehearsed before it is named.
+"""Corrections of misspelt names in documents, each rehearsed before it is named.
 
 The name of a class, a cluster or an attribute may not exist while a similar one does. No count and no label helps then,
 so the matcher knows no change. For a label that no cluster has it knows one, but a similar label is more likely meant.
@@ -9,14 +9,13 @@ a place.
 from __future__ import annotations
 
 import difflib
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import inference_class, inference_cluster, kinds, workload
+from modelplane.api import inference_class, inference_cluster, workload
 from modelplane.placement.decision import Closest
 from modelplane_cli.planning import amendments
 from modelplane_cli.planning.amendments import Amendment, Documents
@@ -101,11 +100,8 @@ def _is_wanting(store: Store, row: DeploymentRow) -> bool:
 
 
 def is_strange(store: Store, deployment: Deployment) -> bool:
-    """Return whether a deployment selects a label that no cluster has, and a similar label exists, or whether its
-    tensor size is more devices than any node has.
-    """
-    found = itertools.chain(_label_keys(store, deployment), _topologies(store, deployment))
-    return next(found, None) is not None
+    """Return whether a deployment selects a label that no cluster has, and a similar label exists."""
+    return next(_label_keys(store, deployment), None) is not None
 
 
 def _amendment(operation: Operation, documents: Documents) -> Amendment:
@@ -123,7 +119,6 @@ def _missing(store: Store, deployment: Deployment) -> int:
 
 
 def _corrections(store: Store, deployment: Deployment) -> Iterator[Correction]:
-    yield from _topologies(store, deployment)
     yield from _cluster_names(store, deployment)
     yield from _label_keys(store, deployment)
     yield from _class_names(store)
@@ -153,41 +148,6 @@ def _class_names(store: Store) -> Iterator[Correction]:
                     cluster=key.name,
                     pool=called,
                 )
-
-
-def _topologies(store: Store, deployment: Deployment) -> Iterator[Correction]:
-    """Yield topologies over several nodes for a tensor size that is more devices than any node has, widest first."""
-    counts = sorted(_counts(store), reverse=True)
-    spec = (store.get(deployment.key) or {}).get("spec") or {}
-    for role in ((), ("prefill",)):
-        path: kinds.Steps = (*role, "workers", "topology")
-        written = next((found for _, found in kinds.values_at(spec, path) if isinstance(found, Mapping)), None)
-        tensor, local = (int((written or {}).get(size) or 1) for size in ("tensor", "dataLocal"))
-        if written is None or not counts or tensor * local <= counts[0]:
-            continue
-        sizes = dict.fromkeys(
-            max((size for size in range(2, one // local + 1) if tensor % size == 0), default=0) for one in counts
-        )
-        for size in filter(None, sizes):
-            pipeline = int(written.get("pipeline") or 1) * (tensor // size)
-            yield Correction(
-                deployment.key,
-                ("spec", *path),
-                {**written, "tensor": size, "pipeline": pipeline},
-                miss=f"tensor {tensor} takes {tensor * local} devices of one node, and a node has at most {counts[0]}",
-                words=f"the topology were tensor: {size}, pipeline: {pipeline}, which takes several nodes",
-            )
-
-
-def _counts(store: Store) -> set[int]:
-    """Return the numbers of devices of one kind on the nodes of all pools."""
-    used = {
-        str(pool.get("className"))
-        for key in store.of_kind(names.GROUP, inference_cluster.KIND)
-        for pool in ((store.get(key) or {}).get("spec") or {}).get("nodePools") or ()
-    }
-    classes = (store.get(key) or {} for key in store.of_kind(names.GROUP, inference_class.KIND) if key.name in used)
-    return {int(device.get("count") or 1) for one in classes for device in one["spec"].get("devices") or ()}
 
 
 def _cluster_selector(store: Store, deployment: Deployment) -> Json:

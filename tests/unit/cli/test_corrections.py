@@ -47,16 +47,6 @@ CORRECTED: dict[str, tuple[Callable[[], Objects], str, str]] = {
         "/spec/clusterSelector/matchExpressions/0/key",
         "clusterSelector asked for the label tier, which clusters have",
     ),
-    "a tensor size of two nodes": (
-        lambda: fleet(md=spec(workers={"topology": {"tensor": 16}})),
-        "/spec/workers/topology",
-        "the topology were tensor: 8, pipeline: 2, which takes several nodes",
-    ),
-    "a tensor size that the devices of a node do not divide": (
-        lambda: fleet(md=spec(workers={"topology": {"tensor": 12}})),
-        "/spec/workers/topology",
-        "the topology were tensor: 6, pipeline: 2, which takes several nodes",
-    ),
     "an attribute mistyped": (
         lambda: fleet(md=cel(HOPPER.replace("architecture", "architechture"))),
         "/spec/nodeSelector/cel",

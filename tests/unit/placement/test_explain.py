@@ -18,6 +18,7 @@ from modelplane.placement.snapshot import (
     SpreadConstraint,
     Taint,
 )
+from modelplane.topology.shape import Topology
 from modelplane.workload.model import Role
 from tests.support.placements import (
     L4,
@@ -183,6 +184,51 @@ CLOSEST: list[tuple[str, Fleet, Any, Any, str, str, list[type[Change]]]] = [
         "a",
         "pool main had nodes of another class, whose gpu has count 16",
         [changes.MorePerNode],
+    ),
+    (
+        "fewer devices on more nodes",
+        fleet(cluster("a")),
+        None,
+        demand(role(16, splits=(Topology(8, 2), Topology(4, 4)))),
+        "a",
+        "the topology were tensor: 8, pipeline: 2, which takes several nodes",
+        [changes.OtherTopology],
+    ),
+    (
+        "fewer devices on nodes that are free",
+        fleet(cluster("a", pool(1), pool(4, node_class(gpu(4), name="h200-4x"), name="small"))),
+        None,
+        demand(role(16, splits=(Topology(8, 2), Topology(4, 4)))),
+        "a",
+        "the topology were tensor: 4, pipeline: 4, which takes several nodes",
+        [changes.OtherTopology],
+    ),
+    (
+        "fewer devices on more nodes, of which too few are free",
+        fleet(cluster("a", pool(2, used=[used(1)]))),
+        None,
+        demand(role(16, splits=(Topology(8, 2),))),
+        "a",
+        "the topology were tensor: 8, pipeline: 2, which takes several nodes and pool main had 1 more free node",
+        [changes.OtherTopology, changes.MoreNodes],
+    ),
+    (
+        "a larger node, where no topology is small enough",
+        fleet(cluster("a", pool(4, node_class(gpu(2))))),
+        None,
+        demand(role(16, splits=(Topology(8, 2), Topology(4, 4)))),
+        "a",
+        "pool main had nodes of another class, whose gpu has count 16",
+        [changes.MorePerNode],
+    ),
+    (
+        "the topology of one role",
+        fleet(cluster("a", pool(5))),
+        None,
+        demand(role(8), role(32, kind=Role.PREFILL, splits=(Topology(16, 2), Topology(8, 4)))),
+        "a",
+        "the topology of prefill were tensor: 8, pipeline: 4, which takes several nodes",
+        [changes.OtherTopology],
     ),
     (
         "a smaller pod: cpu",

@@ -12,6 +12,7 @@ from modelplane.placement.decision import Change, World
 from modelplane.placement.diagnosis import shortage
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.snapshot import Pool, RoleDemand, Taint, Toleration, TolerationOperator
+from modelplane.topology.shape import Topology
 from modelplane.workload.model import Role
 from modelplane.workload.tenancy import Tenants
 
@@ -349,6 +350,32 @@ class OtherSelectors(RoleChange):
         """Return the change in words, with the role of the request where the workload has two."""
         of_role = f" of {self.role}" if roles > 1 else ""
         return f'request "{self.request}"{of_role} asked for {" and ".join(self.selectors)}'
+
+
+@dataclass(frozen=True, slots=True)
+class OtherTopology(RoleChange):
+    """A worker has as many devices on more nodes, with fewer on each."""
+
+    topology: Topology
+
+    def apply(self, world: World) -> World:
+        """Return the world with workers of the topology, as many as before."""
+        role = _role(world, self.role)
+        first, *others = role.requests
+        changed = replace(
+            role,
+            pods=role.pods // role.nodes_per_worker * self.topology.nodes,
+            nodes_per_worker=self.topology.nodes,
+            requests=(replace(first, count=self.topology.devices_per_node), *others),
+            splits=(),
+        )
+        return _with_role(world, changed)
+
+    def describe(self, *, roles: int) -> str:
+        """Return the change in words, with the role where the workload has two."""
+        of_role = f" of {self.role}" if roles > 1 else ""
+        sizes = f"tensor: {self.topology.tensor}, pipeline: {self.topology.pipeline}"
+        return f"the topology{of_role} were {sizes}, which takes several nodes"
 
 
 @dataclass(frozen=True, slots=True)

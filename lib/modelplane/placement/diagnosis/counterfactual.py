@@ -190,7 +190,7 @@ def _devices(board: Board, verdict: ClusterVerdict, fleet: Board) -> Change | No
     selector = _selector(board, verdict, fleet)
     if selector is not None:
         return selector
-    for attempt in (_pod_resources, _nodes, _node_size):
+    for attempt in (_pod_resources, _nodes, _topology, _node_size):
         change = attempt(board, verdict)
         if change is not None:
             return change
@@ -308,6 +308,29 @@ def _fits_with(board: Board, name: str, pool: str, more: int, role: int | None) 
         return view.solve(name) is not None
     alone = replace(world, demand=replace(world.demand, roles=(world.demand.roles[role],)))
     return changes.board_of(alone, board).solve(name) is not None
+
+
+def _topology(board: Board, verdict: ClusterVerdict) -> Change | None:
+    """Return a topology over more nodes where one pod wants more devices than any node of the fleet has.
+
+    The first with which the replica fits as things stand; where none does, the widest that nodes of some pool hold.
+    """
+    index = _failing(board, verdict)
+    if index is None or verdict.reason is not Reason.INSUFFICIENT_DEVICES:
+        return None
+    cluster, role = board.clusters[verdict.cluster], board.table.demand.roles[index]
+    widest: Change | None = None
+    for topology in role.splits:
+        change = changes.OtherTopology("", role.role, topology)
+        view = changes.board_of(change.apply(World(cluster, board.table.demand, board.intent)), board)
+        serving = view.serving(cluster.name)
+        holding = [pool.name for pool, number in serving if view.table.matches(number)[index].options]
+        solved = view.solve(cluster.name) if holding else None
+        if solved is not None:
+            return replace(change, pool=serving[solved.roles[index].pool][0].name)
+        if holding and widest is None:
+            widest = replace(change, pool=min(holding))
+    return widest
 
 
 def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
