@@ -71,6 +71,8 @@ def deployment(name: str = "llama", *, replicas: int = 2, tensor: int = 1, selec
     found = fleet.model_deployment(name, replicas=replicas, selector=selector)
     del found["metadata"]["uid"]
     found["spec"]["workers"]["topology"] = {"tensor": tensor}
+    (engine,) = found["spec"]["workers"]["template"]["spec"]["containers"]
+    engine["env"] = [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf-token", "key": "token"}}}]
     return found
 
 

@@ -183,6 +183,17 @@ def of(engine: EngineType, model: Model | None, role: RoleSpec) -> Start | None:
     return _read(repository, meanings, flags, engine, role)
 
 
+def repository(engine: EngineType, model: Model | None, role: RoleSpec) -> str | None:
+    """Return the Hugging Face repository that a role's engine fetches, None for another source and an unknown one."""
+    named = None
+    if weights.source(model).scheme == "":
+        try:
+            named = authored.served_model(engine, pods.engine_container(role)[1])
+        except InvalidInput:
+            return None  # refused where it is rendered
+    return _repository(model, named)
+
+
 def _repository(model: Model | None, named: str | None) -> str | None:
     source = weights.source(model)
     path = source.path if source.scheme == weights.HUGGING_FACE else None if source.scheme else named

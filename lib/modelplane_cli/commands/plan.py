@@ -10,7 +10,7 @@ from dataclasses import replace
 from modelplane import names
 from modelplane.api import inference_cluster, replica
 from modelplane_cli import exits
-from modelplane_cli.checks import habits, sizes, unknown_names
+from modelplane_cli.checks import habits, sizes, tokens, unknown_names
 from modelplane_cli.commands import replacement, sources
 from modelplane_cli.commands.stage import Objects, Stage
 from modelplane_cli.documents import reading
@@ -55,7 +55,9 @@ def main(arguments: Sequence[str]) -> int:
     written = amendments.written(wanted.documents, options.namespace, objects)
     found = plan.of(act, before, documents=written, routes_before=routes_before)
     made = replace(corrections.corrected(rehearsal, found, written), refused=refused)
-    problem_lines.write([*habits.check(checked), *sizes.warn(checked, _placed(rehearsal.store))])
+    problem_lines.write(
+        [*habits.check(checked), *tokens.check(checked), *sizes.warn(checked, _placed(rehearsal.store))]
+    )
     _show(made, options, is_change=bool(act.before) or is_change)
     for one in acts:
         notes.bugs(one.world)

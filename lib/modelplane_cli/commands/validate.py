@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
-from modelplane_cli.checks import acceptance, advice, habits, idle_overrides, scalers, sizes, unknown_names
+from modelplane_cli.checks import acceptance, advice, habits, idle_overrides, scalers, sizes, tokens, unknown_names
 from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.commands import sources
 from modelplane_cli.documents import reading
@@ -23,6 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     kinds = definitions.builtin()
     checked = acceptance.check(given.documents, kinds, options.namespace)
     found = [*given.problems, *checked.problems, *advice.advise(checked), *habits.check(checked), *sizes.warn(checked)]
+    found += tokens.check(checked)
     if not reading.has_errors(found):
         found += _together(checked, kinds)
     problems = sorted(found, key=lambda problem: problem.order)
