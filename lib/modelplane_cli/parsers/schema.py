@@ -15,7 +15,7 @@ examples:
       print one schema for all kinds; a document is validated by the schema of its kind, other objects are ignored
   modelplane schema --directory .schemas
       write a file for each kind, and modelplane.json for all kinds. An editor with yaml-language-server then checks and
-      completes a file that begins with the line
+      completes each document that has the line
         # yaml-language-server: $schema=.schemas/modelplane.json
       and kubeconform reads them with
         -schema-location '.schemas/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json'
