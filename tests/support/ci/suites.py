@@ -115,6 +115,16 @@ SUITES: Final = (
         group=0, minutes=4, limit_minutes=20,
     ),
     Suite(
+        "upgrades",
+        ("hatch", "run", "upgrades", "-n", "2", "tests/upgrades"),
+        (
+            *_FUNCTIONS, "lib/modelplane/sizing/", "lib/modelplane/scaling/", "lib/modelplane_cli/simulator/",
+            "tests/upgrades/", "tests/support/room.py", "tests/support/rendered.py",
+            "tests/support/functionserver.py", "tests/support/examples.py",
+        ),
+        group=1, minutes=2, limit_minutes=15,
+    ),
+    Suite(
         "oracle-fuzz",
         (
             "hatch", "run", "oracle-fuzz", "--seed", "{seed}",
