@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from modelplane_cli.simulator.store import Key, Object
 
 Json = Any
-_ABSENT: Final = "(absent)"
+ABSENT: Final = "(absent)"
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 
@@ -40,7 +40,7 @@ def differences(before: Mapping[Key, Object], after: Mapping[Key, Object]) -> li
     found: list[Difference] = []
     for key in sorted({*before, *after}):
         if key not in before or key not in after:
-            found.append(Difference(key, "", *("there" if key in one else _ABSENT for one in (before, after))))
+            found.append(Difference(key, "", *("there" if key in one else ABSENT for one in (before, after))))
             continue
         found += (Difference(key, _INDEX.sub("[]", path), *pair) for path, *pair in _walk(before[key], after[key], ""))
     return found
@@ -50,7 +50,7 @@ def _walk(before: Json, after: Json, path: str) -> Iterator[tuple[str, Json, Jso
     if isinstance(before, dict) and isinstance(after, dict):
         for name in sorted({*before, *after}):
             below = f"{path}.{name}" if path else name
-            yield from _walk(before.get(name, _ABSENT), after.get(name, _ABSENT), below)
+            yield from _walk(before.get(name, ABSENT), after.get(name, ABSENT), below)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from _walk(one, other, f"{path}[{index}]")

@@ -7,6 +7,7 @@ managedFields of each object say so) and, unless it was restarted, what each com
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
@@ -55,6 +56,14 @@ class Plane:
         self._happens = assumption.Ready(frozenset(key for key in objects if assumption.is_observation(objects[key])))
         self._rounds = 0
         self._crossplane = Crossplane(self.store, release.definitions, release.function)
+
+    def copy(self) -> Plane:
+        """Return a plane of its own in the same state, of which nothing is recorded yet."""
+        other = copy.copy(self)
+        other.store, other.lost, other.asked = self.store.copy(), set(), set()
+        other._happens = assumption.Ready(self._happens.observed, dict(self._happens.known))
+        other._crossplane = self._crossplane.carried_on(other.store)
+        return other
 
     # --- releases -------------------------------------------------------------------------------------------------
 

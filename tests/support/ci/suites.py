@@ -122,7 +122,7 @@ SUITES: Final = (
             "tests/upgrades/", "tests/support/room.py", "tests/support/rendered.py",
             "tests/support/functionserver.py", "tests/support/examples.py",
         ),
-        group=1, minutes=2, limit_minutes=15,
+        group=1, minutes=5, limit_minutes=20,
     ),
     Suite(
         "oracle-fuzz",
