@@ -60,6 +60,7 @@ def pods(*amounts: Json) -> Json:
         {"name": "engine" if index == 0 else f"side-{index}", "image": "vllm/vllm-openai:v0.23.0", "resources": one}
         for index, one in enumerate(amounts)
     ]
+    containers[0]["env"] = copy.deepcopy(given.TOKEN)
     return spec(workers={"template": {"spec": {"containers": containers}}})
 
 

@@ -66,13 +66,17 @@ def node_class(name: str = "h100-8x", *, price: str | None = None, **fields: Any
     return found
 
 
+TOKEN = [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf-token", "key": "token", "optional": True}}}]
+"""The environment of an engine that fetches a gated model, as that of the deployments here is."""
+
+
 def deployment(name: str = "llama", *, replicas: int = 2, tensor: int = 1, selector: str = fleet.SELECTOR) -> Object:
     """Return a deployment as its author writes it, of replicas of one pod with `tensor` GPUs."""
     found = fleet.model_deployment(name, replicas=replicas, selector=selector)
     del found["metadata"]["uid"]
     found["spec"]["workers"]["topology"] = {"tensor": tensor}
     (engine,) = found["spec"]["workers"]["template"]["spec"]["containers"]
-    engine["env"] = [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf-token", "key": "token"}}}]
+    engine["env"] = copy.deepcopy(TOKEN)
     return found
 
 
