@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import yaml
 
 from tests.conformance.metrics import stage
 from tests.conformance.tools import workshop
-from tests.support import installation, live
+from tests.support import examples, installation, live, rendered
 
 REPOSITORY = stage.FOLDER.parents[1]
 RULES = stage.FOLDER / "alerts.yaml"
@@ -32,6 +33,7 @@ class Case:
 
 SERVICE = '{namespace="t",service="s"}'
 DEPLOYMENT = '{namespace="t",deployment="d"}'
+D = {"namespace": "t", "deployment": "d"}
 S = {"namespace": "t", "service": "s"}
 BUILD = {'modelplane_function_build_info{instance="a"}': "1x120"}
 
@@ -52,6 +54,24 @@ def endpoints(ready: int, matched: int) -> dict[str, str]:
 
 def condition(metric: str, labels: str, value: int) -> dict[str, str]:
     return {f"modelplane_{metric}_condition{{{labels}}}": f"{value}x120"}
+
+
+@functools.cache
+def _settled() -> list[Any]:
+    return rendered.folder(examples.EXAMPLES / "quickstart").objects()
+
+
+def changed(kind: str, metric: str, spec: dict[str, Any]) -> dict[str, str]:
+    """Return the conditions of the quickstart's object of a kind as they are after an edit of its running spec."""
+    objects = [{**one, "spec": {**one["spec"], **spec}} if one["kind"] == kind else one for one in _settled()]
+    (found,) = (one for one in rendered.world(objects).objects() if one["kind"] == kind)
+    assert found["status"]["readyReplicas"] >= 2, "what runs is kept"
+    return {
+        f'modelplane_{metric}_condition{{namespace="t",{metric}="d",type="{one["type"]}",reason="{one["reason"]}"}}': (
+            f"{int(one['status'] == 'True')}x120"
+        )
+        for one in found["status"]["conditions"]
+    }
 
 
 def devices(free: int) -> dict[str, str]:
@@ -130,6 +150,24 @@ CASES = {
         "ModelplaneInputRefused",
         condition("service", 'namespace="t",service="s",type="Accepted",reason="InvalidInput"', 0),
         {**S, "type": "Accepted", "reason": "InvalidInput"},
+    ),
+    "a deployment that is refused while it serves": Case(
+        "ModelplaneInputRefused",
+        changed("ModelDeployment", "deployment", {"nodeSelector": {"cel": "device.driver =="}}),
+        {**D, "type": "ReplicasScheduled", "reason": "InvalidNodeSelector"},
+    ),
+    "a deployment that waits for room": Case(
+        "ModelplaneInputRefused", changed("ModelDeployment", "deployment", {"replicas": 100})
+    ),
+    "an endpoint": Case(
+        "ModelplaneInputRefused",
+        condition("endpoint", 'namespace="t",endpoint="e",type="EndpointResolved",reason="InvalidInput"', 0),
+        {"namespace": "t", "endpoint": "e", "type": "EndpointResolved", "reason": "InvalidInput"},
+    ),
+    "the short form": Case(
+        "ModelplaneInputRefused",
+        condition("llm_inference", 'namespace="t",llminference="l",type="Accepted",reason="NotSized"', 0),
+        {"namespace": "t", "llminference": "l", "type": "Accepted", "reason": "NotSized"},
     ),
     "another condition": Case(
         "ModelplaneInputRefused", condition("service", 'namespace="t",service="s",type="Ready",reason="X"', 0)

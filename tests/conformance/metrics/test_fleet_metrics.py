@@ -34,6 +34,7 @@ def named(one: Document) -> dict[str, str]:
         "InferenceClass": {"class": name},
         "InferenceGateway": {"gateway": name},
         "ModelDeployment": {"namespace": namespace, "deployment": name},
+        "LLMInference": {"namespace": namespace, "llminference": name},
         "ModelService": {"namespace": namespace, "service": name},
         "ModelEndpoint": {"namespace": namespace, "endpoint": name},
         "ModelReplica": {
@@ -103,6 +104,7 @@ EXPECTED = [
     ("ModelDeployment", "modelplane_deployment_ready_replicas", number("status", "readyReplicas")),
     ("ModelDeployment", "modelplane_deployment_unscheduled_replicas", number("status", "unscheduledReplicas")),
     ("ModelDeployment", "modelplane_deployment_condition", conditions),
+    ("LLMInference", "modelplane_llm_inference_condition", conditions),
     (
         "ModelReplica",
         "modelplane_replica_phase",
