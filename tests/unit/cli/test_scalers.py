@@ -19,6 +19,7 @@ WISH: Json = {"max": 6, "target": {"requests": 16}}
 
 def deployment(**fields: Json) -> Json:
     document = fleet.model_deployment()
+    document["spec"]["model"]["uri"] = "hf://Qwen/Qwen3-8B"  # which is not gated: another warning is not the question
     del document["spec"]["replicas"], document["metadata"]["uid"]
     document["spec"].update(copy.deepcopy(fields))
     return document
