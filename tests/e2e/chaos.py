@@ -214,7 +214,7 @@ class Chaos(Ending):
         if not there:
             return f"{name} has no replica to delete"
         replica = self._rng.choice(there)
-        self.api.delete(self.view.one("ModelReplica", replica))
+        self.api.delete({"apiVersion": OURS, "kind": "ModelReplica", "metadata": self._named(replica)})
         return f"{replica} is deleted"
 
     def _drain_one(self) -> str:
@@ -324,17 +324,24 @@ class Chaos(Ending):
         """Return whether each deployment has as many serving replicas as it wants, and the ledgers say what runs."""
         self._look()
         self._disturbance.pass_time()
-        for name, count in self._wanted.items():
-            serving = self.view.serving(name)
-            if len(serving) != count or set(self.view.replicas(name)) != set(serving):
-                return False
-        present = {one["metadata"]["name"] for one in self.view.ours("ModelReplica")}
-        pods = {cluster: self.view.pods(cluster) for cluster in self.machine.workloads}
-        if {pod["metadata"]["labels"]["modelplane.ai/replica"] for found in pods.values() for pod in found} != present:
+        if not all(self._is_served(name, count) for name, count in self._wanted.items()):
             return False
-        if not all(self._is_as_written(pod) for found in pods.values() for pod in found):
+        present = {replica for name in self._wanted for replica in self.view.replicas(name)}
+        pods = {cluster: self.view.pods(cluster) for cluster in self.machine.workloads}
+        everywhere = [pod for found in pods.values() for pod in found]
+        if {pod["metadata"]["labels"]["modelplane.ai/replica"] for pod in everywhere} != present:
+            return False
+        if not all(map(self._is_as_written, everywhere)):
             return False
         return self._is_routed() and all(self._is_counted(one, pods[one]) for one in pods)
+
+    def _is_served(self, name: str, count: int) -> bool:
+        """Return whether a deployment has so many replicas that all serve, and none of a deleted one of its name."""
+        replicas = self.view.replicas(name)
+        uid = self.view.one("ModelDeployment", name).get("metadata", {}).get("uid")
+        owners = [one["metadata"].get("ownerReferences", ()) for one in replicas.values()]
+        is_own = all(any(owner["uid"] == uid for owner in found) for found in owners)
+        return is_own and len(replicas) == count and replicas.keys() == self.view.serving(name).keys()
 
     def _is_routed(self) -> bool:
         """Return whether the route leads to the endpoints there are; with none left it stays as it was."""

@@ -7,9 +7,11 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from tests.e2e.machine import Machine
-from tests.support.controlplane import Plane, Process
+from tests.support import kubeapi
+from tests.support.controlplane import START_SECONDS, Plane, Process
 
 # An interruption that is longer than any timeout of a client costs a run its time and shows nothing more.
 MOST_SECONDS = 25
@@ -70,10 +72,14 @@ class Disturbance:
     def end(self) -> None:
         """Let everything run, and wait until every API server answers."""
         self._ended(self._interrupted)
-        self._restarted()
         for plane in self.machine.planes.values():
-            plane.await_ready()
+            what = f"the API server of {plane.name}"
+            kubeapi.until(partial(self._is_up, plane), seconds=START_SECONDS, what=what)
+
+    def _is_up(self, plane: Plane) -> bool:
+        """Start what has ended, such as an API server that waited for etcd in vain; return whether one is ready."""
         self._restarted()
+        return bool(plane.api.request("GET", "/readyz") == "ok")
 
     def answers(self, plane: Plane) -> bool:
         """Return whether nothing keeps the API server of a cluster from answering."""
