@@ -172,6 +172,27 @@ CASES = {
     "another condition": Case(
         "ModelplaneInputRefused", condition("service", 'namespace="t",service="s",type="Ready",reason="X"', 0)
     ),
+    "rights are missing": Case(
+        "ModelplaneNotReconciled",
+        {
+            **condition("deployment", 'namespace="t",deployment="d",type="Synced",reason="ReconcileError"', 0),
+            **condition("deployment", 'namespace="t",deployment="d",type="ReplicasScheduled",reason="AllScheduled"', 1),
+            **condition("service", 'namespace="t",service="s",type="Accepted",reason="InvalidInput"', 0),
+        },
+        {**D, "type": "Synced", "reason": "ReconcileError"},
+    ),
+    "only refused": Case(
+        "ModelplaneNotReconciled",
+        changed("ModelDeployment", "deployment", {"nodeSelector": {"cel": "device.driver =="}}),
+    ),
+    "written": Case(
+        "ModelplaneNotReconciled",
+        condition("replica", 'namespace="t",replica="r",type="Synced",reason="ReconcileSuccess"', 1),
+    ),
+    "paused": Case(
+        "ModelplaneNotReconciled",
+        condition("replica", 'namespace="t",replica="r",type="Synced",reason="ReconcilePaused"', 0),
+    ),
     "no server": Case("ModelplaneFunctionDown", {"up": "1x120"}, {}),
     "a server": Case("ModelplaneFunctionDown", BUILD),
     "a bug": Case("ModelplaneFunctionFails", calls("UNKNOWN", 5), {"kind": "K", "outcome": "UNKNOWN"}),
