@@ -94,7 +94,7 @@ SUITES: Final = (
         "slow",
         ("hatch", "run", "slow"),
         ("lib/", "functions/", "tests/property/", "tests/unit/", "tests/support/interleaving.py"),
-        group=1, minutes=14, limit_minutes=30,
+        group=1, minutes=19, limit_minutes=30,
     ),
     Suite(
         "attack",
