@@ -96,7 +96,7 @@ class Chaos(Ending):
     def run(self, minutes: float, seed: int) -> None:
         """Run for so long, and delete everything.
 
-        Raises: AssertionError or TimeoutError with the seed and the last actions when a law is broken.
+        Raises: AssertionError with the seed and the last actions when a law is broken, or when something does not come.
         """
         try:
             self._begin()

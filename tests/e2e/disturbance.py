@@ -51,7 +51,7 @@ class Disturbance:
 
     def begin(self) -> str:
         """Interrupt one program more and return what was done."""
-        free = [one for one in self._programs() if not any(one[1] is gone.process for gone in self._interrupted)]
+        free = [(plane, process) for plane, process in self._programs() if not self._is_interrupted(process)]
         plane, process = self.rng.choice(free)
         seconds = self.rng.uniform(0.5, MOST_SECONDS)
         is_frozen = self.rng.random() < 0.4
@@ -93,13 +93,13 @@ class Disturbance:
 
     def _restarted(self) -> list[str]:
         """Start programs that gave up by themselves, as a kubelet does."""
-        gone = [process for _, process in self._programs() if not self._is_wanted_down(process)]
-        ended = [process for process in gone if not process.is_running]
+        wanted = (process for _, process in self._programs() if not self._is_interrupted(process))
+        ended = [process for process in wanted if not process.is_running]
         for process in ended:
             process.start()
         return [f"{process.name} had ended and is started" for process in ended]
 
-    def _is_wanted_down(self, process: Process) -> bool:
+    def _is_interrupted(self, process: Process) -> bool:
         return any(one.process is process for one in self._interrupted)
 
     def _programs(self) -> Iterator[tuple[Plane, Process]]:
