@@ -1,0 +1,281 @@
+"""Provisioner: the interface of a cloud that makes a cluster from nothing.
+
+A provisioner is an entry of `clouds.selection.CLOUDS`, like a cloud that only gives access. It renders managed resources
+of a Crossplane provider, which are objects of the control plane: a network, a cluster, and a node pool for each pool of
+the InferenceCluster. Each of the three is a composite of its own (CloudNetwork, CloudCluster, CloudNodePool), so that no
+composite outgrows Crossplane's circuit breaker. All three read a `Site`, which is written into their specs.
+
+A managed resource that was composed once is kept until its composite is deleted, whatever a provisioner returns later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from modelplane import names, seen
+from modelplane.errors import InvalidInput
+from modelplane.render.manifest import Manifest
+
+Json: TypeAlias = Any
+Resource: TypeAlias = Mapping[str, Json]
+
+NETWORK, CLUSTER, POOL = "network", "cluster", "pool"
+"""The keys of the managed resources that others need: a cluster stands in its network, a pool in its cluster."""
+
+CONFIG_KIND = "ClusterProviderConfig"
+_EXTERNAL_NAME = "crossplane.io/external-name"
+_POLICIES_WITHOUT_DELETE = ("Observe", "Create", "Update", "LateInitialize")
+
+
+class Given(Protocol):
+    """A part of an author's document, with its path (`api.fields.Field`)."""
+
+    @property
+    def value(self) -> Json:
+        """Return the plain value, None if the document has no such part."""
+
+    @property
+    def is_set(self) -> bool:
+        """Return whether the document has the part."""
+
+    def at(self, *keys: str) -> Given:
+        """Return the part below."""
+
+    def text(self, default: str | None = None) -> str:
+        """Return the text of the part. Raises: InvalidInput if there is neither a text nor a default."""
+
+    def texts(self) -> tuple[str, ...]:
+        """Return the texts of a list, none if it is absent. Raises: InvalidInput for another type."""
+
+    def integer(self, default: int | None = None) -> int:
+        """Return an integer. Raises: InvalidInput if there is neither an integer nor a default."""
+
+    def flag(self, *, default: bool) -> bool:
+        """Return a boolean, the default if it is absent. Raises: InvalidInput for another type."""
+
+    def wrong(self, message: str) -> InvalidInput:
+        """Return an error about this part."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTaint:
+    """A taint of nodes. `effect` is a word of Kubernetes: NoSchedule, PreferNoSchedule or NoExecute."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSpec:
+    """One pool of the InferenceCluster and the recipe of its class.
+
+    `declared` is nodeCount of a pool that does not scale, None for one that does; `least` and `most` are its bounds.
+    `at` is the entry of spec.nodePools, `recipe` the block of the cloud in spec.provisioning of the class. `drivers` are
+    the DRA drivers of the class, empty where devices are resources of a device plugin.
+    """
+
+    name: str
+    class_name: str
+    at: Given
+    recipe: Given
+    declared: int | None
+    least: int
+    most: int
+    zones: tuple[str, ...] = ()
+    taints: tuple[NodeTaint, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    drivers: tuple[str, ...] = ()
+    devices: int = 0
+
+    @property
+    def is_fixed(self) -> bool:
+        """Return whether the number of nodes is declared."""
+        return self.declared is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What the parts of one cluster share.
+
+    `settings` is the block of the cloud in spec.cluster, for example spec.cluster.gke. `zones` are those of all pools,
+    each once, sorted. `is_kept` says that the cloud keeps everything when the InferenceCluster is deleted.
+    """
+
+    cluster: str
+    settings: Given
+    zones: tuple[str, ...] = ()
+    is_kept: bool = False
+
+    @property
+    def config(self) -> str:
+        """Return the name of the cloud's provider configuration."""
+        return self.settings.at("providerConfigRef", "name").text("default")
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The nodes of a pool as its cloud reports them.
+
+    `observed` is None while nothing was reported. `growable` is how many more the cloud will add when pods wait.
+    """
+
+    observed: int | None = None
+    growable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StackNeeds:
+    """What the serving stack must know of the cloud: where drivers lie, and whether critical pods need a quota."""
+
+    gpu_driver_root: str = "/"
+    needs_critical_quota: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A kind of managed resource that the control plane must serve, and the package that brings it."""
+
+    api_version: str
+    kind: str
+    package: str
+
+
+@runtime_checkable
+class Provisioner(Protocol):
+    """The interface of a cloud that makes clusters. All functions are pure."""
+
+    def served(self) -> tuple[Served, ...]:
+        """Return the kinds that may be composed, sorted, each once."""
+
+    def problems(self, site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
+        """Yield everything that the cloud would refuse, before anything is made. No error is raised.
+
+        The error of a recipe is one about the entry of the pool, and names the class and its field.
+        """
+
+    def network(self, site: Site) -> tuple[Manifest, ...]:
+        """Return the managed resources of the network, none where the author names an existing one."""
+
+    def cluster(self, site: Site, observed: Mapping[str, Resource]) -> tuple[Manifest, ...]:
+        """Return identities, the cluster, its system pool, and what writes the Secret with the access to it."""
+
+    def facts(self, site: Site, observed: Mapping[str, Resource]) -> dict[str, str]:
+        """Return what pools must know of the observed resources of the cluster, published as status.facts.
+
+        "version" is the Kubernetes version, "endpoint" the address of the API server, where known.
+        """
+
+    def node_pool(
+        self, site: Site, pool: PoolSpec, facts: Mapping[str, str], observed: Mapping[str, Resource]
+    ) -> tuple[Manifest, ...]:
+        """Return the managed resources of a pool. One that needs an unknown fact is left out until it is known."""
+
+    def nodes(self, pool: PoolSpec, observed: Mapping[str, Resource]) -> Nodes:
+        """Return the nodes that the cloud reports for the pool."""
+
+    def configs(self, site: Site) -> tuple[Manifest, ...]:
+        """Return the configurations of provider-kubernetes and provider-helm: keys provider-config and helm-config."""
+
+    def stack_needs(self, site: Site) -> StackNeeds:
+        """Return what the serving stack must know."""
+
+    def minor(self, site: Site) -> int | None:
+        """Return the minor version of Kubernetes that the author asks for, None if the cloud chooses."""
+
+    def advice(self, message: str) -> str:
+        """Return what would help against an error of the cloud, empty if unknown."""
+
+    def assumed(self, resource: Resource) -> dict[str, Json]:
+        """Return the status.atProvider that a managed resource has once it is made, for an offline world."""
+
+
+def part_name(cluster: str, *parts: str) -> str:
+    """Return the name of a managed resource of a cluster: its own name, else one with a digest of all parts."""
+    return names.hashed(cluster, *parts, of=()) if parts else names.bounded(cluster)
+
+
+def managed(
+    key: str,
+    api_version: str,
+    kind: str,
+    name: str,
+    for_provider: Mapping[str, Json],
+    *,
+    site: Site,
+    external_name: str = "",
+    secret: str = "",
+    init_provider: Mapping[str, Json] | None = None,
+) -> Manifest:
+    """Return a managed resource in the namespace of the control plane.
+
+    `secret` names the Secret for connection details. `external_name` is the name in the cloud where an author or this
+    library chooses it; by it an existing object of the cloud is adopted.
+    """
+    metadata: dict[str, Json] = {
+        "name": name,
+        "namespace": names.SYSTEM_NAMESPACE,
+        "labels": {names.LABEL_CLUSTER: site.cluster},
+    }
+    if external_name:
+        metadata["annotations"] = {_EXTERNAL_NAME: external_name}
+    spec: dict[str, Json] = {
+        "providerConfigRef": {"kind": CONFIG_KIND, "name": site.config},
+        "forProvider": dict(for_provider),
+    }
+    if site.is_kept:
+        spec["managementPolicies"] = list(_POLICIES_WITHOUT_DELETE)
+    if init_provider:
+        spec["initProvider"] = dict(init_provider)
+    if secret:
+        spec["writeConnectionSecretToRef"] = {"name": secret}
+    return Manifest(key, {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec})
+
+
+def usage(of: Resource, by: Resource) -> Manifest:
+    """Return the Usage that lets Crossplane delete `of` only after `by` is gone. Both are managed resources.
+
+    It is composed with `by`. A deletion that was refused is repeated then.
+    """
+    used, user = of["metadata"]["name"], by["metadata"]["name"]
+    return Manifest(
+        f"usage-{by['kind'].lower()}-{of['kind'].lower()}",
+        {
+            "apiVersion": "protection.crossplane.io/v1beta1",
+            "kind": "Usage",
+            "metadata": {
+                "name": names.hashed(user, "needs", used, of=(by["kind"], of["kind"])),
+                "namespace": names.SYSTEM_NAMESPACE,
+            },
+            "spec": {
+                "of": {"apiVersion": of["apiVersion"], "kind": of["kind"], "resourceRef": {"name": used}},
+                "by": {"apiVersion": by["apiVersion"], "kind": by["kind"], "resourceRef": {"name": user}},
+                "reason": f"{by['kind']} {user} stands on it",
+                "replayDeletion": True,
+            },
+        },
+    )
+
+
+def is_ready(resource: Resource | None) -> bool:
+    """Return whether an observed managed resource is ready and was written as it is now."""
+    status = None if resource is None else resource.get("status")
+    ready, synced = seen.condition(status, "Ready"), seen.condition(status, "Synced")
+    return seen.verdict(ready) is True and seen.verdict(synced) is not False
+
+
+def error(resource: Resource | None) -> str:
+    """Return what the provider or the cloud says is wrong with an observed managed resource, empty if nothing is."""
+    status = None if resource is None else resource.get("status")
+    for kind in ("Synced", "LastAsyncOperation"):
+        said = seen.condition(status, kind)
+        if seen.verdict(said) is False:
+            return seen.text(said.get("message")) or seen.text(said.get("reason")) or "no message"
+    return ""
+
+
+def at_provider(resource: Resource | None, *path: str) -> Json:
+    """Return a value of status.atProvider of an observed managed resource, None if it has none."""
+    return None if resource is None else seen.at(resource.get("status"), "atProvider", *path)
