@@ -1,9 +1,10 @@
 """Provisioner: the interface of a cloud that makes a cluster from nothing.
 
-A provisioner is an entry of `clouds.selection.CLOUDS`, like a cloud that only gives access. It renders managed resources
-of a Crossplane provider, which are objects of the control plane: a network, a cluster, and a node pool for each pool of
-the InferenceCluster. Each of the three is a composite of its own (CloudNetwork, CloudCluster, CloudNodePool), so that no
-composite outgrows Crossplane's circuit breaker. All three read a `Site`, which is written into their specs.
+A provisioner is an entry of `clouds.selection.CLOUDS`, like a cloud that only gives access. It renders managed
+resources of a Crossplane provider, which are objects of the control plane: a network, a cluster, and a node pool for
+each pool of the InferenceCluster. Each of the three is a composite of its own (CloudNetwork, CloudCluster,
+CloudNodePool), so that no composite outgrows Crossplane's circuit breaker. All three read a `Site`, which is written
+into their specs.
 
 A managed resource that was composed once is kept until its composite is deleted, whatever a provisioner returns later.
 """
@@ -73,8 +74,9 @@ class PoolSpec:
     """One pool of the InferenceCluster and the recipe of its class.
 
     `declared` is nodeCount of a pool that does not scale, None for one that does; `least` and `most` are its bounds.
-    `at` is the entry of spec.nodePools, `recipe` the block of the cloud in spec.provisioning of the class. `drivers` are
-    the DRA drivers of the class, empty where devices are resources of a device plugin.
+    `at` is the entry of spec.nodePools, `recipe` the block of the cloud in spec.provisioning of the class. `drivers`
+    are the DRA drivers of the class, empty where devices are resources of a device plugin; `devices` is the number of
+    devices of one node that are claimed.
     """
 
     name: str
@@ -197,30 +199,34 @@ def part_name(cluster: str, *parts: str) -> str:
     return names.hashed(cluster, *parts, of=()) if parts else names.bounded(cluster)
 
 
-def managed(
-    key: str,
-    api_version: str,
-    kind: str,
-    name: str,
-    for_provider: Mapping[str, Json],
-    *,
-    site: Site,
-    external_name: str = "",
-    secret: str = "",
-    init_provider: Mapping[str, Json] | None = None,
-) -> Manifest:
-    """Return a managed resource in the namespace of the control plane.
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a managed resource is and is called.
 
-    `secret` names the Secret for connection details. `external_name` is the name in the cloud where an author or this
-    library chooses it; by it an existing object of the cloud is adopted.
+    `key` is its composition key, unique within its composite. `secret` names the Secret for connection details.
+    `external_name` is the name in the cloud where an author or this library chooses it; by it an existing object of the
+    cloud is adopted.
     """
+
+    key: str
+    api_version: str
+    kind: str
+    name: str
+    external_name: str = ""
+    secret: str = ""
+
+
+def managed(
+    identity: Identity, for_provider: Resource, *, site: Site, init_provider: Resource | None = None
+) -> Manifest:
+    """Return a managed resource in the namespace of the control plane."""
     metadata: dict[str, Json] = {
-        "name": name,
+        "name": identity.name,
         "namespace": names.SYSTEM_NAMESPACE,
         "labels": {names.LABEL_CLUSTER: site.cluster},
     }
-    if external_name:
-        metadata["annotations"] = {_EXTERNAL_NAME: external_name}
+    if identity.external_name:
+        metadata["annotations"] = {_EXTERNAL_NAME: identity.external_name}
     spec: dict[str, Json] = {
         "providerConfigRef": {"kind": CONFIG_KIND, "name": site.config},
         "forProvider": dict(for_provider),
@@ -229,9 +235,10 @@ def managed(
         spec["managementPolicies"] = list(_POLICIES_WITHOUT_DELETE)
     if init_provider:
         spec["initProvider"] = dict(init_provider)
-    if secret:
-        spec["writeConnectionSecretToRef"] = {"name": secret}
-    return Manifest(key, {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec})
+    if identity.secret:
+        spec["writeConnectionSecretToRef"] = {"name": identity.secret}
+    resource = {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": metadata, "spec": spec}
+    return Manifest(identity.key, resource)
 
 
 def usage(of: Resource, by: Resource) -> Manifest:
