@@ -128,6 +128,18 @@ class ProviderConfigRef(Wire):
     name: str | None = Field(default=None, description="Name of the configuration.")
 
 
+class Cloud(Wire):
+    """
+    A cluster that is created, as its cloud reports it.
+    """
+
+    phase: Literal["Refused", "NetworkPending", "ClusterPending", "AccessPending", "PoolsPending", "Created"] | None = (
+        Field(default=None, description="Progress. PoolsPending is reached as soon as the cluster is.")
+    )
+    version: str | None = Field(default=None, description="Kubernetes version of its control plane.")
+    endpoint: str | None = Field(default=None, description="Address of its API server.")
+
+
 class Summary(Wire):
     """
     Totals for printed columns.
@@ -218,6 +230,7 @@ class Nodes(Wire):
 
     declared: int | None = Field(default=None, description="Number of nodes that placement relies on.")
     observed: int | None = Field(default=None, description="Number of nodes observed on the cluster.")
+    growable: int | None = Field(default=None, description="Nodes that the cloud will add to the pool when pods wait.")
 
 
 class Allocation(Wire):
@@ -459,6 +472,7 @@ class Status(Wire):
         description="The offered backends, as far as the API versions that the cluster serves were seen. The last known state is kept while the cluster cannot be read.",
     )
     provider_config_ref: ProviderConfigRef | None = None
+    cloud: Cloud | None = None
     summary: Summary | None = None
     pools: list[Pool] | None = Field(
         default=None,
@@ -491,6 +505,14 @@ class Cluster(Wire):
 
     source: Literal["Existing", "GKE", "EKS", "AKS"] = Field(
         description="Source of the cluster. Existing is a cluster that was created elsewhere. Every other source creates the cluster from the block of the same name.",
+    )
+    external_name: str | None = Field(
+        default=None,
+        description="Name of the cluster in the cloud. A cluster of that name that exists already is adopted: what its block says is then written to it. Default is the name of this InferenceCluster, shortened where the cloud needs it.",
+    )
+    deletion_policy: Literal["Delete", "Orphan"] | None = Field(
+        default=None,
+        description="What becomes of a cluster that was created when this InferenceCluster is deleted. Orphan leaves everything in the cloud, where it goes on costing money. Default is Delete.",
     )
     existing: Existing | None = None
     gke: Gke | None = None

@@ -17,7 +17,7 @@ in `status.admissions`. It stays admitted whatever happens to the pool later.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -30,11 +30,20 @@ from modelplane.errors import InvalidInput
 from modelplane.placement.decision import Admission, ClusterAccount, PoolAccount
 from modelplane.placement.snapshot import Accounting, Pool, ReplicaClaim
 from modelplane.render import protection
-from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access, Cloud
+from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access
 from modelplane.render.clouds import selection as clouds
 from modelplane.render.schedulers import selection as schedulers
+from modelplane.workload.created import Nodes
 from modelplane.workload.site import Installed
-from modelplane_functions import allowed_namespaces, claims, cluster_gateway, held_pools, hold, installations
+from modelplane_functions import (
+    allowed_namespaces,
+    claims,
+    cluster_cloud,
+    cluster_gateway,
+    held_pools,
+    hold,
+    installations,
+)
 from modelplane_functions.cluster_ledger import Ledger
 from modelplane_functions.exchange import (
     Child,
@@ -58,21 +67,30 @@ _UNSETTLING = frozenset({"StackReady", allowed_namespaces.CONDITION})
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
 
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """The decoded pools, and what they were decoded from."""
+
+    classes: Mapping[str, NodeClass]
+    nodes: Mapping[str, Nodes]
+    pools: tuple[Pool, ...]
+
+
 def compose(observed: Observed) -> Outcome:
     """Return the children that give access to the cluster, and its ledger."""
     requirements = _requirements(observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements, kinds=claims.kinds(observed))
-    given = Field(observed.spec, ("spec",)).at("cluster")
-    cloud = clouds.cloud(given.at("source").text("Existing"))
-    access = cloud.access(observed.name, given)
-    provider = _provider(observed, access)
+    access = _access(observed)
+    provider = None if access is None else _provider(observed, access)
     gateway = cluster_gateway.read(observed)
     ledger = _ledger(observed)
     standing = ledger.standing
+    created = _created(observed, ledger, is_reached=access is not None)
     backends = installations.read(observed)
     conditions = (
-        cluster_gateway.ready(observed, gateway),
+        *created.conditions,
+        *([] if access is None else [cluster_gateway.ready(observed, gateway)]),
         _stack_ready(observed, backends),
         _capacity_known(observed, ledger),
         *_namespaces_allowed(observed, ledger),
@@ -82,14 +100,13 @@ def compose(observed: Observed) -> Outcome:
         requirements=requirements,
         kinds=claims.kinds(observed),
         children={
-            cluster_gateway.KEY: cluster_gateway.child(observed, provider),
-            **dict(installations.children(observed, provider.encode())),
-            **dict(standing.endings.children(observed, standing.lingering, ledger.followed, provider.encode())),
-            **dict(_access_children(observed, cloud, access)),
+            **created.children,
+            **_reached(observed, ledger, access, provider),
             **_protection(observed, standing),
         },
         status={
             **_published(observed, access, provider),
+            **created.status,
             **_recalled_status(observed, gateway, ledger),
             "backends": installation.encode(backends),
         },
@@ -156,13 +173,19 @@ def _ledger(observed: Observed) -> Ledger:
 def _pools(observed: Observed, classes: dict[str, NodeClass]) -> tuple[Pool, ...]:
     """Return the declared pools. They are decoded once per version of the cluster while their classes are the same."""
 
-    def read() -> tuple[dict[str, NodeClass], tuple[Pool, ...]]:
-        return classes, inference_cluster.decode_pools(Field(observed.composite).at("spec"), classes, {})
+    nodes = cluster_cloud.nodes(observed)
 
-    def still(known: tuple[dict[str, NodeClass], tuple[Pool, ...]]) -> bool:
-        return known[0].keys() == classes.keys() and all(known[0][name] is classes[name] for name in classes)
+    def read() -> _Decoded:
+        published = cluster_cloud.published(nodes)
+        pools = inference_cluster.decode_pools(Field(observed.composite).at("spec"), classes, published)
+        return _Decoded(classes, nodes, pools)
 
-    return recall(observed.composite, "pools", read, still)[1]
+    def still(known: _Decoded) -> bool:
+        given = known.classes
+        is_same = given.keys() == classes.keys() and all(given[name] is classes[name] for name in classes)
+        return is_same and known.nodes == nodes
+
+    return recall(observed.composite, "pools", read, still).pools
 
 
 def _account(
@@ -182,17 +205,56 @@ def _account(
 # --- emits ------------------------------------------------------------------------------------------------------------
 
 
+def _access(observed: Observed) -> Access | None:
+    """Return the access to the cluster, None while a cluster that is created has none."""
+    if cluster_cloud.is_created(observed):
+        return cluster_cloud.access(observed)
+    given = Field(observed.spec, ("spec",)).at("cluster")
+    return clouds.access(given.at("source").text("Existing"), observed.name, given)
+
+
+def _created(observed: Observed, ledger: Ledger, *, is_reached: bool) -> cluster_cloud.Created:
+    """Return the parts of a cluster that is created, nothing for another one."""
+    if not cluster_cloud.is_created(observed):
+        return cluster_cloud.Created()
+    held = {holding.pool for record in ledger.records.values() for holding in record.holdings}
+    known = {pool.name: pool for pool in ledger.pools}
+    in_use = frozenset(known if ledger.is_frozen else held)
+    classes = {
+        name: (found[0], decoded)
+        for name, decoded in _classes(observed)[0].items()
+        if (found := observed.required[_CLASS + name])
+    }
+    return cluster_cloud.compose(observed, classes, in_use, is_reached=is_reached)
+
+
+def _reached(
+    observed: Observed, ledger: Ledger, access: Access | None, provider: ProviderConfigRef | None
+) -> dict[str, Child]:
+    """Return the children for which the cluster must be reached. Without access they are kept as they are."""
+    if access is None or provider is None:
+        standing = {key: child for key, child in observed.children.items() if not cluster_cloud.is_part(key)}
+        return hold.hold({key: child for key, child in standing.items() if key != protection.IN_USE_KEY})
+    standing_replicas, config = ledger.standing, provider.encode()
+    return {
+        cluster_gateway.KEY: cluster_gateway.child(observed, provider),
+        **dict(installations.children(observed, config)),
+        **dict(standing_replicas.endings.children(observed, standing_replicas.lingering, ledger.followed, config)),
+        **dict(_access_children(observed, access)),
+    }
+
+
 def _provider(observed: Observed, access: Access) -> ProviderConfigRef:
     """Return the provider configuration. An existing one keeps its name, which an earlier version may have given."""
     standing = hold.name_of(observed.children.get(PROVIDER_CONFIG_KEY)) if access.manifests else ""
     return ProviderConfigRef(access.kind, standing or access.name)
 
 
-def _access_children(observed: Observed, cloud: Cloud, access: Access) -> Iterator[tuple[str, Child]]:
+def _access_children(observed: Observed, access: Access) -> Iterator[tuple[str, Child]]:
     """Yield the children on the control plane that give access to the cluster."""
     for manifest in access.manifests:
         child = observed.children.get(manifest.key)
-        is_ready = child is not None and cloud.is_ready(child)
+        is_ready = child is not None and access.is_ready(child)
         yield manifest.key, Child(manifest.resource, Ready.TRUE if is_ready else Ready.FALSE)
 
 
@@ -255,12 +317,14 @@ def _status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) 
     return status
 
 
-def _published(observed: Observed, access: Access, provider: ProviderConfigRef) -> Mapping[str, Json]:
+def _published(observed: Observed, access: Access | None, provider: ProviderConfigRef | None) -> Mapping[str, Json]:
     """Return the reference to the provider configuration, once that belongs to this cluster.
 
     A configuration of another owner under the same name leads to another cluster.
     """
     before = hold.published(lambda: inference_cluster.decode_provider_config(Field(observed.status)))
+    if access is None or provider is None:
+        return {} if before is None else {"providerConfigRef": before.encode()}
     is_ours = not access.manifests or PROVIDER_CONFIG_KEY in observed.children or before == provider
     return {"providerConfigRef": provider.encode()} if is_ours else {}
 
@@ -268,6 +332,8 @@ def _published(observed: Observed, access: Access, provider: ProviderConfigRef) 
 def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bool) -> Json:
     """Return the status entry of a pool. The published entry is kept while the pool's devices or users are unknown."""
     made = inference_cluster.encode_pool(pool, account)
+    if cluster_cloud.is_created(observed):
+        made["nodes"] = {**made["nodes"], "growable": cluster_cloud.nodes(observed)[pool.name].growable}
     if pool.node_class is None or is_frozen:
         known = (one for one in seen.objects(observed.status.get("pools")) if one.get("name") == pool.name)
         made = {key: value for key, value in next(known, made).items() if key != "nodeSelector"}

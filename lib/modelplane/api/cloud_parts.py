@@ -52,8 +52,8 @@ def pool(entry: Field, resource: Resource, node_class: NodeClass, source: str) -
     recipe = Field(resource).at("spec", "provisioning", block_of(source))
     if not recipe.is_set:
         raise entry.at("className").wrong(
-            f'InferenceClass "{node_class.name}" has no spec.provisioning.{block_of(source)}, so {source} cannot make its '
-            "nodes; add it to the class, or name a class that has it"
+            f'InferenceClass "{node_class.name}" has no spec.provisioning.{block_of(source)}, so {source} cannot make '
+            "its nodes; add it to the class, or name a class that has it"
         )
     claimed = [device for device in node_class.devices if device.claim is not Claim.SYNTHETIC]
     return PoolSpec(

@@ -31,6 +31,8 @@ from modelplane.workload.site import ClusterFacts, Tracing
 Json: TypeAlias = Any
 
 KIND = "InferenceCluster"
+EXISTING = "Existing"
+"""The source of a cluster that was created elsewhere."""
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
 DEFAULT_SCHEDULER = "None"
@@ -137,9 +139,8 @@ def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mappi
     Raises: InvalidInput, also for a name that is listed twice, because its devices would be ambiguous.
     """
     pools: dict[str, Pool] = {}
-    existing = spec.at("cluster", "existing")
-    minor = _minor(existing.at("kubernetesVersion"))
-    lists_are_on = _lists_are_on(existing.at("featureGates"), minor)
+    minor = _cluster_minor(spec.at("cluster"))
+    lists_are_on = _lists_are_on(spec.at("cluster", "existing", "featureGates"), minor)
     for entry in spec.at("nodePools").items():
         name = _label(entry.at("name"))
         if name in pools:
@@ -278,6 +279,13 @@ def encode_summary(pools: Iterable[tuple[Pool, PoolAccount]], replicas: int) -> 
         devices += pool.nodes.present * next(d.count for d in pool.node_class.devices if d.name == name)
         free += dict(account.free).get(name, 0)
     return {"pools": count, "devices": devices, "free": free, "replicas": replicas}
+
+
+def _cluster_minor(cluster: Field) -> int:
+    """Return the minor version of Kubernetes of a cluster. One that a cloud chooses is the oldest that may be."""
+    source = cluster.at("source").text(EXISTING)
+    version = cluster.at(source.lower(), "kubernetesVersion")
+    return _minor(version) if source == EXISTING or version.is_set else versions.OLDEST
 
 
 def _minor(version: Field) -> int:

@@ -25,9 +25,15 @@ def selector(pool: Field) -> dict[str, str]:
 
 
 def counts(pool: Field, status: Field) -> NodeCounts:
-    """Return the numbers of nodes of a pool; `status` is what was published of it, unset if nothing was."""
+    """Return the numbers of nodes of a pool; `status` is what was published of it, unset if nothing was.
+
+    Of a pool whose cloud says how many nodes it will add, no more than these count.
+    """
+    nodes = status.at("nodes") if status.is_set else _UNPUBLISHED
+    observed, growable = nodes.integer_at("observed", -1), nodes.integer_at("growable", -1)
     maximum = pool.integer_at("maxNodeCount", -1)
-    observed = status.at("nodes").integer_at("observed", -1) if status.is_set else -1
+    if growable >= 0 and maximum >= 0:
+        maximum = max(observed, 0) + growable
     return NodeCounts(
         declared=pool.integer_at("nodeCount", pool.integer_at("minNodeCount", 0)),
         observed=observed if observed >= 0 else None,

@@ -127,6 +127,15 @@ def model_cache_copy(resource: Resource) -> str:
     return f"{spec.get('clusterName', '?')}: {status.get('phase') or 'Pending'}"
 
 
+def cloud_part(resource: Resource) -> str:
+    """Return the progress of a part of a cluster that is created."""
+    status = resource.get("status") or {}
+    nodes = (status.get("nodes") or {}).get("observed")
+    counted = "" if nodes is None else f"{nodes} {'node' if nodes == 1 else 'nodes'}"
+    made = f"{status.get('made')} resources" if status.get("made") else ""
+    return ", ".join(part for part in (str(status.get("phase") or ""), made, counted) if part)
+
+
 def pools(resource: Resource) -> Iterator[Part]:
     """Yield a line per pool of a cluster, from its published ledger."""
     for pool in (resource.get("status") or {}).get("pools") or []:

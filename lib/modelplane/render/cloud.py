@@ -6,7 +6,7 @@ their arguments. They never read a credential: a Secret is referenced and never 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -34,16 +34,23 @@ class Given(Protocol):
         """Return the text of the part. Raises: InvalidInput if there is neither a text nor a default."""
 
 
+def _always(observed: Mapping[str, Json]) -> bool:
+    """Return True: a provider configuration has no status that says more than that it exists."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """The access to a cluster: kind and name of its provider-kubernetes configuration.
 
-    `manifests` are composed on the control plane for it, without an adopted configuration.
+    `manifests` are composed on the control plane for it, without an adopted configuration. `is_ready` judges an
+    observed one.
     """
 
     kind: str
     name: str
     manifests: tuple[Manifest, ...] = ()
+    is_ready: Callable[[Mapping[str, Json]], bool] = _always
 
 
 class Cloud(Protocol):

@@ -8,14 +8,17 @@ observation when the output is read back in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import kinds
 from modelplane.render.backend import Backend
 from modelplane.render.backends import selection
+from modelplane.render.clouds import selection as clouds
+from modelplane.render.provisioning import Provisioner
 from modelplane_cli.simulator import assumed_routing
 from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
 from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of
@@ -65,7 +68,7 @@ class Ready:
         """Write assumed statuses into `store`; return the objects that changed."""
         changed = []
         around = Surroundings(store)
-        for (group, kind), rule in _RULES.items():
+        for (group, kind), rule in _rules().items():
             for key in store.of_kind(group, kind):
                 if key not in self.observed and not self._is_known(around, key) and self._assume(around, key, rule):
                     changed.append(key)
@@ -222,6 +225,26 @@ _RULES: Mapping[tuple[str, str], Rule] = {
     (AUTOSCALING, "HorizontalPodAutoscaler"): _autoscaler,
     **{(ENVOY, kind): _only(assumed_routing.policy) for kind in _POLICIES},
 }
+
+
+def _rules() -> Mapping[tuple[str, str], Rule]:
+    """Return the rules by group and kind, those of the managed resources of all clouds included."""
+    return {**_RULES, **dict(_managed_rules())}
+
+
+def _managed_rules() -> Iterator[tuple[tuple[str, str], Rule]]:
+    for source in clouds.CLOUDS:
+        cloud = clouds.provisioner(source)
+        if cloud is not None:
+            for served in cloud.served():
+                yield (group_of(served.api_version), served.kind), partial(_managed, cloud)
+
+
+def _managed(cloud: Provisioner, resource: Object, around: Surroundings) -> dict[str, Json]:
+    """A provider of a cloud: what was asked for is made at once."""
+    at_provider = cloud.assumed(resource)
+    made = {"atProvider": at_provider} if at_provider else {}
+    return {**made, "conditions": [dict(_AVAILABLE), dict(_SYNCED)]}
 
 
 # --- on a workload cluster --------------------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from modelplane.errors import Unsupported
-from modelplane.render.cloud import Cloud
+from modelplane.render.cloud import Access, Cloud, Given
 from modelplane.render.clouds import existing
 from modelplane.render.provisioning import Provisioner
 
@@ -25,7 +27,23 @@ def cloud(source: str) -> Cloud | Provisioner:
     return found
 
 
+def access(source: str, cluster: str, given: Given) -> Access:
+    """Return the access to a cluster that is not created; `given` is spec.cluster. Raises: as `cloud` and the cloud."""
+    found = cloud(source)
+    if isinstance(found, Provisioner):
+        raise Unsupported(f"source {source} creates the cluster", reason="SourceNotOffered")
+    return replace(found.access(cluster, given), is_ready=found.is_ready)
+
+
 def provisioner(source: str) -> Provisioner | None:
     """Return the provisioner of that source, None for a cluster that exists. Raises: Unsupported, as `cloud`."""
     found = cloud(source)
     return found if isinstance(found, Provisioner) else None
+
+
+def maker(source: str) -> Provisioner:
+    """Return the provisioner of that source. Raises: Unsupported for a source by which no cluster is created."""
+    found = provisioner(source)
+    if found is None:
+        raise Unsupported(f"source {source} creates no cluster", reason="SourceNotOffered")
+    return found
