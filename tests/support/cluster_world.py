@@ -141,10 +141,11 @@ class Running:
                 # A child is applied: its spec is ours, its uid and what its provider says of it stay.
                 child["metadata"]["uid"] = f"uid-{key}"
                 child["status"] = before.get(key, {}).get("status", {})
-        self.children["gateway"]["status"] = {
-            "atProvider": {"manifest": gateway_manifest()},
-            "conditions": [{"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}],
-        }
+        if "gateway" in self.children:  # a cluster that is created is reached later
+            self.children["gateway"]["status"] = {
+                "atProvider": {"manifest": gateway_manifest()},
+                "conditions": [{"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}],
+            }
         for key, child in self.children.items():
             if key.startswith("serves-"):
                 child["status"] = served(child)
