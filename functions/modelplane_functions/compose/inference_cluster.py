@@ -289,20 +289,22 @@ def _users(provider_config: Mapping[str, Json]) -> int:
 
 
 def _recalled_status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
-    """Return the status of the ledger, encoded once while the ledger is equal."""
-    given = (gateway, ledger)
+    """Return the status of the ledger, encoded once while the ledger and the nodes of its pools are equal."""
+    given = (gateway, ledger, cluster_cloud.nodes(observed))
     return recall(
         observed.composite, "status", lambda: (given, _status(observed, *given)), lambda known: known[0] == given
     )[1]
 
 
-def _status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
+def _status(
+    observed: Observed, gateway: GatewayAddress | None, ledger: Ledger, nodes: Mapping[str, Nodes]
+) -> Mapping[str, Json]:
     admitted = list(ledger.admitted)
     accounts = list(zip(ledger.pools, ledger.account.pools, strict=True))
     status: dict[str, Json] = {
         "summary": inference_cluster.encode_summary(accounts, len(admitted)),
         "pools": [
-            *(_pool(observed, pool, account, is_frozen=ledger.is_frozen) for pool, account in accounts),
+            *(_pool(observed, pool, account, nodes, is_frozen=ledger.is_frozen) for pool, account in accounts),
             *held_pools.encode(observed, ledger.records.values(), ledger.counted_on),
         ],
         "admitted": admitted,
@@ -329,11 +331,13 @@ def _published(observed: Observed, access: Access | None, provider: ProviderConf
     return {"providerConfigRef": provider.encode()} if is_ours else {}
 
 
-def _pool(observed: Observed, pool: Pool, account: PoolAccount, *, is_frozen: bool) -> Json:
+def _pool(
+    observed: Observed, pool: Pool, account: PoolAccount, nodes: Mapping[str, Nodes], *, is_frozen: bool
+) -> Json:
     """Return the status entry of a pool. The published entry is kept while the pool's devices or users are unknown."""
     made = inference_cluster.encode_pool(pool, account)
-    if cluster_cloud.is_created(observed):
-        made["nodes"] = {**made["nodes"], "growable": cluster_cloud.nodes(observed)[pool.name].growable}
+    if pool.name in nodes:
+        made["nodes"] = {**made["nodes"], "growable": nodes[pool.name].growable}
     if pool.node_class is None or is_frozen:
         known = (one for one in seen.objects(observed.status.get("pools")) if one.get("name") == pool.name)
         made = {key: value for key, value in next(known, made).items() if key != "nodeSelector"}

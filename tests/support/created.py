@@ -1,0 +1,25 @@
+"""Documents of a fleet whose clusters are created: one cluster of two pools, and a model on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modelplane.api import cloud_parts
+from tests.support import fleet
+
+Document = dict[str, Any]
+
+
+def documents(source: str, block: Document, recipe: Document) -> list[Document]:
+    """Return the documents for a cloud with the block of its settings and the recipe of its class."""
+    name = cloud_parts.block_of(source)
+    node_class = fleet.inference_class()
+    node_class["spec"]["provisioning"] = {"provider": source, name: dict(recipe)}
+    cluster = fleet.inference_cluster("a", nodes=2)
+    cluster.pop("status")
+    cluster["spec"]["cluster"] = {"source": source, name: dict(block)}
+    (pool,) = cluster["spec"]["nodePools"]
+    cluster["spec"]["nodePools"] = [{**pool, "name": "first"}, {**pool, "name": "second", "nodeCount": 1}]
+    deployment = fleet.model_deployment(replicas=2)
+    deployment.pop("status", None)
+    return [node_class, cluster, deployment]
