@@ -86,6 +86,9 @@ class History:
         self.world.each_round = self._holds
 
     def run(self) -> None:
+        if self.chance.random() < 0.5:  # else the first edits and errors come while nothing is there yet
+            self._comes_up()
+            self.world.each_round = self._holds
         for _ in range(STEPS):
             self._people()
             self.world.settle()
