@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 class Failed(Wire):
     kind: str = Field(description="Kind of the managed resource.")
-    name: str = Field(description="Its name.")
-    message: str | None = Field(default=None, description="The error, and what would help.")
+    name: str = Field(description="Name of the managed resource.")
+    message: str | None = Field(default=None, description="The error, and its remedy.")
 
 
 class Nodes(Wire):
@@ -60,7 +60,7 @@ class Status(Wire):
     phase: Literal["Waiting", "Creating", "Ready", "Failed"] | None = Field(
         default=None, description="Progress. Failed is tried again by the provider of the cloud."
     )
-    message: str | None = Field(default=None, description="What is waited for")
+    message: str | None = Field(default=None, description="The wait, or the error of the cloud and its remedy.")
     made: str | None = Field(
         default=None, description="Managed resources that are ready, and all of them, for example 3/5."
     )
@@ -108,19 +108,21 @@ class Spec(Wire):
 
     cluster_name: str = Field(description="The InferenceCluster.")
     provider: Literal["GKE", "EKS", "AKS"] = Field(description="The cloud service.")
-    settings: dict[str, Any] = Field(description="A copy of the cloud's block in spec.cluster of the InferenceCluster.")
+    settings: dict[str, Any] = Field(description="Copy of the cloud's block in spec.cluster of the InferenceCluster.")
     external_name: str | None = Field(
-        default=None, description="Name of the cluster in the cloud, a copy of spec.cluster.externalName."
+        default=None, description="Name of the cluster in the cloud, copy of spec.cluster.externalName."
     )
     deletion_policy: Literal["Delete", "Orphan"] | None = Field(
-        default=None, description="A copy of spec.cluster.deletionPolicy. Default: Delete."
+        default=None, description="Copy of spec.cluster.deletionPolicy. Default: Delete."
     )
     zones: list[str] | None = Field(default=None, description="Zones of the nodes of all pools.")
     pool: Pool
-    recipe: dict[str, Any] = Field(description="A copy of the cloud's block in spec.provisioning of the class.")
+    recipe: dict[str, Any] = Field(description="Copy of the cloud's block in spec.provisioning of the class.")
     drivers: list[str] | None = Field(default=None, description="DRA drivers of the devices of a node.")
     devices: int | None = Field(default=None, description="Devices of a node that are claimed.")
-    facts: dict[str, str] | None = Field(default=None, description="What the cloud reports of the cluster, by name.")
+    facts: dict[str, str] | None = Field(
+        default=None, description="Facts that the cloud reports of the cluster, by name."
+    )
     crossplane: Crossplane | None = None
 
 

@@ -130,7 +130,7 @@ class ProviderConfigRef(Wire):
 
 class Cloud(Wire):
     """
-    A cluster that is created, as its cloud reports it.
+    Progress of a cluster that is created, as its cloud reports it.
     """
 
     phase: Literal["Refused", "NetworkPending", "ClusterPending", "AccessPending", "PoolsPending", "Created"] | None = (
@@ -512,7 +512,7 @@ class Cluster(Wire):
     )
     deletion_policy: Literal["Delete", "Orphan"] | None = Field(
         default=None,
-        description="What becomes of a cluster that was created when this InferenceCluster is deleted. Orphan leaves everything in the cloud, where it goes on costing money. Default is Delete.",
+        description="Fate of a created cluster when this InferenceCluster is deleted. Orphan leaves everything in the cloud, where it goes on costing money. Default is Delete.",
     )
     existing: Existing | None = None
     gke: Gke | None = None

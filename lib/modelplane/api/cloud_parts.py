@@ -85,7 +85,7 @@ def encode(site: Site, source: str) -> dict[str, Json]:
 
 
 def encode_pool(pool: PoolSpec, facts: Mapping[str, str]) -> dict[str, Json]:
-    """Return what the spec of a CloudNodePool has beside that."""
+    """Return the part of the spec that a CloudNodePool has beside that."""
     made: dict[str, Json] = {"name": pool.name, "className": pool.class_name, "labels": dict(pool.labels)}
     if pool.declared is not None:
         made["nodeCount"] = pool.declared

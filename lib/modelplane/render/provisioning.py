@@ -55,7 +55,7 @@ _POLICIES_WITHOUT_DELETE = ("Observe", "Create", "Update", "LateInitialize")
 
 @dataclass(frozen=True, slots=True)
 class StackNeeds:
-    """What the serving stack must know of the cloud: where drivers lie, and whether critical pods need a quota."""
+    """Needs of the serving stack: the place of GPU drivers on nodes, and whether critical pods need a quota."""
 
     gpu_driver_root: str = "/"
     needs_critical_quota: bool = False
@@ -90,7 +90,7 @@ class Provisioner(Protocol):
         """Return identities, the cluster, its system pool, and what writes the Secret with the access to it."""
 
     def facts(self, site: Site, observed: Mapping[str, Resource]) -> dict[str, str]:
-        """Return what pools must know of the observed resources of the cluster, published as status.facts.
+        """Return the facts that pools need of the observed resources of the cluster, published as status.facts.
 
         "version" is the Kubernetes version, "endpoint" the address of the API server, where known.
         """
@@ -107,10 +107,10 @@ class Provisioner(Protocol):
         """Return the configurations of provider-kubernetes and provider-helm: keys provider-config and helm-config."""
 
     def stack_needs(self, site: Site) -> StackNeeds:
-        """Return what the serving stack must know."""
+        """Return the needs of the serving stack."""
 
     def advice(self, message: str) -> str:
-        """Return what would help against an error of the cloud, empty if unknown."""
+        """Return the remedy for an error of the cloud, empty if none is known."""
 
     def assumed(self, resource: Resource) -> dict[str, Json]:
         """Return the status.atProvider that a managed resource has once it is made, for an offline world."""
@@ -123,7 +123,7 @@ def part_name(cluster: str, *parts: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a managed resource is and is called.
+    """Kind and names of a managed resource.
 
     `key` is its composition key, unique within its composite. `secret` names the Secret for connection details.
     `external_name` is the name in the cloud where an author or this library chooses it; by it an existing object of the
@@ -196,7 +196,7 @@ def is_ready(resource: Resource | None) -> bool:
 
 
 def error(resource: Resource | None) -> str:
-    """Return what the provider or the cloud says is wrong with an observed managed resource, empty if nothing is."""
+    """Return the error that the provider or the cloud reports of an observed managed resource, empty without one."""
     status = None if resource is None else resource.get("status")
     for kind in ("Synced", "LastAsyncOperation"):
         said = seen.condition(status, kind)

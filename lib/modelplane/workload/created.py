@@ -80,7 +80,7 @@ class PoolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What the parts of one cluster share.
+    """Facts that the parts of one cluster share.
 
     `settings` is the block of the cloud in spec.cluster, for example spec.cluster.gke. `zones` are those of all pools,
     each once, sorted. `is_kept` says that the cloud keeps everything when the InferenceCluster is deleted.
