@@ -93,25 +93,50 @@ class Gke(Wire):
 
     machine_type: str = Field(description="Machine type, for example a3-ultragpu-8g.")
     accelerator_type: str | None = Field(
-        default=None, description="Device type as GKE names it, for example nvidia-h200-141gb."
+        default=None,
+        description="Device type as GKE names it, for example nvidia-h200-141gb. Left out, it is that of the machine type, where it is known.",
     )
-    accelerator_count: int | None = Field(default=None, description="Devices per node.")
+    accelerator_count: int | None = Field(
+        default=None,
+        description="Devices per node. Left out, it is the number that the machine type has.",
+    )
     driver_version: Literal["Default", "Latest", "Disabled"] | None = Field(
         default=None,
-        description="Driver that GKE installs. Use Disabled when the operator of the DRA driver installs it.",
+        description="Driver that GKE installs. Use Disabled where a DaemonSet of yours installs it. Default is Default.",
     )
     image_type: str | None = Field(default=None, description="Node image, for example COS_CONTAINERD.")
     disk_size_gi_b: int | None = Field(
         default=None, description="Size of the boot disk in GiB. Container images of engines are large."
     )
     disk_type: str | None = Field(default=None, description="Type of the boot disk, for example hyperdisk-balanced.")
-    local_ssd_count: int | None = Field(default=None, description="Number of local NVMe disks for scratch space.")
+    local_ssd_count: int | None = Field(
+        default=None,
+        description="Number of local NVMe disks for scratch space. Left out, it is the number that the machine type always has, or none.",
+    )
     placement_policy: Literal["None", "Compact"] | None = Field(
         default=None, description="Placement policy of the nodes. Compact places them close together."
     )
-    network_profile: str | None = Field(default=None, description="Profile of the RDMA network.")
+    network_profile: str | None = Field(
+        default=None,
+        description="Profile of the RDMA network. With auto GKE makes the networks itself, on nodes that have such interfaces.",
+    )
     reservation: str | None = Field(default=None, description="Name of the cloud's reservation to consume.")
-    spot: bool | None = Field(default=None, description="Use spot capacity.")
+    spot: bool | None = Field(
+        default=None, description="Use spot capacity. Such a pool promises no nodes beyond those that it has."
+    )
+    flex_start: bool | None = Field(
+        default=None,
+        description="Nodes that start when capacity comes and live for seven days at most. Only a pool that scales can have them.",
+    )
+    max_run_seconds: int | None = Field(default=None, description="Longest life of a node with flexStart in seconds.")
+    image_streaming: bool | None = Field(
+        default=None,
+        description="Container images are read while containers run, from Artifact Registry. The project needs the Container File System API.",
+    )
+    image_cache_disk: str | None = Field(
+        default=None,
+        description="Disk image with container images that nodes then need not fetch, as projects/<project>/global/images/<name>.",
+    )
 
 
 class Eks(Wire):

@@ -425,14 +425,52 @@ class Gke(Wire):
     A cluster of Google Kubernetes Engine.
     """
 
-    project: str = Field(description="Google Cloud project.")
+    project: str = Field(description="ID of the Google Cloud project.")
     region: str = Field(description="Region, for example us-central1.")
-    kubernetes_version: str | None = Field(default=None, description="Kubernetes version, at least 1.34.")
-    release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] | None = Field(
-        default=None, description="Release channel, which decides when the cluster is upgraded."
+    kubernetes_version: str | None = Field(
+        default=None,
+        description="Kubernetes version, at least 1.34. A minor (1.35) is the least version, and the release channel decides the rest. A complete version (1.35.1-gke.1396002) is kept by control plane and nodes, and excludes releaseChannel.",
     )
-    network: str | None = Field(default=None, description="VPC network.")
-    subnetwork: str | None = Field(default=None, description="Subnetwork.")
+    release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] | None = Field(
+        default=None,
+        description="Release channel, which decides when the cluster is upgraded. Default is REGULAR; a complete kubernetesVersion has none.",
+    )
+    network: str | None = Field(
+        default=None,
+        description="Existing VPC network, by name or as projects/<project>/global/networks/<name>. Left out, one is made for the cluster.",
+    )
+    subnetwork: str | None = Field(default=None, description="Existing subnetwork of the network, in the region.")
+    node_cidr: str | None = Field(
+        default=None, description="Addresses of nodes in a network that is made. Default is 10.0.0.0/20."
+    )
+    pod_cidr: str | None = Field(
+        default=None,
+        description="Addresses of pods, 256 for each node. Default is 10.16.0.0/14 in a network that is made; in an existing one GKE chooses.",
+    )
+    service_cidr: str | None = Field(
+        default=None,
+        description="Addresses of Services. Default is 10.20.0.0/20 in a network that is made; in an existing one GKE chooses.",
+    )
+    pod_range_name: str | None = Field(
+        default=None,
+        description="Existing secondary range of the subnetwork for pods, in place of podCidr.",
+    )
+    service_range_name: str | None = Field(
+        default=None,
+        description="Existing secondary range of the subnetwork for Services, in place of serviceCidr.",
+    )
+    access: Literal["Key", "InjectedIdentity"] | None = Field(
+        default=None,
+        description="Identity of provider-kubernetes and provider-helm in the cluster. Key makes a service account for the cluster and a key of it. InjectedIdentity is that of their pods, which needs roles/container.admin in the project. Default is Key.",
+    )
+    node_service_account: str | None = Field(
+        default=None,
+        description="Address of an existing service account for the nodes. Left out, one is made that may write logs and metrics and read images of the project.",
+    )
+    system_machine_type: str | None = Field(
+        default=None,
+        description="Machine type of the pool for controllers, of 1 to 3 nodes without devices. Default is e2-standard-8.",
+    )
     provider_config_ref: GkeProviderConfigRef | None = None
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from modelplane.errors import Unsupported
 from modelplane.render.cloud import Access, Cloud, Given
-from modelplane.render.clouds import existing
+from modelplane.render.clouds import existing, gke
 from modelplane.render.provisioning import Provisioner
 
-CLOUDS: dict[str, Cloud | Provisioner] = {"Existing": existing}
+CLOUDS: dict[str, Cloud | Provisioner] = {"Existing": existing, "GKE": gke}
 """The clouds by their name in spec.cluster.source; their order does not matter."""
 
 
