@@ -66,17 +66,19 @@ def node_pool(
 
 
 def nodes(pool: PoolSpec, observed: Mapping[str, Resource]) -> Nodes:
-    """Return the nodes of a fixed pool, whose number per zone the provider reads.
+    """Return the nodes that the provider reads, and those that GKE adds when pods wait.
 
-    The number of a pool that scales is not maintained (ignoreNodeCountChanges): only its Nodes can be counted. Spot
-    capacity and flex-start promise nothing.
+    The provider reads the number per zone, rounded down, of a fixed pool and of one with spot capacity, which promises
+    nothing. It does not read that of another pool that scales (ignoreNodeCountChanges), which counts up to its bound.
     """
-    if pool.is_fixed:
-        each = seen.count(at_provider(observed.get(POOL), "nodeCount"))
-        return Nodes(None if each is None else each * max(1, len(pool.zones)))
-    given = pool.recipe
-    promises = not given.at("spot").flag(default=False) and not given.at("flexStart").flag(default=False)
-    return Nodes(None, max(0, pool.most - pool.least) if promises else 0)
+    if not _is_read(pool):
+        return Nodes(None, pool.most)
+    each = seen.count(at_provider(observed.get(POOL), "nodeCount"))
+    return Nodes(None if each is None else each * max(1, len(pool.zones)))
+
+
+def _is_read(pool: PoolSpec) -> bool:
+    return pool.is_fixed or pool.recipe.at("spot").flag(default=False)
 
 
 def _count(pool: PoolSpec) -> tuple[dict[str, Json], int]:
@@ -89,7 +91,9 @@ def _count(pool: PoolSpec) -> tuple[dict[str, Json], int]:
         return {"nodeCount": pool.declared // zones}, 0
     first = -(-pool.least // zones)
     bounds = {"totalMinNodeCount": pool.least, "totalMaxNodeCount": pool.most, "locationPolicy": "ANY"}
-    counted = {"autoscaling": bounds, "ignoreNodeCountChanges": True}
+    counted: dict[str, Json] = {"autoscaling": bounds}
+    if not _is_read(pool):
+        counted["ignoreNodeCountChanges"] = True
     return counted, first if first * zones <= pool.most else pool.least // zones
 
 
