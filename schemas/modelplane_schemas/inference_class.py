@@ -94,11 +94,10 @@ class Gke(Wire):
     machine_type: str = Field(description="Machine type, for example a3-ultragpu-8g.")
     accelerator_type: str | None = Field(
         default=None,
-        description="Device type as GKE names it, for example nvidia-h200-141gb. Left out, it is that of the machine type, where it is known.",
+        description="Device type as GKE names it, for example nvidia-h200-141gb. Left out, it is that of machineType, where it is known.",
     )
     accelerator_count: int | None = Field(
-        default=None,
-        description="Devices per node. Left out, it is the number that the machine type has.",
+        default=None, description="Devices per node. Left out, it is the number that machineType has."
     )
     driver_version: Literal["Default", "Latest", "Disabled"] | None = Field(
         default=None,
@@ -111,7 +110,7 @@ class Gke(Wire):
     disk_type: str | None = Field(default=None, description="Type of the boot disk, for example hyperdisk-balanced.")
     local_ssd_count: int | None = Field(
         default=None,
-        description="Number of local NVMe disks for scratch space. Left out, it is the number that the machine type always has, or none.",
+        description="Number of local NVMe disks for scratch space. Left out, it is the number that machineType always has, or none.",
     )
     placement_policy: Literal["None", "Compact"] | None = Field(
         default=None, description="Placement policy of the nodes. Compact places them close together."

@@ -469,7 +469,7 @@ class Gke(Wire):
     )
     system_machine_type: str | None = Field(
         default=None,
-        description="Machine type of the pool for controllers, of 1 to 3 nodes without devices. Default is e2-standard-8.",
+        description="Type of the 1 to 3 nodes for controllers, without devices. Default is e2-standard-8.",
     )
     provider_config_ref: GkeProviderConfigRef | None = None
 

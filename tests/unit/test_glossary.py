@@ -70,6 +70,9 @@ MESSAGES_ALLOWED = {
         "functions/modelplane_functions/runner.py",
         "belong to this machine",
     ): "where the server listens, no node of a pool",
+    ("lib/modelplane/render/clouds/gke/troubles.py", "accelerator"): "in errors and commands of Google Cloud",
+    ("lib/modelplane/render/clouds/gke/troubles.py", "machine type"): "in errors of Google Cloud",
+    ("lib/modelplane/render/clouds/gke/troubles.py", "reservation"): "in errors of Google Cloud",
 }
 # (text of a definition): why it may stand there. Clouds have words of their own, and people know them by those.
 DESCRIPTIONS_ALLOWED = {

@@ -46,6 +46,7 @@ def overlaps(ranges: Sequence[Range]) -> Iterator[InvalidInput]:
     """Yield an error for each pair of ranges that have addresses in common."""
     for one, other in combinations(ranges, 2):
         if one.addresses.overlaps(other.addresses):
-            yield other.field.wrong(
-                f"the {other.word} {other.text} and the {one.word} {one.text} overlap; write ranges that do not"
+            written = other if other.field.is_set else one
+            yield written.field.wrong(
+                f"the {one.word} {one.text} and the {other.word} {other.text} overlap; write ranges that do not"
             )

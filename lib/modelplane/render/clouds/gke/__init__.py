@@ -30,7 +30,7 @@ _DRIVER_ROOT = "/home/kubernetes/bin/nvidia"
 
 
 def stack_needs(site: Site) -> StackNeeds:
-    """Return what the serving stack must know.
+    """Return the needs of the serving stack.
 
     GKE's driver and that of its installer lie in the same place. Pods with a critical priority are refused outside
     GKE's own namespaces without a quota.

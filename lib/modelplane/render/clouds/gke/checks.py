@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from modelplane.errors import InvalidInput
 from modelplane.render import asked_version, ranges
 from modelplane.render.clouds.gke import naming, pool_checks, settings
-from modelplane.render.provisioning import PoolSpec, Site
+from modelplane.render.provisioning import Given, PoolSpec, Site
 
 Check: TypeAlias = Callable[[Site, tuple[PoolSpec, ...]], Iterator[InvalidInput]]
 
@@ -23,6 +23,7 @@ _NODE_PREFIX = 24
 _EXTERNAL_NAME = ("spec", "cluster", "externalName")
 _SYSTEM_NODES = 3
 _RESERVED_ADDRESSES = 4
+_NETWORK_TEXTS = ("network", "subnetwork", "podRangeName", "serviceRangeName")
 _LEAST_RANGE = {"nodeCidr": 29, "podCidr": 21, "serviceCidr": 27}
 
 
@@ -30,7 +31,7 @@ def problems(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
     """Yield everything that Google Cloud would refuse, each once."""
     found = chain(
         *(_held(check(site, pools)) for check in _OF_SITE),
-        *(_held(check(site, pool)) for pool in pools for check in pool_checks.CHECKS),
+        *(_held_of(pool, check(site, pool)) for pool in pools for check in pool_checks.CHECKS),
         _same_names(pools),
     )
     said = set()
@@ -46,6 +47,15 @@ def _held(found: Iterable[InvalidInput]) -> Iterator[InvalidInput]:
         yield from found
     except InvalidInput as unreadable:
         yield unreadable
+
+
+def _held_of(pool: PoolSpec, found: Iterable[InvalidInput]) -> Iterator[InvalidInput]:
+    """Yield the problems of a pool. A field of its recipe that cannot be read is named at the pool."""
+    try:
+        yield from found
+    except InvalidInput as unreadable:
+        is_of_cluster = unreadable.path[:2] in (("spec", "cluster"), ("spec", "nodePools"))
+        yield unreadable if is_of_cluster else pool.at.wrong(f"class {pool.class_name}: {unreadable}")
 
 
 def _project(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
@@ -66,6 +76,8 @@ def _region(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
 
 def _network(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
     given = site.settings
+    for key in _NETWORK_TEXTS:
+        yield from _held(_unreadable(given.at(key)))
     for one, other in (("network", "subnetwork"), ("subnetwork", "network")):
         if given.at(one).is_set and not given.at(other).is_set:
             yield given.at(other).wrong(f"is required with {one}; name both, or neither for a network of its own")
@@ -73,6 +85,11 @@ def _network(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
         for key in ("podRangeName", "serviceRangeName"):
             if given.at(key).is_set:
                 yield given.at(key).wrong("names a range of an existing subnetwork; name network and subnetwork too")
+
+
+def _existing_ranges(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
+    given = site.settings
+    if settings.has_own_network(site):
         return
     if given.at("nodeCidr").is_set:
         yield given.at("nodeCidr").wrong("is that of the existing subnetwork; remove it")
@@ -82,6 +99,12 @@ def _network(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
     if given.at("podRangeName").is_set != given.at("serviceRangeName").is_set:
         missing = "serviceRangeName" if given.at("podRangeName").is_set else "podRangeName"
         yield given.at(missing).wrong("is required beside the other name of a range; name both, or neither")
+
+
+def _unreadable(field: Given) -> Iterator[InvalidInput]:
+    if field.is_set:
+        field.text()
+    yield from ()
 
 
 def _ranges(site: Site, pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
@@ -170,4 +193,14 @@ def _same_names(pools: tuple[PoolSpec, ...]) -> Iterator[InvalidInput]:
             )
 
 
-_OF_SITE: Final[tuple[Check, ...]] = (_project, _region, _network, _ranges, _room, _version, _names, _accounts)
+_OF_SITE: Final[tuple[Check, ...]] = (
+    _project,
+    _region,
+    _network,
+    _existing_ranges,
+    _ranges,
+    _room,
+    _version,
+    _names,
+    _accounts,
+)

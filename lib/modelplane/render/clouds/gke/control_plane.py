@@ -51,7 +51,7 @@ def node_base(site: Site, machine: str) -> dict[str, Json]:
 
 
 def upkeep(site: Site) -> dict[str, Json]:
-    """Return who upgrades and repairs the nodes of a pool, and the version of one that is pinned.
+    """Return the upgrades and repairs of a pool, and its version if that is pinned.
 
     A release channel upgrades nodes; GKE refuses a pool there that is not upgraded and repaired ("Auto_upgrade and
     auto_repair cannot be false when release_channel REGULAR is set").

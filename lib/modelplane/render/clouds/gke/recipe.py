@@ -57,8 +57,3 @@ def read(pool: PoolSpec) -> Recipe:
         given.at("placementPolicy").text("None") == COMPACT,
         given.at("networkProfile").text(""),
     )
-
-
-def is_claimed(pool: PoolSpec) -> bool:
-    """Return whether the devices of the pool are claimed (DRA)."""
-    return bool(pool.drivers)

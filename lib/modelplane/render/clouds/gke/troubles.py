@@ -102,7 +102,7 @@ _ADVICE: Final = (
 
 
 def advice(message: str) -> str:
-    """Return what would help against an error of Google Cloud, empty if it is unknown."""
+    """Return the remedy against an error of Google Cloud, empty if none is known."""
     said = message.lower()
     for words, help_ in _ADVICE:
         matches = all if help_ is _ACCOUNT else any
