@@ -168,9 +168,20 @@ class Aks(Wire):
     )
     gpu_driver: Literal["Install", "None"] | None = Field(
         default=None,
-        description="Driver that AKS installs. Use None when the operator of the DRA driver installs it.",
+        description="Driver that AKS installs. Use None where an operator installs it, as on nodes of AMD. Default is Install.",
     )
-    priority: Literal["Regular", "Spot"] | None = Field(default=None, description="Purchase option of the nodes.")
+    os_disk_type: Literal["Ephemeral", "Managed"] | None = Field(
+        default=None,
+        description="Kind of the boot disk. Ephemeral lies on the node itself, which must have room for it. Default is Managed.",
+    )
+    priority: Literal["Regular", "Spot"] | None = Field(
+        default=None,
+        description="Purchase option of the nodes. A pool of Spot promises no nodes beyond those that it has. Default is Regular.",
+    )
+    proximity_placement_group_id: str | None = Field(
+        default=None,
+        description="Resource ID of an existing proximity placement group, which keeps the nodes close together.",
+    )
     capacity_reservation_group_id: str | None = Field(
         default=None, description="Name of the cloud's reservation to consume."
     )

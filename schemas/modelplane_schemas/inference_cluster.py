@@ -492,10 +492,46 @@ class Aks(Wire):
     A cluster of Azure Kubernetes Service.
     """
 
-    resource_group: str = Field(description="Resource group.")
+    resource_group: str | None = Field(
+        default=None,
+        description="Existing resource group. Left out, one is made for the cluster, and is deleted with everything in it.",
+    )
     location: str = Field(description="Location, for example westeurope.")
-    kubernetes_version: str | None = Field(default=None, description="Kubernetes version, at least 1.34.")
-    subnet_id: str | None = Field(default=None, description="Subnet of the nodes.")
+    kubernetes_version: str | None = Field(
+        default=None,
+        description="Kubernetes version, at least 1.34. A minor (1.35) is kept at its newest patch. A complete version (1.35.2) is kept by control plane and nodes, and excludes upgradeChannel.",
+    )
+    upgrade_channel: Literal["patch", "stable", "rapid"] | None = Field(
+        default=None,
+        description="Upgrade channel, which decides when the cluster is upgraded. Default is patch with a kubernetesVersion and stable without; stable and rapid choose the version themselves.",
+    )
+    subnet_id: str | None = Field(
+        default=None,
+        description="Resource ID of an existing subnet for the nodes. Left out, a virtual network is made for the cluster.",
+    )
+    identity_id: str | None = Field(
+        default=None,
+        description="Resource ID of an existing user-assigned identity for the control plane, which needs Network Contributor on the subnet. Left out, one is made and gets that role.",
+    )
+    network_cidr: str | None = Field(
+        default=None, description="Addresses of a virtual network that is made. Default is 10.64.0.0/16."
+    )
+    node_cidr: str | None = Field(
+        default=None,
+        description="Addresses of nodes in a virtual network that is made. Default is 10.64.0.0/20.",
+    )
+    pod_cidr: str | None = Field(
+        default=None,
+        description="Addresses of pods, 256 for each node, on an overlay. Default is 10.128.0.0/14.",
+    )
+    service_cidr: str | None = Field(default=None, description="Addresses of Services. Default is 10.96.0.0/16.")
+    tier: Literal["Free", "Standard", "Premium"] | None = Field(
+        default=None, description="Tier of the control plane. Free has no promise of uptime. Default is Standard."
+    )
+    system_vm_size: str | None = Field(
+        default=None,
+        description="Size of the 1 to 3 nodes for controllers, without devices. Default is Standard_D8ds_v5.",
+    )
     provider_config_ref: GkeProviderConfigRef | None = None
 
 

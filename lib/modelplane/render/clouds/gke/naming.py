@@ -35,8 +35,11 @@ def cluster_name(site: Site) -> str:
 
 
 def network_name(site: Site) -> str:
-    """Return the name of the network that is made, which its subnetwork has too."""
-    return cloud_name(site.cluster, limit=NETWORK_MAX)
+    """Return the name of the network that is made, and of its subnetwork.
+
+    A network of the project that has the name is adopted, so it is none that another would choose.
+    """
+    return cloud_name("modelplane", site.cluster, limit=NETWORK_MAX)
 
 
 def pool_name(pool: str) -> str:
