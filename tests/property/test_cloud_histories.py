@@ -1,8 +1,8 @@
 """Histories of clusters that are created: slow clouds, errors, edits and inputs that blink, in random order.
 
-Laws: there is never a second network or cluster of one InferenceCluster; a managed resource goes only when its author took
-away what it is for; with a cloud that works and documents that are right everything comes up and models are served; and
-when the InferenceCluster is deleted nothing stays in the cloud.
+Laws: there is never a second network or cluster of one InferenceCluster; a managed resource goes only when its author
+took away what it is for; with a cloud that works and documents that are right everything comes up and models are
+served; and when the InferenceCluster is deleted nothing stays in the cloud.
 """
 
 from __future__ import annotations
