@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from modelplane.errors import Unsupported
 from modelplane.render.cloud import Access, Cloud, Given
-from modelplane.render.clouds import aks, existing, gke
+from modelplane.render.clouds import aks, eks, existing, gke
 from modelplane.render.provisioning import Provisioner
 
-CLOUDS: dict[str, Cloud | Provisioner] = {"Existing": existing, "GKE": gke, "AKS": aks}
+CLOUDS: dict[str, Cloud | Provisioner] = {"AKS": aks, "EKS": eks, "Existing": existing, "GKE": gke}
 """The clouds by their name in spec.cluster.source; their order does not matter."""
 
 
