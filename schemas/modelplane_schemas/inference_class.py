@@ -153,7 +153,15 @@ class Eks(Wire):
     )
     capacity_reservation_id: str | None = Field(default=None, description="Name of the cloud's reservation to consume.")
     efa_interfaces: int | None = Field(default=None, description="Elastic Fabric Adapters per node.")
-    placement_group: str | None = Field(default=None, description="Cluster placement group.")
+    placement_group: str | None = Field(default=None, description="Existing cluster placement group to use.")
+    placement_policy: Literal["None", "Cluster"] | None = Field(
+        default=None,
+        description="Placement policy of the nodes. Cluster makes a cluster placement group for each pool. Default is None.",
+    )
+    disk_throughput_mi_b: int | None = Field(
+        default=None,
+        description="Throughput of the boot disk in MiB per second. Images of engines are read from it. Default is 125.",
+    )
 
 
 class Aks(Wire):

@@ -308,6 +308,15 @@ class GkeProviderConfigRef(Wire):
     name: str = Field(description="Name of the ClusterProviderConfig.")
 
 
+class SystemPool(Wire):
+    """
+    Pool for controllers, which serves no model and is not counted.
+    """
+
+    instance_type: str | None = Field(default=None, description="Type of its nodes. Default is m7i.xlarge.")
+    node_count: int | None = Field(default=None, description="Number of its nodes. Default is 2.")
+
+
 class NodePool(Wire):
     name: str = Field(description="Name of the pool.")
     class_name: str = Field(description="InferenceClass of its nodes.")
@@ -476,14 +485,57 @@ class Gke(Wire):
 
 class Eks(Wire):
     """
-    A cluster of Amazon EKS.
+    A cluster of Amazon EKS, with a network of its own unless subnets are given.
     """
 
     region: str = Field(description="Region, for example us-east-2.")
-    kubernetes_version: str | None = Field(default=None, description="Kubernetes version, at least 1.34.")
-    role_arn: str | None = Field(default=None, description="IAM role of the control plane.")
-    node_role_arn: str | None = Field(default=None, description="IAM role of the nodes.")
-    subnet_ids: list[str] | None = Field(default=None, description="Subnets of the cluster.")
+    kubernetes_version: str | None = Field(
+        default=None,
+        description="Kubernetes version, at least 1.34. A later one upgrades the cluster and then its pools, one minor version at a time. Left out, EKS chooses.",
+    )
+    role_arn: str | None = Field(default=None, description="IAM role of the control plane. Left out, one is made.")
+    node_role_arn: str | None = Field(default=None, description="IAM role of the nodes. Left out, one is made.")
+    subnet_ids: list[str] | None = Field(
+        default=None,
+        description="Existing subnets of the cluster, in at least two zones. Left out, a network is made.",
+    )
+    zone_subnet_ids: dict[str, str] | None = Field(
+        default=None,
+        description="Subnet of subnetIds in each zone, for pools that name zones, for example us-east-2a: subnet-0a1b2c3d.",
+    )
+    zones: list[str] | None = Field(
+        default=None,
+        description="Zones of the control plane in a network that is made, at least two. Left out, those of the pools.",
+    )
+    cidr_block: str | None = Field(
+        default=None,
+        description="Addresses of a network that is made, from /16 to /20. Each zone has an eighth of them by its letter. Default is 10.0.0.0/16.",
+    )
+    service_cidr_block: str | None = Field(
+        default=None,
+        description="Addresses of Services, for example 172.20.0.0/16. Left out, EKS chooses.",
+    )
+    private_nodes: bool | None = Field(
+        default=None,
+        description="Nodes in private subnets behind a NAT gateway, which costs by the hour and by the gigabyte. Nodes with several network interfaces (EFA) need it. Default is false.",
+    )
+    system_pool: SystemPool | None = None
+    autoscaler: bool | None = Field(
+        default=None,
+        description="A cluster autoscaler runs on the cluster. Without one a pool has its number of nodes and does not grow. Default is false.",
+    )
+    storage_drivers: list[Literal["EBS", "EFS"]] | None = Field(
+        default=None,
+        description="Storage drivers to install. EBS gives a disk to one node; EFS is shared, and a file system is made with it.",
+    )
+    access: Literal["Token", "WebIdentity"] | None = Field(
+        default=None,
+        description="Way in which providers enter the cluster. Token is a kubeconfig that is renewed every five minutes. WebIdentity signs with the identity of the providers' pods, which must be among adminRoleArns; watches then live on. Default is Token.",
+    )
+    admin_role_arns: list[str] | None = Field(
+        default=None,
+        description="IAM roles that may administrate the cluster, beside the one that makes it.",
+    )
     provider_config_ref: GkeProviderConfigRef | None = None
 
 
