@@ -14,10 +14,9 @@ from modelplane.render.clouds.eks.cluster import cluster, facts
 from modelplane.render.clouds.eks.kinds import served
 from modelplane.render.clouds.eks.network import network
 from modelplane.render.clouds.eks.node_pool import node_pool, nodes
-from modelplane.render.clouds.eks.settings import minor
 from modelplane.render.clouds.eks.stack import stack_needs
 
 __all__ = [
-    "advice", "assumed", "cluster", "configs", "facts", "minor", "network", "node_pool", "nodes", "problems", "served",
+    "advice", "assumed", "cluster", "configs", "facts", "network", "node_pool", "nodes", "problems", "served",
     "stack_needs",
 ]  # fmt: skip

@@ -84,7 +84,9 @@ def _cluster(site: Site, observed: Mapping[str, Resource]) -> Manifest:
         fields["version"] = wanted
     if (services := settings.service_cidr(site)) is not None:
         fields["kubernetesNetworkConfig"] = {"serviceIpv4Cidr": str(services)}
-    return kinds.made(site, kinds.CLUSTER, kinds.Part(CLUSTER, (), external_name=site.cluster), fields)
+    return kinds.made(
+        site, kinds.CLUSTER, kinds.Part(CLUSTER, (), external_name=site.external_name or site.cluster), fields
+    )
 
 
 def _control_subnets(site: Site, standing: Resource | None) -> dict[str, Json]:
@@ -121,7 +123,8 @@ def _system_pool(site: Site, observed: Mapping[str, Resource]) -> Manifest:
     standing = observed.get(SYSTEM_KEY)
     had = seen.at(standing, "spec", "forProvider", "subnetIdRefs")
     kept = [{"name": name} for one in seen.objects(had) if (name := seen.text(one.get("name")))]
-    where = {"subnetIdRefs": kept} if kept else node_subnets(site, settings.control_zones(site))
+    zones = settings.control_zones(site) if settings.has_own_network(site) else ()
+    where = {"subnetIdRefs": kept} if kept else node_subnets(site, zones)
     fields: dict[str, Json] = {
         "clusterNameRef": kinds.reference(site),
         **roles.node_role(site),
