@@ -94,8 +94,8 @@ def everything(where: Site, pools: tuple[PoolSpec, ...]) -> list[tuple[str, Mani
 # --- by chance --------------------------------------------------------------------------------------------------------
 
 _REGIONS = ("us-east-2", "us-west-2", "eu-central-1", "cn-north-1", "us-gov-west-1")
-_NAMES = ("a", "a-b", "b-c", "ohio", "a-cluster-of-the-fleet-with-a-name-of-exactly-sixty-three-chars-x")
-_POOL_NAMES = ("c", "b-c", "l40s", "pool", "a-pool-of-the-cluster-whose-name-is-as-long-as-a-label-may-be-x")
+_NAMES = ("a", "a-b", "b-c", "ohio", "a-cluster-whose-name-is-as-long-as-a-label-may-be".ljust(63, "x"))
+_POOL_NAMES = ("c", "b-c", "l40s", "pool", "a-pool-whose-name-is-as-long-as-a-label-may-be".ljust(63, "x"))
 
 
 def random_site(dice: random.Random) -> tuple[Site, tuple[PoolSpec, ...]]:

@@ -136,6 +136,23 @@ DEFINITIONS = {
     "provider-helm": Definitions(
         "crds", "github.com/crossplane-contrib/provider-helm", ("package/crds/helm.m.crossplane.io_*.yaml",)
     ),
+    # Of thousands of kinds those of the services that clusters are made of, without the legacy, cluster-scoped ones.
+    "provider-aws": Definitions(
+        "clouds",
+        "github.com/upbound/provider-aws/v2",
+        tuple(f"package/crds/{service}.aws.m.upbound.io_*.yaml" for service in ("ec2", "efs", "eks", "iam")),
+    ),
+    "provider-azure": Definitions(
+        "clouds",
+        "github.com/upbound/provider-azure/v2",
+        (
+            "package/crds/azure.m.upbound.io_resourcegroups.yaml",
+            *(
+                f"package/crds/{service}.azure.m.upbound.io_*.yaml"
+                for service in ("authorization", "containerservice", "managedidentity", "network")
+            ),
+        ),
+    ),
     # The experimental channel is what Envoy Gateway ships with its own chart.
     "gateway-api": Definitions(
         "crds", "sigs.k8s.io/gateway-api", ("config/crd/experimental/gateway.networking.*k8s.io_[!v]*.yaml",)

@@ -235,6 +235,15 @@ SUITES: Final = (
         group=0, minutes=2, limit_minutes=20, programs=(*_SERVER, *_CROSSPLANE),
     ),
     Suite(
+        "clouds",
+        _conformance("clouds"),
+        (
+            *_RENDERING, *_WIRE, *_REAL, "lib/kubecel/", "tests/conformance/clouds/", "tests/conformance/manifests/",
+            "tests/support/eks.py",
+        ),
+        group=1, minutes=2, limit_minutes=15, programs=_SERVER,
+    ),
+    Suite(
         "crossplane",
         _conformance("crossplane"),
         (
@@ -326,6 +335,7 @@ AGAIN: Final = {
     for one in SUITES
     if one.name
     in {
+        "clouds",
         "crossplane",
         "manifests",
         "metrics",
