@@ -73,6 +73,14 @@ MESSAGES_ALLOWED = {
     ("lib/modelplane/render/clouds/gke/troubles.py", "accelerator"): "in errors and commands of Google Cloud",
     ("lib/modelplane/render/clouds/gke/troubles.py", "machine type"): "in errors of Google Cloud",
     ("lib/modelplane/render/clouds/gke/troubles.py", "reservation"): "in errors of Google Cloud",
+    (
+        "lib/modelplane/render/clouds/eks/advice.py",
+        "aws ec2 describe-instance-type-offerings",
+    ): "a command of Amazon's",
+    (
+        "lib/modelplane/render/clouds/eks/advice.py",
+        "aws ec2 describe-capacity-reservations",
+    ): "a command of Amazon's",
 }
 # (text of a definition): why it may stand there. Clouds have words of their own, and people know them by those.
 DESCRIPTIONS_ALLOWED = {

@@ -113,7 +113,8 @@ def test_a_cluster_has_roles_addons_a_system_pool_and_its_access() -> None:
         _fields(one)["policyArn"].rpartition("/")[2] for one in found.values() if one["kind"] == "RolePolicyAttachment"
     }
     assert policies == {
-        "AmazonEKSClusterPolicy", "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryReadOnly",
+        "AmazonEKSClusterPolicy", "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy",
+        "AmazonEC2ContainerRegistryReadOnly",
     }  # fmt: skip
     trust = json.loads(_fields(found["role-nodes"])["assumeRolePolicy"])
     assert trust["Statement"][0]["Principal"] == {"Service": "ec2.amazonaws.com"}

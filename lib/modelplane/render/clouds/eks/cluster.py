@@ -42,7 +42,7 @@ def cluster(site: Site, observed: Mapping[str, Resource]) -> tuple[Manifest, ...
 
 
 def facts(site: Site, observed: Mapping[str, Resource]) -> dict[str, str]:
-    """Return what pools and the stack must know of the observed cluster; what is unknown is left out."""
+    """Return the facts of the observed cluster that pools and the stack must know. An unknown one is left out."""
     seen_cluster = observed.get(CLUSTER)
     found = {
         FACT_VERSION: provisioning.at_provider(seen_cluster, "version"),

@@ -38,7 +38,7 @@ class Kind:
 
     @property
     def served(self) -> Served:
-        """Return what must be served for it."""
+        """Return the entry of it among the kinds that must be served."""
         return Served(self.api_version, self.name, f"provider-aws-{self.service}")
 
 

@@ -9,11 +9,8 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from modelplane.render.provisioning import Given, PoolSpec, Site
-
-Json: TypeAlias = Any
 
 DEFAULT_CIDR = "10.0.0.0/16"
 DEFAULT_SYSTEM_TYPE = "m7i.xlarge"

@@ -1,6 +1,6 @@
 """Instance types with GPUs: their devices, their network cards, and how many Elastic Fabric Adapters they take.
 
-Source: GPUs, processors and memory from Amazon's page "Specifications for accelerated computing instances"; the network
+Source: GPUs from Amazon's page "Specifications for accelerated computing instances"; the network
 cards from amazon-vpc-cni-k8s v1.23.2 (pkg/vpc/vpc_ip_resource_limit.go, generated from DescribeInstanceTypes); how
 interfaces are laid out on them from the EC2 user guide, "Maximize network bandwidth on Amazon EC2 instances with
 multiple network cards". The first card of p6-b300.48xlarge takes no adapter: it has 17 cards and 16 adapters.
@@ -23,8 +23,6 @@ class Size:
     name: str
     gpus: int
     product: str
-    cpus: int
-    memory_gib: int
     fabric: int = 0
     first: int = 0
 
@@ -48,20 +46,14 @@ class Attachment:
     kind: str
 
 
-def _family(name: str, product: str, rows: Mapping[str, tuple[int, int, int, int]]) -> Iterator[Size]:
-    for size, (gpus, cpus, memory, fabric) in rows.items():
-        yield Size(f"{name}.{size}", gpus, product, cpus, memory, fabric)
+def _family(name: str, product: str, rows: Mapping[str, tuple[int, int]]) -> Iterator[Size]:
+    for size, (gpus, fabric) in rows.items():
+        yield Size(f"{name}.{size}", gpus, product, fabric)
 
 
-_SMALL = {"xlarge": (1, 4, 16, 0), "2xlarge": (1, 8, 32, 0), "4xlarge": (1, 16, 64, 0), "8xlarge": (1, 32, 128, 1)}
-_LARGE = {
-    "12xlarge": (4, 48, 192, 1), "16xlarge": (1, 64, 256, 1), "24xlarge": (4, 96, 384, 1), "48xlarge": (8, 192, 768, 1),
-}  # fmt: skip
-_L40S = {
-    "xlarge": (1, 4, 32, 0), "2xlarge": (1, 8, 64, 0), "4xlarge": (1, 16, 128, 0), "8xlarge": (1, 32, 256, 1),
-    "12xlarge": (4, 48, 384, 1), "16xlarge": (1, 64, 512, 1), "24xlarge": (4, 96, 768, 2),
-    "48xlarge": (8, 192, 1536, 4),
-}  # fmt: skip
+_SMALL = {"xlarge": (1, 0), "2xlarge": (1, 0), "4xlarge": (1, 0), "8xlarge": (1, 1)}
+_LARGE = {"12xlarge": (4, 1), "16xlarge": (1, 1), "24xlarge": (4, 1), "48xlarge": (8, 1)}
+_L40S = _SMALL | _LARGE | {"24xlarge": (4, 2), "48xlarge": (8, 4)}
 
 SIZES: Mapping[str, Size] = MappingProxyType(
     {
@@ -70,14 +62,14 @@ SIZES: Mapping[str, Size] = MappingProxyType(
             *_family("g5", "A10G", _SMALL | _LARGE),
             *_family("g6", "L4", _SMALL | _LARGE),
             *_family("g6e", "L40S", _L40S),
-            Size("p4d.24xlarge", 8, "A100", 96, 1152, 4),
-            Size("p4de.24xlarge", 8, "A100", 96, 1152, 4),
-            Size("p5.4xlarge", 1, "H100", 16, 256, 1),
-            Size("p5.48xlarge", 8, "H100", 192, 2048, 32),
-            Size("p5e.48xlarge", 8, "H200", 192, 2048, 32),
-            Size("p5en.48xlarge", 8, "H200", 192, 2048, 16),
-            Size("p6-b200.48xlarge", 8, "B200", 192, 2048, 8),
-            Size("p6-b300.48xlarge", 8, "B300", 192, 4096, 16, first=1),
+            Size("p4d.24xlarge", 8, "A100", 4),
+            Size("p4de.24xlarge", 8, "A100", 4),
+            Size("p5.4xlarge", 1, "H100", 1),
+            Size("p5.48xlarge", 8, "H100", 32),
+            Size("p5e.48xlarge", 8, "H200", 32),
+            Size("p5en.48xlarge", 8, "H200", 16),
+            Size("p6-b200.48xlarge", 8, "B200", 8),
+            Size("p6-b300.48xlarge", 8, "B300", 16, first=1),
         )
     }
 )
