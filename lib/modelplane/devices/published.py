@@ -49,6 +49,7 @@ PRODUCTS: tuple[Product, ...] = (
     Product(_NVIDIA, "H200", "Hopper", 141, "143771Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 180, "183359Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 192, "183359Mi"),
+    Product(_NVIDIA, "B300", "Blackwell", 288, "275040Mi"),
     Product(_NVIDIA, "H100", "Hopper", 10, "9984Mi", "1g.10gb"),
     Product(_NVIDIA, "H100", "Hopper", 10, "9984Mi", "1g.10gb+me"),
     Product(_NVIDIA, "H100", "Hopper", 20, "20096Mi", "1g.20gb"),

@@ -63,7 +63,7 @@ def test_node_is_smaller_than_the_machine_and_large_enough(document: Json) -> No
     assert units.quantity(spec["node"]["memory"]) >= units.quantity(f"{8 * count}Gi")
 
 
-@pytest.mark.parametrize("accelerator", ["L4", "A10G", "A100", "L40S", "H100", "H200", "B200", "MI300X"])
+@pytest.mark.parametrize("accelerator", ["L4", "A10G", "A100", "L40S", "H100", "H200", "B200", "B300", "MI300X"])
 def test_every_accelerator_is_there(accelerator: str) -> None:
     named = " ".join(d["spec"]["devices"][0]["attributes"]["productName"]["string"] for d in classes())
     assert accelerator in named.replace("_", " ").replace("-", " ").split()
