@@ -530,7 +530,7 @@ class Eks(Wire):
     )
     access: Literal["Token", "WebIdentity"] | None = Field(
         default=None,
-        description="Way in which providers enter the cluster. Token is a kubeconfig that is renewed every five minutes. WebIdentity signs with the identity of the providers' pods, which must be among adminRoleArns; watches then live on. Default is Token.",
+        description="Way in which providers enter the cluster. Token is a kubeconfig that is renewed every five minutes. WebIdentity signs with the identity of the providers' pods, which must be the one that makes the cluster or among adminRoleArns; watches then live on. Default is Token.",
     )
     admin_role_arns: list[str] | None = Field(
         default=None,

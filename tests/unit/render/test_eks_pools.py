@@ -192,6 +192,24 @@ def test_a_pool_without_devices_has_the_standard_image_and_no_taint() -> None:
     assert (found["amiType"], found["taint"]) == ("AL2023_x86_64_STANDARD", [])
 
 
+@pytest.mark.parametrize(
+    ("kind", "devices", "image"),
+    [
+        pytest.param("p5.48xlarge", 8, "AL2023_x86_64_NVIDIA", id="gpus"),
+        pytest.param("p9.48xlarge", 8, "AL2023_x86_64_NVIDIA", id="gpus-of-an-unknown-family"),
+        pytest.param("p6e-gb200.36xlarge", 4, "AL2023_ARM_64_NVIDIA", id="grace"),
+        pytest.param("g5g.xlarge", 1, "AL2023_ARM_64_NVIDIA", id="graviton-with-gpus"),
+        pytest.param("trn2.48xlarge", 16, "AL2023_x86_64_NEURON", id="neuron"),
+        pytest.param("m7gd.4xlarge", 0, "AL2023_ARM_64_STANDARD", id="graviton"),
+        pytest.param("g6e.xlarge", 1, "AL2023_x86_64_NVIDIA", id="no-graviton"),
+    ],
+)
+def test_the_image_follows_the_type(kind: str, devices: int, image: str) -> None:
+    of = world.pool(recipe={"instanceType": kind}, devices=devices, drivers=())
+    assert _fields(_pool(of)[POOL])["amiType"] == image
+    assert list(eks.problems(world.site(), (of,))) == []
+
+
 def test_a_pool_in_given_subnets_has_that_of_its_zone() -> None:
     found = _fields(_pool(world.pool(zones=(world.B,)), zones=None, **world.GIVEN)[POOL])
     assert found["subnetIds"] == [world.GIVEN["zoneSubnetIds"][world.B]]

@@ -156,7 +156,7 @@ def test_a_dra_pool_that_would_never_wake_is_refused() -> None:
             {"recipe": {"amiType": "AL2023_x86_64_STANDARD"}}, "amiType", "no driver for GPUs", id="no-driver"
         ),
         pytest.param(
-            {"recipe": {"amiType": "AL2023_ARM_64_NVIDIA"}}, "amiType", "is for ARM", id="another-architecture"
+            {"recipe": {"amiType": "AL2023_ARM_64_NVIDIA"}}, "amiType", "other processors", id="another-architecture"
         ),
         pytest.param(
             {"recipe": {"amiType": "BOTTLEROCKET_x86_64_NVIDIA"}}, "amiType", "a second time", id="a-second-plugin"

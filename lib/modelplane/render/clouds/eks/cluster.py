@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.render import provisioning
-from modelplane.render.clouds.eks import access, kinds, roles, settings, storage, subnets
+from modelplane.render.clouds.eks import access, images, kinds, roles, settings, storage, subnets
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import CLUSTER, Resource, Site
 
@@ -129,7 +129,7 @@ def _system_pool(site: Site, observed: Mapping[str, Resource]) -> Manifest:
         "clusterNameRef": kinds.reference(site),
         **roles.node_role(site),
         **where,
-        "amiType": "AL2023_x86_64_STANDARD",
+        "amiType": images.default(system.instance_type, has_gpus=False),
         "instanceTypes": [system.instance_type],
         "diskSize": _SYSTEM_DISK_GIB,
         "scalingConfig": {"minSize": 1, "desiredSize": system.nodes, "maxSize": settings.MOST_SYSTEM_NODES},

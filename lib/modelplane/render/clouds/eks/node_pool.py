@@ -17,14 +17,13 @@ from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.render import provisioning
-from modelplane.render.clouds.eks import cluster, kinds, launch_template, roles, settings, sizes
+from modelplane.render.clouds.eks import cluster, images, kinds, launch_template, roles, settings, sizes
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import POOL, Nodes, NodeTaint, PoolSpec, Resource, Site
 
 Json: TypeAlias = Any
 
 GPU_TAINT = NodeTaint("nvidia.com/gpu", "true", "NoSchedule")
-DEFAULT_GPU_IMAGE, DEFAULT_IMAGE = "AL2023_x86_64_NVIDIA", "AL2023_x86_64_STANDARD"
 _EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 # Labels of these domains are set by Kubernetes and EKS, and a node group may not have them.
 _OTHERS_LABELS = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
@@ -79,12 +78,17 @@ def nodes(pool: PoolSpec, observed: Mapping[str, Resource]) -> Nodes:
 
 def image(pool: PoolSpec) -> str:
     """Return the image family of the nodes: the author's, else the one for the instance type."""
-    return pool.recipe.at("amiType").text(DEFAULT_GPU_IMAGE if has_gpus(pool) else DEFAULT_IMAGE)
+    return pool.recipe.at("amiType").text(images.default(_type(pool), has_gpus=has_gpus(pool)))
 
 
 def has_gpus(pool: PoolSpec) -> bool:
     """Return whether the nodes have GPUs, as far as the instance type or the class shows it."""
-    return pool.recipe.at("instanceType").text("") in sizes.SIZES or pool.devices > 0
+    name = _type(pool)
+    return name in sizes.SIZES or (pool.devices > 0 and not images.has_neuron(name))
+
+
+def _type(pool: PoolSpec) -> str:
+    return pool.recipe.at("instanceType").text("")
 
 
 def _node_group(site: Site, pool: PoolSpec, facts: Mapping[str, str], how: dict[str, Json]) -> Manifest:

@@ -7,19 +7,13 @@ import re
 from collections.abc import Callable, Iterator
 
 from modelplane.errors import InvalidInput
-from modelplane.render.clouds.eks import cluster, launch_template, node_pool, settings, sizes, subnets
+from modelplane.render.clouds.eks import cluster, images, launch_template, node_pool, settings, sizes, subnets
 from modelplane.render.provisioning import PoolSpec, Site
 
 GPU_TYPES = frozenset(sizes.SIZES)
-_TYPE = re.compile(r"[a-z][a-z0-9-]*\.([0-9]+x|metal-?[0-9]*x?)?[a-z0-9-]+")
+_TYPE = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
 _BLOCK_ID = re.compile(r"cr-[0-9a-f]{8,17}")
 _NVIDIA = "gpu.nvidia.com"
-_IMAGES = (
-    "AL2023_x86_64_STANDARD", "AL2023_x86_64_NVIDIA", "AL2023_ARM_64_STANDARD", "AL2023_ARM_64_NVIDIA",
-    "BOTTLEROCKET_x86_64", "BOTTLEROCKET_x86_64_NVIDIA", "BOTTLEROCKET_ARM_64", "BOTTLEROCKET_ARM_64_NVIDIA",
-)  # fmt: skip
-"""The families of images that are offered. Source: EKS API reference, Nodegroup, amiType."""
-
 _CAPACITY = ("ON_DEMAND", "SPOT", "CAPACITY_BLOCK")
 _MOST_TAINTS = 50
 
@@ -71,30 +65,25 @@ def _devices(site: Site, pool: PoolSpec) -> Iterator[InvalidInput]:
 
 
 def _image(site: Site, pool: PoolSpec) -> Iterator[InvalidInput]:
-    name = node_pool.image(pool)
-    if name not in _IMAGES:
-        near = difflib.get_close_matches(name, _IMAGES, n=1) or [node_pool.DEFAULT_GPU_IMAGE]
+    name, kind = node_pool.image(pool), pool.recipe.at("instanceType").text()
+    usual = images.default(kind, has_gpus=node_pool.has_gpus(pool))
+    if name not in images.OFFERED:
+        near = difflib.get_close_matches(name, images.OFFERED, n=1) or [usual]
         yield of_class(pool, "amiType", f"{name!r} is not offered; write for example {near[0]}")
         return
     if node_pool.has_gpus(pool) and not name.endswith("_NVIDIA"):
-        yield of_class(
-            pool, "amiType", f"{name} has no driver for GPUs; write {node_pool.DEFAULT_GPU_IMAGE}, or leave it out"
-        )
-    if "_ARM_64" in name and pool.recipe.at("instanceType").text() in GPU_TYPES:
-        yield of_class(pool, "amiType", f"{name} is for ARM; write {node_pool.DEFAULT_GPU_IMAGE}, or leave it out")
+        yield of_class(pool, "amiType", f"{name} has no driver for GPUs; write {usual}, or leave it out")
+    if images.is_arm(kind) != ("_ARM_64" in name):
+        yield of_class(pool, "amiType", f"{name} is for other processors than those of {kind}; write {usual}")
     if name.startswith("BOTTLEROCKET") and pool.drivers:
         yield of_class(
             pool,
             "amiType",
             f"{name} brings a device plugin, which hands out the devices of the DRA driver a second time; "
-            f"write {node_pool.DEFAULT_GPU_IMAGE}, or leave it out",
+            f"write {usual}, or leave it out",
         )
     if name.startswith("BOTTLEROCKET") and launch_template.is_needed(pool):
-        yield of_class(
-            pool,
-            "amiType",
-            f"{name} has its disk elsewhere than the launch template; write {node_pool.DEFAULT_GPU_IMAGE}",
-        )
+        yield of_class(pool, "amiType", f"{name} has its disk elsewhere than the launch template; write {usual}")
 
 
 def _fabric(site: Site, pool: PoolSpec) -> Iterator[InvalidInput]:
