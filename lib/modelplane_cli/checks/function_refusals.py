@@ -13,6 +13,7 @@ from modelplane import names
 from modelplane.api import backend_rules
 from modelplane.errors import InvalidInput, InvalidSelector, ModelplaneError, NoCapableBackend, Unsupported
 from modelplane.render.backends import preference
+from modelplane_cli.checks import clouds
 from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.documents.reading import Document, Problem
 from modelplane_cli.simulator.crossplane import Crossplane
@@ -28,7 +29,7 @@ def check(checked: Checked, definitions: Definitions) -> list[Problem]:
 
     Cost: one call of its function per composite.
     """
-    return list(dict.fromkeys([*_refused(checked, definitions), *_rules(checked)]))
+    return list(dict.fromkeys([*_refused(checked, definitions), *_rules(checked), *clouds.check(checked)]))
 
 
 def _refused(checked: Checked, definitions: Definitions) -> Iterator[Problem]:
