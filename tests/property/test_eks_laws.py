@@ -79,6 +79,16 @@ def test_every_reference_names_something_that_is_made(seed: int) -> None:
             assert name in there, f"{one.resource['kind']} refers to {name}"
 
 
+@given(seeds)
+def test_every_usage_is_of_and_by_what_is_made(seed: int) -> None:
+    where, _ = _site(seed)
+    found = [one.resource for one in world.settled_cluster(where)]
+    there = {_identity(one) for one in found}
+    for usage in (one for one in found if one["kind"] == "Usage"):
+        for end in (usage["spec"]["of"], usage["spec"]["by"]):
+            assert (end["apiVersion"], end["kind"], end["resourceRef"]["name"]) in there
+
+
 def _references(value: Json) -> list[str]:
     if isinstance(value, list):
         return [name for one in value for name in _references(one)]

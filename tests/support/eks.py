@@ -65,6 +65,7 @@ def made(manifests: tuple[Manifest, ...]) -> Observed:
     return {
         one.key: {**one.resource, "status": {"conditions": ready, "atProvider": eks.assumed(one.resource)}}
         for one in manifests
+        if one.resource["kind"] != "Usage"
     }
 
 

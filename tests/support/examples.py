@@ -13,7 +13,7 @@ NO_WORLD: Final = frozenset({"ci", "gitops", "metrics", "python", "rbac", "rende
 NO_COMPOSITES: Final = NO_WORLD | {"classes"}
 """The class catalogue is documents that lead to nothing by themselves."""
 
-SEVERAL: Final = frozenset({"backends"})
+SEVERAL: Final = frozenset({"backends", "clouds"})
 """Folders of examples, each complete by itself."""
 
 
@@ -23,6 +23,11 @@ def folders() -> list[str]:
     inner = [path for several in outer for path in several.iterdir() if several.name in SEVERAL and path.is_dir()]
     found = [path for path in (*outer, *inner) if path.name not in SEVERAL]
     return sorted(path.relative_to(EXAMPLES).as_posix() for path in found)
+
+
+def created() -> list[str]:
+    """Return the folders whose clusters a cloud makes, of kinds that only its provider defines."""
+    return [name for name in folders() if name.startswith("clouds/")]
 
 
 def worlds() -> list[str]:

@@ -14,6 +14,7 @@ from tests.support import controlplane, installation, live
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.Plane]:
     live.needs("clouds", "go")
     with controlplane.running(tmp_path_factory.mktemp("clouds")) as plane:
+        installation.crossplane_definitions(plane)  # of Usage, in which order things are deleted
         # The configurations by which a new cluster is reached.
         installation.definitions(plane, "provider-kubernetes", "provider-helm")
         for provider in PROVIDERS.values():

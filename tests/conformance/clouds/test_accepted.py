@@ -12,8 +12,9 @@ import pytest
 
 from tests.conformance.clouds.providers import PROVIDERS
 from tests.conformance.manifests.judge import refusal
-from tests.support import controlplane
+from tests.support import controlplane, examples, rendered
 
+MANAGED, GOOGLE = ".m.upbound.io/", ".gcp."
 CASES = int(os.environ.get("MODELPLANE_CASES", "40"))
 
 
@@ -21,6 +22,17 @@ CASES = int(os.environ.get("MODELPLANE_CASES", "40"))
 @pytest.mark.parametrize("cloud", PROVIDERS)
 def test_what_a_random_site_leads_to_is_accepted(plane: controlplane.Plane, cloud: str, seed: int) -> None:
     for document in PROVIDERS[cloud].resources(_dice(seed)):
+        words = refusal(plane, document)
+        assert words is None, f"{document['kind']} {document['metadata']['name']}: {words}"
+
+
+@pytest.mark.parametrize("example", examples.created())
+def test_what_an_example_leads_to_is_accepted(plane: controlplane.Plane, example: str) -> None:
+    groups = {one.api_version for provider in PROVIDERS.values() for one in provider.served()}
+    world = rendered.folder(examples.EXAMPLES / example)
+    documents = [one for _, one in rendered.placed(world) if one["apiVersion"] in groups]
+    assert documents or all(MANAGED not in one["apiVersion"] or GOOGLE in one["apiVersion"] for one in world.objects())
+    for document in documents:
         words = refusal(plane, document)
         assert words is None, f"{document['kind']} {document['metadata']['name']}: {words}"
 

@@ -239,7 +239,8 @@ SUITES: Final = (
         _conformance("clouds"),
         (
             *_RENDERING, *_WIRE, *_REAL, "lib/kubecel/", "tests/conformance/clouds/", "tests/conformance/manifests/",
-            "tests/support/eks.py",
+            "examples/", "functions/modelplane_functions/", "lib/modelplane_cli/simulator/", "tests/support/eks.py",
+            "tests/support/rendered.py",
         ),
         group=1, minutes=2, limit_minutes=15, programs=_SERVER,
     ),

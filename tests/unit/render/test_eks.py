@@ -40,7 +40,7 @@ def test_every_kind_that_is_composed_is_among_those_that_must_be_served() -> Non
     composed = {
         (one.resource["apiVersion"], one.resource["kind"])
         for part, one in world.everything(where, (fabric,))
-        if part != "configs"
+        if part != "configs" and one.resource["kind"] != "Usage"
     }
     served = eks.served()
     assert {(one.api_version, one.kind) for one in served} == composed
@@ -159,6 +159,31 @@ def test_given_roles_are_used_and_none_is_made() -> None:
     assert _fields(found["system-pool"])["nodeRoleArn"] == world.ROLE
 
 
+def test_roles_and_their_policies_outlive_the_cluster() -> None:
+    """Source: terraform-provider-aws, aws_eks_cluster: without them interfaces and security groups are left behind."""
+    found = _of(eks.cluster(world.site(storageDrivers=["EBS"]), {}))
+    kept = {
+        (one["spec"]["of"]["kind"], one["spec"]["of"]["resourceRef"]["name"])
+        for one in found.values()
+        if one["kind"] == "Usage"
+        and one["spec"]["by"] == {
+            "apiVersion": "eks.aws.m.upbound.io/v1beta1", "kind": "Cluster", "resourceRef": {"name": "ohio"},
+        }
+    }  # fmt: skip
+    ours = {
+        key: one
+        for key, one in found.items()
+        if key.startswith(("role-cluster", "role-nodes", "policy-cluster", "policy-nodes"))
+    }
+    assert kept == {(one["kind"], one["metadata"]["name"]) for one in ours.values()}
+    assert len(kept) == 6
+    assert not [
+        one
+        for one in eks.cluster(world.site(roleArn=world.ROLE, nodeRoleArn=world.ROLE), {})
+        if one.resource["kind"] == "Usage"
+    ]
+
+
 def test_without_a_version_neither_cluster_nor_pools_have_one() -> None:
     where = world.site(kubernetesVersion=None)
     found = _of(world.settled_cluster(where))
@@ -254,5 +279,5 @@ def test_both_providers_enter_by_the_secret_of_the_cluster(access: str | None, i
 def test_what_is_kept_is_never_deleted_in_the_cloud() -> None:
     where = replace(world.site(), is_kept=True)
     for part, one in world.everything(where, (world.pool(),)):
-        if part != "configs":
+        if part != "configs" and one.resource["kind"] != "Usage":
             assert "Delete" not in one.resource["spec"]["managementPolicies"], one.key

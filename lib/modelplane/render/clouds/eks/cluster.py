@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
@@ -26,14 +27,16 @@ _SYSTEM_DISK_GIB = 100
 
 
 def cluster(site: Site, observed: Mapping[str, Resource]) -> tuple[Manifest, ...]:
-    """Return identities, the cluster, its add-ons, its system pool, and the access to it.
+    """Return identities, the cluster, its add-ons, its system pool, the access to it, and what outlives it.
 
     Raises: InvalidInput for a setting of which `problems` speaks.
     """
     vpc = facts(site, observed).get(FACT_VPC, "")
+    made, identities = _cluster(site, observed), tuple(roles.roles(site))
     return (
-        *roles.roles(site),
-        _cluster(site, observed),
+        *identities,
+        made,
+        *(_outlives(one, made) for one in identities),
         *access.manifests(site),
         *(addon(site, name) for name in _ADDONS),
         _system_pool(site, observed),
@@ -87,6 +90,14 @@ def _cluster(site: Site, observed: Mapping[str, Resource]) -> Manifest:
     return kinds.made(
         site, kinds.CLUSTER, kinds.Part(CLUSTER, (), external_name=site.external_name or site.cluster), fields
     )
+
+
+def _outlives(identity: Manifest, made: Manifest) -> Manifest:
+    """Return the Usage that keeps a role or its policy until the cluster is gone.
+
+    Without them EKS cannot delete the interfaces and the security group that it made, and these keep the network.
+    """
+    return replace(provisioning.usage(identity.resource, made.resource), key=f"usage-{identity.key}")
 
 
 def _control_subnets(site: Site, standing: Resource | None) -> dict[str, Json]:
