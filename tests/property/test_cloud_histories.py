@@ -78,7 +78,7 @@ class History:
     """One history, and what must hold after each of its steps."""
 
     def __init__(self, documents: list[Document], source: str, seed: int) -> None:
-        self.chance = random.Random(seed)
+        self.chance = random.Random(seed)  # noqa: S311 - a story, no secret
         self.world = World(documents, source, self.chance)
         self.before: set[Key] = set()
         self.pool_of: dict[Key, str] = {}
@@ -182,11 +182,38 @@ class History:
         assert not labelled
 
 
+TOY = (SOURCE, BLOCK, RECIPE)
+REAL: dict[str, tuple[str, Document, Document]] = {
+    "GKE": (
+        "GKE",
+        {"project": "acme-inference", "region": "us-central1", "kubernetesVersion": "1.35"},
+        {"machineType": "a3-highgpu-8g", "acceleratorType": "nvidia-h100-80gb", "acceleratorCount": 8},
+    ),
+    "EKS": (
+        "EKS",
+        {"region": "us-east-2", "zones": ["us-east-2a", "us-east-2b"], "kubernetesVersion": "1.35"},
+        {"instanceType": "p5.48xlarge"},
+    ),
+    "AKS": (
+        "AKS",
+        {"resourceGroup": "inference", "location": "swedencentral", "kubernetesVersion": "1.35"},
+        {"vmSize": "Standard_ND96isr_H100_v5"},
+    ),
+}
+
+
 @pytest.mark.parametrize("seed", range(24))
 def test_histories_of_a_cluster_from_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     toy_cloud.use(monkeypatch)
     fake_cloud.use(monkeypatch)
-    History(created.documents(SOURCE, BLOCK, RECIPE), SOURCE, seed).run()
+    History(created.documents(*TOY), SOURCE, seed).run()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("cloud", REAL)
+def test_histories_of_each_cloud(cloud: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cloud.use(monkeypatch)
+    History(created.documents(*REAL[cloud]), cloud, seed).run()
 
 
 @pytest.mark.slow
@@ -195,4 +222,13 @@ def test_a_thousand_histories(part: int, monkeypatch: pytest.MonkeyPatch) -> Non
     toy_cloud.use(monkeypatch)
     fake_cloud.use(monkeypatch)
     for seed in range(1000 + part * 50, 1050 + part * 50):
-        History(created.documents(SOURCE, BLOCK, RECIPE), SOURCE, seed).run()
+        History(created.documents(*TOY), SOURCE, seed).run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("cloud", REAL)
+def test_hundreds_of_histories_of_each_cloud(cloud: str, part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_cloud.use(monkeypatch)
+    for seed in range(5000 + part * 20, 5020 + part * 20):
+        History(created.documents(*REAL[cloud]), cloud, seed).run()

@@ -19,6 +19,8 @@ def documents(source: str, block: Document, recipe: Document) -> list[Document]:
     cluster.pop("status")
     cluster["spec"]["cluster"] = {"source": source, name: dict(block)}
     (pool,) = cluster["spec"]["nodePools"]
+    zone = {"GKE": "us-central1-a", "EKS": "us-east-2a", "AKS": "1"}[source]
+    pool["zones"] = [zone]
     cluster["spec"]["nodePools"] = [{**pool, "name": "first"}, {**pool, "name": "second", "nodeCount": 1}]
     deployment = fleet.model_deployment(replicas=2)
     deployment.pop("status", None)
