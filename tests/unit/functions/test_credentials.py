@@ -21,7 +21,7 @@ def clusters(settled: World) -> dict[str, Document]:
 
 def configuration(cluster: Document) -> Document:
     """Return the reference to the credentials of a cluster, as its author or its function named them."""
-    existing = cluster["spec"]["cluster"]["existing"]
+    existing = cluster["spec"]["cluster"].get("existing") or {}
     adopted = existing.get("providerConfigRef") or {}
     name = adopted.get("name") or f"modelplane-{cluster['metadata']['name']}"
     return {"kind": adopted.get("kind", "ClusterProviderConfig"), "name": name}
@@ -30,7 +30,7 @@ def configuration(cluster: Document) -> Document:
 def secrets(cluster: Document) -> Iterator[str]:
     """Yield the names by which credentials of a cluster are found."""
     yield configuration(cluster)["name"]
-    secret = cluster["spec"]["cluster"]["existing"].get("secretRef")
+    secret = (cluster["spec"]["cluster"].get("existing") or {}).get("secretRef")
     if secret:
         yield f'"{secret["name"]}"'
 
