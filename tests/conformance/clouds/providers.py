@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from modelplane.render.clouds import aks as aks_cloud
 from modelplane.render.clouds import eks as eks_cloud
 from modelplane.render.provisioning import Served
 from tests.conformance.tools import workshop
-from tests.support import eks, installation
+from tests.support import aks, eks, installation
 
 Document = dict[str, Any]
 
@@ -50,4 +51,12 @@ def _of_eks(dice: random.Random) -> list[Document]:
     return [dict(one.resource) for _, one in eks.everything(where, pools)]
 
 
-PROVIDERS = {"EKS": Provider("provider-aws", eks_cloud.served, _of_eks)}
+def _of_aks(dice: random.Random) -> list[Document]:
+    where, pools = aks.accepted_site(dice)
+    return [dict(one.resource) for one in aks.everything(where, pools)]
+
+
+PROVIDERS = {
+    "AKS": Provider("provider-azure", aks_cloud.served, _of_aks),
+    "EKS": Provider("provider-aws", eks_cloud.served, _of_eks),
+}

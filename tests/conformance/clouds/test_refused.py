@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.manifests.judge import refusal
-from tests.support import controlplane, eks
+from tests.support import aks, controlplane, eks, sites
 
 Json = Any
 Change = Callable[[Json], Any]
@@ -107,5 +107,69 @@ def test_the_definition_refuses(plane: controlplane.Plane, kind: str, change: Ch
 )
 def test_the_definition_lets_through(plane: controlplane.Plane, kind: str, change: Change) -> None:
     document = _resources()[kind]
+    change(document)
+    assert refusal(plane, document) is None
+
+
+def _azure() -> dict[str, Json]:
+    where = sites.site("aks", {"location": "swedencentral"})
+    pool = sites.pool("aks", {"vmSize": "Standard_ND96isr_H100_v5"})
+    return {one.resource["kind"]: copy.deepcopy(dict(one.resource)) for one in aks.everything(where, (pool,))}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "says"),
+    [
+        pytest.param(
+            "KubernetesClusterNodePool",
+            _fields(lambda one: one.update(nodeTaints=[{"key": "a", "effect": "NoSchedule"}])),
+            "nodeTaints",
+            id="a-taint-as-object",
+        ),
+        pytest.param(
+            "KubernetesClusterNodePool", _fields(lambda one: one.update(nodeCount="2")), "nodeCount", id="count-as-text"
+        ),
+        pytest.param("KubernetesCluster", _fields(lambda one: one.pop("location")), "location", id="no-location"),
+        pytest.param(
+            "KubernetesCluster", _fields(lambda one: one.pop("defaultNodePool")), "defaultNodePool", id="no-system-pool"
+        ),
+        pytest.param("RoleAssignment", _fields(lambda one: one.pop("scope")), "scope", id="a-role-for-nothing"),
+        pytest.param("Subnet", _fields(lambda one: one.update(cidr="10.0.0.0/8")), "cidr", id="an-unknown-field"),
+    ],
+)
+def test_the_definition_of_azure_refuses(plane: controlplane.Plane, kind: str, change: Change, says: str) -> None:
+    document = _azure()[kind]
+    assert refusal(plane, document) is None
+    change(document)
+    words = refusal(plane, document)
+    assert words is not None
+    assert says in words
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        pytest.param(
+            "KubernetesClusterNodePool",
+            _fields(lambda one: one.update(autoScalingEnabled=True, minCount=0, maxCount=4, nodeCount=2)),
+            id="both-kinds-of-limits",
+        ),
+        pytest.param(
+            "KubernetesClusterNodePool",
+            lambda one: one["metadata"]["annotations"].update({"crossplane.io/external-name": "h100-8x-with-nvlink"}),
+            id="a-name-that-is-too-long",
+        ),
+        pytest.param(
+            "KubernetesClusterNodePool", _fields(lambda one: one.update(priority="Cheap")), id="a-word-of-capacity"
+        ),
+        pytest.param(
+            "KubernetesCluster",
+            _fields(lambda one: one["networkProfile"].update(podCidr="10.64.0.0/16")),
+            id="ranges-that-overlap",
+        ),
+    ],
+)
+def test_the_definition_of_azure_lets_through(plane: controlplane.Plane, kind: str, change: Change) -> None:
+    document = _azure()[kind]
     change(document)
     assert refusal(plane, document) is None

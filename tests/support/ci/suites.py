@@ -239,8 +239,8 @@ SUITES: Final = (
         _conformance("clouds"),
         (
             *_RENDERING, *_WIRE, *_REAL, "lib/kubecel/", "tests/conformance/clouds/", "tests/conformance/manifests/",
-            "examples/", "functions/modelplane_functions/", "lib/modelplane_cli/simulator/", "tests/support/eks.py",
-            "tests/support/rendered.py",
+            "examples/", "functions/modelplane_functions/", "lib/modelplane_cli/simulator/", "tests/support/aks.py",
+            "tests/support/eks.py", "tests/support/rendered.py", "tests/support/sites.py",
         ),
         group=1, minutes=2, limit_minutes=15, programs=_SERVER,
     ),
