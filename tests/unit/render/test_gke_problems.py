@@ -292,6 +292,7 @@ def test_each_type_of_the_table_is_consistent(machine: str) -> None:
             id="account-that-is-on-its-way",
         ),
         pytest.param("googleapi: Error 400: Cluster is currently being updated", "it is tried again", id="operation"),
+        pytest.param("node pool is degraded: GCE_STOCKOUT", "name another zone", id="stock-out-by-its-code"),
         pytest.param("the moon is full", "", id="unknown"),
     ],
 )
