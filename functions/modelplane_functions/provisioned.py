@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from modelplane import seen, words
 from modelplane.render import pod_errors, provisioning
@@ -28,8 +27,6 @@ from modelplane_functions.exchange import (
     Severity,
     Truth,
 )
-
-Json: TypeAlias = Any
 
 CONDITION = "Provisioned"
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300

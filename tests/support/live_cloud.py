@@ -1,7 +1,7 @@
 """A cloud that is played on a real API server: it reports managed resources as made, and lets deleted ones go late.
 
-Like a provider it puts a finalizer on each managed resource, and removes it when the thing in the cloud is gone. What went
-in which order is kept.
+Like a provider it puts a finalizer on each managed resource, and removes it when the thing in the cloud is gone. What
+went in which order is kept.
 """
 
 from __future__ import annotations

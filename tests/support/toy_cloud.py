@@ -47,7 +47,9 @@ class Toy:
             yield site.settings.at("location").wrong("is not a place; write westeurope")
         for pool in pools:
             if pool.recipe.at("vmSize").text("") == "Toy_0":
-                yield pool.at.at("className").wrong(f'InferenceClass "{pool.class_name}" names vmSize Toy_0; write Toy_8')
+                yield pool.at.at("className").wrong(
+                    f'InferenceClass "{pool.class_name}" names vmSize Toy_0; write Toy_8'
+                )
 
     def network(self, site: Site) -> tuple[Manifest, ...]:
         if site.settings.at("subnetId").is_set:

@@ -331,9 +331,7 @@ def _published(observed: Observed, access: Access | None, provider: ProviderConf
     return {"providerConfigRef": provider.encode()} if is_ours else {}
 
 
-def _pool(
-    observed: Observed, pool: Pool, account: PoolAccount, nodes: Mapping[str, Nodes], *, is_frozen: bool
-) -> Json:
+def _pool(observed: Observed, pool: Pool, account: PoolAccount, nodes: Mapping[str, Nodes], *, is_frozen: bool) -> Json:
     """Return the status entry of a pool. The published entry is kept while the pool's devices or users are unknown."""
     made = inference_cluster.encode_pool(pool, account)
     if pool.name in nodes:

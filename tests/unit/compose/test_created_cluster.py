@@ -28,7 +28,10 @@ class Created(cluster_world.Running):
     def __init__(self, *, steps: int = 4) -> None:
         self.parts: dict[str, Json] = {
             "cloud-network": {"phase": "Ready", "message": "all of it is there"},
-            "cloud-cluster": {"phase": "Ready", "facts": {"gate": "north", "version": "1.36.1", "endpoint": "https://a"}},
+            "cloud-cluster": {
+                "phase": "Ready",
+                "facts": {"gate": "north", "version": "1.36.1", "endpoint": "https://a"},
+            },
             "cloud-pool-h100": {"phase": "Ready", "nodes": {"observed": 2, "growable": 0}},
         }
         super().__init__()

@@ -35,8 +35,8 @@ CLOUD_GROUPS = ("aws.m.upbound.io", "gcp.m.upbound.io", "azure.m.upbound.io")
 def composed() -> frozenset[tuple[str, str]]:
     """Return group and plural of every object that a composer composes, in a golden outcome or of an example.
 
-    Those of the providers of clouds are left out: Crossplane's RBAC manager gives it the kinds of an installed provider,
-    and they stand in the namespace of the platform, which no tenant may write.
+    Those of the providers of clouds are left out: Crossplane's RBAC manager gives it the kinds of each provider that is
+    installed, and they stand in the namespace of the platform, which no tenant may write.
     """
     kinds = ((group, kind) for group, kind in composed_objects.kinds() if not group.endswith(CLOUD_GROUPS))
     return frozenset((group, plural(kind)) for group, kind in kinds)

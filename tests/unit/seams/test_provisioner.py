@@ -21,7 +21,8 @@ def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _documents(**cluster: Json) -> list[Json]:
     """Return the quickstart with clusters that the toy makes."""
-    documents = [dict(one) for one in rendered.written(examples.EXAMPLES / "quickstart", definitions.builtin()).values()]
+    written = rendered.written(examples.EXAMPLES / "quickstart", definitions.builtin())
+    documents = [dict(one) for one in written.values()]
     for one in documents:
         if one["kind"] == "InferenceCluster":
             one["spec"] = {**one["spec"], "cluster": {"source": SOURCE, "aks": dict(BLOCK), **cluster}}
