@@ -21,7 +21,7 @@ _AMD = "gpu.amd.com"
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product: the word in its name, its nominal memory and its published memory.
+    """A product: the words in its name, its nominal memory and its published memory.
 
     `profile` is that of a MIG slice, empty for a whole device.
     """
@@ -46,7 +46,8 @@ PRODUCTS: tuple[Product, ...] = (
     Product(_NVIDIA, "A100", "Ampere", 80, "81920Mi"),
     Product(_NVIDIA, "L40S", "Ada Lovelace", 48, "46068Mi"),
     Product(_NVIDIA, "H100", "Hopper", 80, "81559Mi"),
-    Product(_NVIDIA, "H100", "Hopper", 94, "95830Mi"),
+    Product(_NVIDIA, "H100 NVL", "Hopper", 94, "95830Mi"),
+    Product(_NVIDIA, "H100 NVL", "Hopper", 94, "95830Mi"),
     Product(_NVIDIA, "H200", "Hopper", 141, "143771Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 180, "183359Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 192, "183359Mi"),
@@ -101,5 +102,6 @@ def _may_be(product: Product, device: Device) -> bool:
     if product.profile != ("" if profile is None else profile.value):
         return False
     if name is not None:
-        return product.word in str(name.value).replace("_", " ").replace("-", " ").split()
+        words = str(name.value).replace("_", " ").replace("-", " ").split()
+        return set(product.word.split()) <= set(words)
     return architecture is None or architecture.value == product.architecture
