@@ -47,7 +47,6 @@ PRODUCTS: tuple[Product, ...] = (
     Product(_NVIDIA, "L40S", "Ada Lovelace", 48, "46068Mi"),
     Product(_NVIDIA, "H100", "Hopper", 80, "81559Mi"),
     Product(_NVIDIA, "H100 NVL", "Hopper", 94, "95830Mi"),
-    Product(_NVIDIA, "H100 NVL", "Hopper", 94, "95830Mi"),
     Product(_NVIDIA, "H200", "Hopper", 141, "143771Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 180, "183359Mi"),
     Product(_NVIDIA, "B200", "Blackwell", 192, "183359Mi"),
