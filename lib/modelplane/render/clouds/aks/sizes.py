@@ -1,7 +1,8 @@
 """Sizes of Azure with devices: what is in them, and what AKS takes with them.
 
-Source: learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated, one page for each series, read in November
-2026. A size that is not in the table is rendered as its author writes it.
+Source: learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated, one page for each series;
+the figures were not compared with the pages line by line. A size that is not in the table is rendered as its author
+writes it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Machine types of Google Cloud with devices: what is in them, and what GKE takes with them.
 
-Source: cloud.google.com/compute/docs/accelerator-optimized-machines and /compute/docs/disks/local-ssd, read in November
-2026. A machine type that is not in the table is rendered as its author writes it.
+Source: cloud.google.com/compute/docs/accelerator-optimized-machines and /compute/docs/disks/local-ssd; the figures
+were not compared with the pages line by line. A machine type that is not in the table is rendered as its author writes
+it.
 """
 
 from __future__ import annotations
