@@ -28,6 +28,7 @@ _ORDER = (
     "InferenceClass",
     "InferenceCluster",
     "InferenceGateway",
+    "InferenceQuota",
     "BackendRules",
 )
 _BOUNDS = {

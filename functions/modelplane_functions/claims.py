@@ -29,6 +29,7 @@ from modelplane_functions import (
     changed_pods,
     control,
     ending_pods,
+    quotas,
     replica_pods,
     replicas,
     workload_evidence,
@@ -62,17 +63,20 @@ def requirements(observed: Observed) -> dict[str, Requirement]:
     for key in sorted(before.keys() - listed.keys()):
         needed[_REPLICA + key] = workload_evidence.by_name(names.API_VERSION, replica.KIND, key)
         needed |= workload_evidence.requirements(key)
+    asking = set()
     for key, resource in sorted(_living(observed, before, listed).items()):
         if _is_as_admitted(key, before, resource):
             if _counts_more(before.get(key)):
                 needed |= workload_evidence.requirements(key)
             continue
+        asking.add(key)
         needed |= workload_evidence.requirements(key)
         deployment = control.deployment_of(resource)
         if deployment is not None:
             needed[_DEPLOYMENT + deployment] = workload_evidence.by_name(
                 names.API_VERSION, _DEPLOYMENT_KIND, deployment
             )
+    needed |= quotas.requirements(observed, _namespaces(asking))
     rule = tenants.readable(observed.composite)
     return needed | allowed_namespaces.requirements((rule,), _namespaces((*before, *listed)))
 
@@ -167,6 +171,7 @@ def read(observed: Observed, pools: tuple[Pool, ...]) -> Standing:
     reader = _Reader(observed, pools)
     for key in sorted(reader.before.keys() | reader.living.keys()):
         reader.judge(key)
+    quotas.gate(observed, reader.standing, pools)
     return reader.standing
 
 

@@ -72,6 +72,6 @@ class Ledger:
         judged = [
             Answer(verdict.key, str(verdict.reason or "ClassNotUsable"), verdict.message)
             for verdict in (*self.account.verdicts, *self.account.changes)
-            if verdict.admission is admission
+            if verdict.admission is admission and not verdict.fits
         ]
         return tuple(sorted((*given, *judged), key=lambda answer: answer.key))

@@ -30,7 +30,7 @@ from modelplane.render.backends.selection import NO_POOL, Choice, Offer, Standin
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
-from modelplane_functions import allowed_namespaces, cache_facts, deployment_sight, replicas, selectors
+from modelplane_functions import allowed_namespaces, cache_facts, deployment_sight, quotas, replicas, selectors
 from modelplane_functions.cache_facts import CacheFacts
 from modelplane_functions.deployment_sight import Sight
 from modelplane_functions.exchange import Observed, Resource
@@ -111,7 +111,8 @@ def read(observed: Observed) -> Facts:
     selectors.check_search(demand.of(workload), _classes_of(sight.clusters))
     labels = allowed_namespaces.labels(observed, observed.namespace)
     known = None if labels is None else tuple(sorted(labels.items()))
-    wanted = replace(_intent(observed, workload), namespace_labels=known)
+    budgets = quotas.budgets(observed, observed.namespace)
+    wanted = replace(_intent(observed, workload), namespace_labels=known, budgets=budgets)
     rules, unread = _rules(observed)
     before = _standing(observed, workload, rules)
     choice = _choice(workload, before, wanted, sight.clusters)

@@ -20,7 +20,7 @@ from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Cluster
-from modelplane_functions import allowed_namespaces, cache_facts, replicas
+from modelplane_functions import allowed_namespaces, cache_facts, quotas, replicas
 from modelplane_functions.exchange import Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 
@@ -58,7 +58,8 @@ def fleet_requirements(observed: Observed, clusters: Iterable[str] = ()) -> dict
     """Return the objects of a placement: the whole fleet, beside what the deployment stands on.
 
     It will stand on `clusters` as well, so the next call need not ask for them first. The cluster label selects a
-    cluster by its name. The Namespace is among them once a listed cluster allows namespaces by their labels.
+    cluster by its name. The Namespace is among them once a listed cluster allows, or a quota selects, namespaces by
+    their labels.
     """
     labels = {
         key: str(value)
@@ -68,6 +69,7 @@ def fleet_requirements(observed: Observed, clusters: Iterable[str] = ()) -> dict
     listed = observed.required.get(CLUSTERS, ())
     rules = recall(listed, "tenants", lambda: tuple(dict.fromkeys(tenants.readable(one) for one in listed)))
     return {
+        **quotas.requirements(observed, (observed.namespace,)),
         **allowed_namespaces.requirements(rules, (observed.namespace,)),
         **_standing_on({*_clusters_of(observed), *clusters}, observed),
         CLUSTERS: Requirement(names.API_VERSION, inference_cluster.KIND, name=by_name, labels=labels),

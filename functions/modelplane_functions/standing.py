@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from modelplane.api.admissions import Record
+from modelplane.api.quota_asks import Asked
 from modelplane.placement.snapshot import ReplicaClaim
 from modelplane_functions.allowed_namespaces import Allowed
 from modelplane_functions.ending_pods import Endings
@@ -19,6 +20,20 @@ class Answer:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A claim that a quota has not granted: its question, the number of an open one, and the answer so far.
+
+    `unreadable` says why the quota cannot answer. Without `is_asked` there is no question, or it is taken back.
+    """
+
+    asked: Asked
+    number: int | None
+    refusal: str
+    unreadable: str
+    is_asked: bool
+
+
 @dataclass(slots=True)
 class Standing:
     """All replicas of a cluster, sorted by how the ledger treats them.
@@ -30,7 +45,7 @@ class Standing:
     `followed` too, the cluster has the changed workload. `kept` are the existing records. `offered` are the records to
     write once the claims are admitted. `uncontrolled` run and are counted, but they are not admitted. `blind` were
     admitted by a version that kept no records, and they cannot be read. `unknown` run what their spec does not say, and
-    no record says it either.
+    no record says it either. `gates` are claims that a quota has not granted, `asks` the questions to the quotas.
     """
 
     endings: Endings
@@ -50,6 +65,9 @@ class Standing:
     refused: list[Answer] = field(default_factory=list)
     pending: list[Answer] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    gates: dict[str, Gate] = field(default_factory=dict)
+    asks: dict[str, Asked] = field(default_factory=dict)
+    last_ask: int = 0
 
     @property
     def looked_for(self) -> set[str]:

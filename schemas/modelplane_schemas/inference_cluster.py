@@ -278,6 +278,20 @@ class Claimed(Wire):
     limits: dict[str, str] | None = Field(default=None, description="Limits of a pod by extended resource.")
 
 
+class Ask(Wire):
+    replica: str = Field(description="The replica as namespace/name.")
+    number: int = Field(description="Number of the question.")
+    uid: str = Field(description="Digest of the replica's uid.")
+    digest: str = Field(description="Digest of its spec.")
+    priority: int | None = Field(default=None, description="Priority of its deployment.")
+    created: str | None = Field(default=None, description="Its creation time.")
+    waits_for: str | None = Field(
+        default=None,
+        description="The quota that answers next. Where there are several they answer in the order of their names.",
+    )
+    holdings: list[Holding] = Field(description="The nodes and devices that the replica takes.")
+
+
 class SecretRef(Wire):
     """
     Secret on the control plane that holds a kubeconfig. It is referenced and never copied.
@@ -409,6 +423,18 @@ class Admission(Wire):
     nodes: list[int] | None = Field(
         default=None,
         description="The nodes that the ledger counts the pods on: a number for each pod, of the replicas in the order of their names, and of each in the order of the holdings. The numbers are the ledger's own and name no Node; -1 stands for a pod whose node is not recorded.",
+    )
+
+
+class Quotas(Wire):
+    """
+    Questions to InferenceQuotas: the replicas that would fit and that a quota must grant first. Absent where no quota was ever asked.
+    """
+
+    asked: int | None = Field(default=None, description="Number of the last question.")
+    asks: list[Ask] | None = Field(
+        default=None,
+        description="Open questions. One ends when the replica is admitted, does not fit any more, or changes. It is asked again under another number then, so that no grant counts twice.",
     )
 
 
@@ -611,6 +637,7 @@ class Status(Wire):
         default=None,
         description="Records of admissions. An admitted replica may run with the recorded spec. It is counted until the replica and its workload are gone. A later change of the replica needs a new admission. Replicas with equal specs share one entry.",
     )
+    quotas: Quotas | None = None
     pending: list[Pending] | None = Field(
         default=None, description="Replicas that wait for admission, with the reason."
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from modelplane import names
 from modelplane.render import objects, pod_collection
-from modelplane_functions import deployment_sight
+from modelplane_functions import deployment_sight, quotas
 from modelplane_functions.compose import inference_cluster, model_deployment
 from modelplane_functions.exchange import Observed, Outcome
 from tests.support import exchange, fleet
@@ -22,6 +22,7 @@ def replicas_of(deployment: Json, cluster: Json) -> list[Json]:
         deployment_sight.CLASSES: (fleet.inference_class(),),
         deployment_sight.NAMESAKES: (),
         deployment_sight.RULES: (),
+        quotas.QUOTAS: (),
     }
     outcome = model_deployment.compose(Observed(deployment, {}, required))
     found = sorted((child.resource for child in outcome.children.values()), key=lambda r: r["metadata"]["name"])

@@ -2,7 +2,8 @@
 
 Reads: the InferenceClasses of its pools, and every ModelReplica that names this cluster (by label and by spec). By
 name: an admitted ModelReplica that lost its label, the ModelDeployment of a replica to admit, and the Object of a
-workload whose replica is gone. The Namespaces of replicas, where the cluster allows namespaces by label.
+workload whose replica is gone. The InferenceQuotas, where a replica is to be admitted. The Namespaces of replicas,
+where the cluster allows or a quota selects namespaces by label.
 Emits: the ClusterProviderConfig for a kubeconfig Secret, an Object that only observes the cluster's Gateway, and one
 for each API version that an offered backend needs; collections that list the pods of deleted replicas. While the
 cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the InferenceCluster.
@@ -43,6 +44,7 @@ from modelplane_functions import (
     held_pools,
     hold,
     installations,
+    quotas,
 )
 from modelplane_functions.cluster_ledger import Ledger
 from modelplane_functions.exchange import (
@@ -166,6 +168,7 @@ def _ledger(observed: Observed) -> Ledger:
     standing.uncontrolled |= standing_on.copies
     before = frozenset(seen.text(entry.get("replica")) for entry in seen.objects(observed.status.get("asked")))
     account = _account(observed, pools, inference_cluster.decode_accounting(root), tuple(standing_on.claims), before)
+    quotas.settle(observed, standing, account)
     faults += (*sorted(standing.faults), *standing_on.told)
     return Ledger(pools, account, faults, standing, standing_on.counted_on)
 
@@ -311,6 +314,7 @@ def _status(
         "admissions": admissions.encode(ledger.records),
         "refused": _told(ledger.answers(Admission.REFUSED)),
         "pending": _told(ledger.answers(Admission.PENDING)),
+        **quotas.encode(ledger.standing),
     }
     if ledger.account.asked:
         status["asked"] = inference_cluster.encode_asked(ledger.account)

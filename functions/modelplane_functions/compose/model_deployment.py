@@ -108,7 +108,7 @@ def _outcome(observed: Observed, requirements: Mapping[str, Requirement], facts:
             **scaler.status(scaling),
         },
         conditions=(*conditions, *model_fit.of_children(observed, _standing(observed, plan))),
-        events=tuple(_events(plan)),
+        events=(*_events(plan), *_limited_priority(facts, plan)),
         ready=Ready.TRUE if settled else Ready.FALSE,
         ttl_seconds=_SETTLED_SECONDS if settled else _WAITING_SECONDS,
     )
@@ -316,3 +316,15 @@ def _events(plan: Plan) -> Iterator[Event]:
             yield Event(Severity.NORMAL, "ReplicaMoving", f"placed {where} as the successor of {placed.replaces}")
         elif placed.state is State.SHED:
             yield Event(Severity.NORMAL, "ReplicaShed", f"removing {where}: {placed.note}")
+
+
+def _limited_priority(facts: Facts, plan: Plan) -> Iterator[Event]:
+    """Yield that a new replica counts with a lower priority than its deployment says, because of a quota."""
+    priority = facts.intent.priority
+    lowest = min(facts.intent.budgets, key=lambda one: one.quota.counted(priority), default=None)
+    if lowest is None or lowest.quota.counted(priority) == priority:
+        return
+    if any(placed.state in (State.NEW, State.MOVED) for placed in plan.replicas):
+        limited = f"priority {priority} counts as {lowest.quota.counted(priority)}"
+        message = f"{limited}, the maxPriority of InferenceQuota {lowest.quota.name}"
+        yield Event(Severity.NORMAL, "PriorityLimited", message)

@@ -77,11 +77,11 @@ def encode(records: Mapping[str, Record]) -> list[dict[str, Json]]:
 
 def _encode_entry(one: Record, records: Mapping[str, Record]) -> dict[str, Json]:
     """Return the entry of records that are as `one`, except for their uids and nodes."""
-    entry: dict[str, Json] = {"digest": one.digest, "holdings": [_encode_holding(held) for held in one.holdings]}
+    entry: dict[str, Json] = {"digest": one.digest, "holdings": [encode_holding(held) for held in one.holdings]}
     if one.workload:
         entry["workload"] = one.workload
     if one.counted:
-        entry["counted"] = [_encode_holding(held) for held in one.counted]
+        entry["counted"] = [encode_holding(held) for held in one.counted]
         entry["claimed"] = [_encode_claimed(role) for role in one.claimed]
     entry["replicas"] = {key: record.uid for key, record in records.items()}
     known = any(places for record in records.values() for places in record.nodes)
@@ -131,9 +131,7 @@ def _entries(status: Field) -> Iterator[Field]:
 
 def _record(entry: Field, uid: str) -> Record:
     """Return the record of one replica of the entry, without its nodes."""
-    holdings, counted = (
-        tuple(_decode_holding(one) for one in entry.at(key).items()) for key in ("holdings", "counted")
-    )
+    holdings, counted = (tuple(decode_holding(one) for one in entry.at(key).items()) for key in ("holdings", "counted"))
     claimed = tuple(_decode_claimed(one) for one in entry.at("claimed").items())
     told = entry.at("workload").text("")
     return Record(uid, entry.text_at("digest"), holdings, counted=counted, claimed=claimed, workload=told)
@@ -168,12 +166,14 @@ def _decode_claimed(entry: Field) -> Claimed:
     )
 
 
-def _encode_holding(holding: Holding) -> dict[str, Json]:
+def encode_holding(holding: Holding) -> dict[str, Json]:
+    """Return the entry of one holding."""
     taken = allocations.encode(Allocation(holding.shape, holding.pods, holding.nodes_per_worker))
     return {"role": str(holding.role), "pool": holding.pool, **taken}
 
 
-def _decode_holding(entry: Field) -> Holding:
+def decode_holding(entry: Field) -> Holding:
+    """Return one holding. Raises: InvalidInput for an entry that cannot be read."""
     taken = allocations.decode(entry)
     return Holding(
         role=entry.at("role").choice(Role),

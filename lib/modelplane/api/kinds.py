@@ -120,6 +120,13 @@ _ALL = (
     Kind("CloudNetwork", "Provisioned", summary.cloud_part, is_namespaced=False),
     Kind("CloudCluster", "Provisioned", summary.cloud_part, is_namespaced=False),
     Kind("CloudNodePool", "Provisioned", summary.cloud_part, is_namespaced=False),
+    Kind(
+        "InferenceQuota",
+        "Accepted",
+        summary.inference_quota,
+        references=(Reference(("spec", "limits", "devices", "*", "className"), "InferenceClass"),),
+        is_namespaced=False,
+    ),
     Kind("BackendRules", "Accepted", summary.backend_rules, is_namespaced=False),
     Kind("ModelCache", "Staged", summary.model_cache),
     Kind("ModelCacheCopy", "Staged", summary.model_cache_copy, cluster_of=_named_cluster),

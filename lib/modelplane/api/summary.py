@@ -101,6 +101,12 @@ def backend_rules(resource: Resource) -> str:
     return f"{len(rules)} {'rule' if len(rules) == 1 else 'rules'} for {', '.join(preferred)}" if rules else ""
 
 
+def inference_quota(resource: Resource) -> str:
+    """Return the use of each limit."""
+    limits = (resource.get("status") or {}).get("limits") or []
+    return ", ".join(f"{one.get('name')} {one.get('used')}/{one.get('limit')}" for one in limits)
+
+
 def _device(device: Resource) -> str:
     memory = ((device.get("capacity") or {}).get("memory") or {}).get("value")
     size = f" {memory}" if memory else ""

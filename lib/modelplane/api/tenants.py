@@ -24,8 +24,11 @@ def decode(root: Field) -> Tenants | None:
     Raises: InvalidInput with the path from the document's root.
     """
     field = root.at("spec", "allowedNamespaces")
-    if not field.is_set:
-        return None
+    return decode_block(field) if field.is_set else None
+
+
+def decode_block(field: Field) -> Tenants:
+    """Return the namespaces that a block of names and labels selects. Raises: InvalidInput."""
     labels = field.at("matchLabels")
     pairs = ((key, labels.at(key).text("")) for key in sorted(labels.members()))
     return Tenants(frozenset(field.at("names").texts()), tuple(pairs))

@@ -3,9 +3,9 @@
 A deployment proposes replicas with `schedule`, a cluster admits them with `admit`, and `explain` gives the reasons.
 `retain` is `schedule` for a deployment that has to look at no cluster beside its own. `explain_replica`, `standings`,
 `helpless` and `ClusterTrial` give further details. `smallest_moves` finds the replicas that would have to move
-elsewhere. `ways` says how the matching devices of each cluster are claimed, for the choice of a backend. `snapshot`
-holds the inputs and `decision` the results. The composition functions and the command call the same functions, so an
-explanation describes what happens.
+elsewhere. `ways` says how the matching devices of each cluster are claimed, for the choice of a backend. A quota
+answers clusters with `grant`. `snapshot` holds the inputs and `decision` the results. The composition functions and the
+command call the same functions, so an explanation describes what happens.
 
 This package uses no clock, random number, log, network or manifest, and no answer depends on the order of the inputs.
 """
@@ -17,6 +17,7 @@ from modelplane.placement.diagnosis.relocation import Location, Move, Party, Sce
 from modelplane.placement.diagnosis.shortfall import helpless
 from modelplane.placement.diagnosis.standing import ReplicaExplanation, Standing, explain_replica, standings
 from modelplane.placement.diagnosis.trial import ClusterTrial
+from modelplane.placement.granting import grant
 from modelplane.placement.scheduling.claiming import ways
 from modelplane.placement.scheduling.filters import is_drained, untolerated
 
@@ -33,6 +34,7 @@ __all__ = [
     "admit",
     "explain",
     "explain_replica",
+    "grant",
     "helpless",
     "is_drained",
     "retain",

@@ -47,8 +47,9 @@ def admit(
     Claims are judged in a fixed order: first those that hold a place, then by priority (higher first), creation time
     and key. A claim is admitted if it fits beside all that were admitted before it. A claim that does not fit does not
     block smaller ones after it. A claim that holds a place and wants another is judged among the new ones, and keeps
-    its place if the other does not fit. `Pool.allocations` is not read; the claims are the source of truth. Pods that
-    are admitted keep the nodes they are counted on, since a cluster does not move them: see `Occupancy`.
+    its place if the other does not fit. A gated claim is judged in its turn and takes nothing. `Pool.allocations` is
+    not read; the claims are the source of truth. Pods that are admitted keep the nodes they are counted on, since a
+    cluster does not move them: see `Occupancy`.
     """
     book = _Book(pools, accounting)
     ordered = sorted({claim.key: claim for claim in sorted(claims, key=_order)}.values(), key=_order)
@@ -67,6 +68,10 @@ def _order(claim: ReplicaClaim) -> tuple[bool, int, str, str]:
 
 def _turn(claim: ReplicaClaim) -> tuple[int, str, str]:
     return (-claim.priority, claim.created, claim.key)
+
+
+def _gated(claim: ReplicaClaim) -> AdmissionVerdict:
+    return AdmissionVerdict(claim.key, Admission.PENDING, fits=True)
 
 
 class _Book:
@@ -104,7 +109,10 @@ class _Book:
 
     def judge(self, claim: ReplicaClaim) -> None:
         """Admit the claim, refuse it, or leave it pending when its class is not there to judge it by."""
+        occupancies = self._occupancies
         verdict = self._verdict(claim.key, claim.holdings)
+        if claim.gated and verdict.admission is Admission.ADMITTED:
+            self._occupancies, verdict = occupancies, _gated(claim)
         self._verdicts.append(verdict)
         if verdict.admission is Admission.ADMITTED:
             self._take(claim.key, claim.holdings)
@@ -127,6 +135,8 @@ class _Book:
                     self._occupancies[holding.pool].stay((claim.key, index), holding, before[index])
         else:
             verdict = self._verdict(claim.key, wanted, before)
+            if claim.gated and verdict.admission is Admission.ADMITTED:
+                verdict = _gated(claim)
         self._changes.append(verdict)
         if verdict.admission is not Admission.ADMITTED:
             self._ledgers, self._holdings, self._occupancies = ledgers, holdings, occupancies

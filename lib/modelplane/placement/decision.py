@@ -55,6 +55,7 @@ class Reason:
     INSUFFICIENT_DEVICES: ClassVar[Reason]
     INSUFFICIENT_NODE_RESOURCES: ClassVar[Reason]
     SPREAD_CONSTRAINT: ClassVar[Reason]
+    QUOTA_EXCEEDED: ClassVar[Reason]
 
     def __str__(self) -> str:
         """Return the text for status and conditions."""
@@ -79,6 +80,7 @@ Reason.INSUFFICIENT_NODES = Reason("InsufficientNodes", 110, 50, Telling.DETAIL,
 Reason.INSUFFICIENT_DEVICES = Reason("InsufficientDevices", 120, 40, Telling.DETAIL, _CAPACITY)
 Reason.INSUFFICIENT_NODE_RESOURCES = Reason("InsufficientNodeResources", 130, 30, Telling.DETAIL, _CAPACITY)
 Reason.SPREAD_CONSTRAINT = Reason("SpreadConstraint", 140, 20, Telling.DETAIL)
+Reason.QUOTA_EXCEEDED = Reason("QuotaExceeded", 150, 15, Telling.DETAIL)
 # fmt: on
 
 
@@ -301,12 +303,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionVerdict:
-    """The cluster's admission of one replica; `key` is `namespace/name`. It is PENDING while an input is missing."""
+    """The cluster's admission of one replica; `key` is `namespace/name`. It is PENDING while an input is missing.
+
+    One that `fits` is pending because a quota decides about it too.
+    """
 
     key: str
     admission: Admission
     reason: Reason | None = None
     message: str = ""
+    fits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

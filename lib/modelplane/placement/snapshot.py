@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from modelplane.devices.model import Claim, Constraint, NodeClass, Request
 from modelplane.labels import EVERYTHING, LabelSelector
 from modelplane.topology.shape import Topology
+from modelplane.workload.allowance import Budget
 from modelplane.workload.model import Role
 from modelplane.workload.tenancy import Tenants
 
@@ -277,6 +278,8 @@ class Intent:
     """Replicas that serve may be moved so that another replica has room."""
     namespace_labels: tuple[tuple[str, str], ...] | None = None
     """The labels of the namespace, None where they are not known."""
+    budgets: tuple[Budget, ...] = ()
+    """The quotas of the namespace."""
 
 
 # --- what exists ------------------------------------------------------------------------------------------------------
@@ -390,3 +393,5 @@ class ReplicaClaim:
     nodes: tuple[tuple[int, ...], ...] = ()
     lingers: bool = False
     """Pods of its holdings may still run once it has what it wants, so the larger of both counts."""
+    gated: bool = False
+    """A quota decides about it too: it is judged, and takes nothing."""

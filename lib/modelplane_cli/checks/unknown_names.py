@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names, words
-from modelplane.api import inference_cluster, kinds, llm_inference, replica_endpoint, tenants
+from modelplane.api import inference_cluster, kinds, llm_inference, quota, replica_endpoint, tenants
 from modelplane.errors import InvalidInput
 from modelplane.workload import tenancy
 from modelplane.workload.tenancy import Tenants
@@ -64,10 +64,10 @@ class _Labels:
 class _Known:
     """The names that the documents have.
 
-    `tenants` are the namespaces that each cluster and each gateway allows. `names` are those of the kinds of this API
-    by kind, `clusters` the labels of each cluster, `endpoints` the labels of what each namespace gives endpoints,
-    `deployments` the names of ModelDeployments by namespace, composed ones too, and `secrets` the Secrets by namespace
-    and name, None for one that another object makes.
+    `tenants` are the namespaces that each cluster and gateway allows and each quota limits. `names` are those of the
+    kinds of this API by kind, `clusters` the labels of each cluster, `endpoints` the labels of what each namespace
+    gives endpoints, `deployments` the names of ModelDeployments by namespace, composed ones too, and `secrets` the
+    Secrets by namespace and name, None for one that another object makes.
     """
 
     names: dict[str, list[str]]
@@ -113,6 +113,8 @@ def _learn(known: _Known, key: Key, resource: Mapping[str, Json]) -> None:
     if key.kind == inference_cluster.KIND:
         known.clusters.add({**labels, names.LABEL_CLUSTER: key.name})
         known.tenants[key] = tenants.readable(resource)
+    elif key.kind == quota.KIND:
+        known.tenants[key] = quota.readable(resource).tenants
     elif key.kind == GATEWAY:
         known.tenants[key] = tenants.readable(resource)
     elif key.kind == replica_endpoint.KIND:
@@ -172,21 +174,33 @@ def _ours(key: Key, resource: Mapping[str, Json], known: _Known) -> Iterator[tup
 def _namespace(key: Key, known: _Known) -> Iterator[tuple[Path, str]]:
     """Yield that the labels of the namespace are not known, where they decide whether it may use a cluster or gateway.
 
-    The control plane has the Namespace; offline nothing new of it is placed or routed there.
+    The control plane has the Namespace; offline nothing new of it is placed or routed there, nor anywhere where they
+    decide whether a quota limits it.
     """
-    kind = GATEWAY if key.kind == SERVICE else inference_cluster.KIND
-    asking = sorted(
-        str(one)
-        for one, allowed in known.tenants.items()
-        if one.kind == kind and tenancy.depends_on_labels(allowed, key.namespace)
-    )
-    if asking and key.namespace not in known.namespaces:
+    if key.namespace in known.namespaces:
+        return
+    asking = _asking(GATEWAY if key.kind == SERVICE else inference_cluster.KIND, key, known)
+    limiting = [] if key.kind == SERVICE else _asking(quota.KIND, key, known)
+    if limiting:
+        said = f"Namespace {key.namespace} is not among the documents, so its labels are not known, and nothing of it"
+        decide = f"they decide whether {words.first(limiting, _SHOWN)} limits it"
+        yield ("metadata", "namespace"), f"{said} is placed, since {decide}; add the Namespace"
+    if asking:
         said = f"Namespace {key.namespace} is not among the documents, so its labels are not known"
         done = "routed" if key.kind == SERVICE else "placed"
         yield (
             ("metadata", "namespace"),
             f"{said}, and nothing of it is {done} on {words.first(asking, _SHOWN)}; add the Namespace",
         )
+
+
+def _asking(kind: str, key: Key, known: _Known) -> list[str]:
+    """Return the objects of a kind for which the labels of the namespace decide."""
+    return sorted(
+        str(one)
+        for one, allowed in known.tenants.items()
+        if one.kind == kind and tenancy.depends_on_labels(allowed, key.namespace)
+    )
 
 
 def _cluster_labels(resource: Mapping[str, Json], clusters: _Labels) -> Iterator[tuple[Path, str]]:

@@ -7,16 +7,19 @@ in words instead.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane import names, units
-from modelplane.api import inference_class, inference_cluster
+from modelplane.api import inference_class, inference_cluster, quota
 from modelplane.placement.decision import Change, Closest, World
-from modelplane.placement.diagnosis import changes
+from modelplane.placement.diagnosis import changes, quota_changes
 from modelplane.placement.snapshot import Cluster, Pool, RoleDemand
 from modelplane.units import Format, Quantity
+from modelplane.workload import allowance
+from modelplane.workload.allowance import Measure
 from modelplane.workload.model import Role
 from modelplane_cli.documents.reading import Document
 from modelplane_cli.planning import hardware, patches
@@ -179,6 +182,8 @@ def _not_given(key: Key) -> str:
 
 
 def _target(change: Change, facts: Facts, world: World) -> Key:
+    if isinstance(change, quota_changes.MoreQuota):
+        return _quota_key(change)
     if isinstance(change, _OF_CLUSTER):
         return _cluster_key(world.cluster)
     return Deployment(facts.intent.namespace, facts.intent.deployment).key
@@ -190,6 +195,10 @@ def _shown(key: Key) -> str:
 
 def _cluster_key(cluster: Cluster) -> Key:
     return Key(names.GROUP, inference_cluster.KIND, "", cluster.name)
+
+
+def _quota_key(change: quota_changes.MoreQuota) -> Key:
+    return Key(names.GROUP, quota.KIND, "", change.quota)
 
 
 def _deployment_key(world: World) -> Key:
@@ -219,6 +228,20 @@ def _namespace(change: changes.AllowsNamespace, world: World, _after: World, fou
     key = _cluster_key(world.cluster)
     names_written = found[key]["spec"]["allowedNamespaces"].get("names") or []
     yield Edit(key, ("spec", "allowedNamespaces", "names"), [*names_written, change.namespace])
+
+
+def _quota(change: quota_changes.MoreQuota, _world: World, _after: World, found: Documents) -> Iterator[Edit]:
+    """Yield the higher limit; what is smaller than a millionth is rounded up."""
+    key, limits = _quota_key(change), ("spec", "limits")
+    if change.limit.measure is Measure.COST:
+        yield Edit(key, (*limits, "costPerHour", "amount"), allowance.written(change.most))
+        return
+    whole = math.ceil(change.most)
+    if change.limit.measure is Measure.REPLICAS:
+        yield Edit(key, (*limits, "replicas"), whole)
+        return
+    place = _place(found[key]["spec"]["limits"]["devices"], change.limit.name)
+    yield Edit(key, (*limits, "devices", place, "count"), whole)
 
 
 def _taint(change: changes.Tolerated, world: World, _after: World, found: Documents) -> Iterator[Edit]:
@@ -344,6 +367,7 @@ EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[Edit
     changes.HasLabel: _label,
     changes.NoLabel: _no_label,
     changes.AllowsNamespace: _namespace,
+    quota_changes.MoreQuota: _quota,
     changes.Tolerated: _taint,
     changes.OffersBackend: _backend,
     changes.ReplicaLimit: _limit,

@@ -61,6 +61,26 @@ VALID: dict[str, dict[str, Json]] = {
         "fleet",
         {"rules": [{"name": "split", "backend": "LLMD", "priority": 120, "when": "has(spec.prefill)"}]},
     ),
+    "InferenceQuota": _cluster(
+        "InferenceQuota",
+        "team",
+        {
+            "namespaces": {"names": ["ml-team"], "matchLabels": {"example.com/tier": "production"}},
+            "limits": {
+                "devices": [
+                    {"name": "h200", "className": "h200-8x", "count": 16},
+                    {
+                        "name": "hopper",
+                        "selectors": [{"cel": 'device.attributes["gpu.nvidia.com"].architecture == "Hopper"'}],
+                        "count": 32,
+                    },
+                ],
+                "replicas": 8,
+                "costPerHour": {"amount": "250.00", "currency": "USD"},
+            },
+            "maxPriority": 100,
+        },
+    ),
     "InferenceGateway": _cluster("InferenceGateway", "default", {"gateway": {"hostname": "*.models.example.com"}}),
     "ModelDeployment": _namespaced(
         "ModelDeployment", "llama", {"nodeSelector": dict(_HARDWARE), "workers": _workers()}

@@ -22,6 +22,7 @@ SHORT = {
     "icl": "InferenceClass",
     "ic": "InferenceCluster",
     "ig": "InferenceGateway",
+    "iq": "InferenceQuota",
     "md": "ModelDeployment",
     "mr": "ModelReplica",
     "ms": "ModelService",

@@ -26,6 +26,7 @@ SHORT_NAMES = {
     "InferenceClass": ("icl", "Cluster"),
     "InferenceCluster": ("ic", "Cluster"),
     "InferenceGateway": ("ig", "Cluster"),
+    "InferenceQuota": ("iq", "Cluster"),
     "LLMInference": ("llm", "Namespaced"),
     "ModelDeployment": ("md", "Namespaced"),
     "ModelEndpoint": ("me", "Namespaced"),

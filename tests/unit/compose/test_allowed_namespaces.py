@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modelplane_functions import deployment_sight
+from modelplane_functions import deployment_sight, quotas
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.exchange import Condition, Observed, Outcome
 from tests.support import cluster_world, exchange, fleet
@@ -157,6 +157,7 @@ def test_a_deployment_reads_its_namespace_once_a_cluster_asks_for_labels() -> No
         deployment_sight.CLASSES: (fleet.inference_class(),),
         deployment_sight.NAMESAKES: (),
         deployment_sight.RULES: (),
+        quotas.QUOTAS: (),
     }
     observed = Observed(fleet.model_deployment(), {}, required)
     assert model_deployment.compose(observed).children

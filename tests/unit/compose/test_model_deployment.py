@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from modelplane.errors import InvalidInput, InvalidSelector, Unsupported
-from modelplane_functions import deployment_sight
+from modelplane_functions import deployment_sight, quotas
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.exchange import Observed, Outcome, Ready, Requirement, Truth
 from tests.support import fleet
@@ -36,7 +36,7 @@ def fetched(
 
 
 def _answer(asked: Requirement, clusters: list[Json], classes: list[Json], rules: tuple[Json, ...]) -> tuple[Json, ...]:
-    if asked.kind == "ModelReplica":
+    if asked.kind in ("ModelReplica", "InferenceQuota"):
         return ()
     found = {"InferenceClass": classes, "BackendRules": rules, "InferenceCluster": clusters}[asked.kind]
     if asked.name is not None:
@@ -172,7 +172,7 @@ def test_an_edit_of_the_template_is_carried_out_one_by_one_and_counted() -> None
 
 def test_requirements_are_declared_before_anything_else_is_decided() -> None:
     outcome = model_deployment.compose(Observed(fleet.model_deployment()))
-    assert sorted(outcome.requirements) == ["classes", "clusters", "replicas", "rules"]
+    assert sorted(outcome.requirements) == ["classes", "clusters", "quotas", "replicas", "rules"]
     assert not outcome.children
 
 
@@ -184,6 +184,7 @@ def test_a_name_is_not_given_again_while_its_object_is_still_going() -> None:
         deployment_sight.CLASSES: (fleet.inference_class(),),
         deployment_sight.NAMESAKES: (going,),
         deployment_sight.RULES: (),
+        quotas.QUOTAS: (),
     }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=1), {}, required))
     assert [name for name in outcome.children if name.startswith("replica-")] == ["replica-llama-1"]

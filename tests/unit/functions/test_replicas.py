@@ -11,7 +11,7 @@ import pytest
 from modelplane.api import replica
 from modelplane.errors import InvalidInput
 from modelplane.placement import demand
-from modelplane_functions import deployment_sight, replicas
+from modelplane_functions import deployment_sight, quotas, replicas
 from modelplane_functions.compose import model_deployment
 from modelplane_functions.exchange import Observed
 from tests.support import fleet
@@ -34,6 +34,7 @@ def two() -> list[Json]:
         deployment_sight.CLASSES: (fleet.inference_class(),),
         deployment_sight.NAMESAKES: (),
         deployment_sight.RULES: (),
+        quotas.QUOTAS: (),
     }
     outcome = model_deployment.compose(Observed(fleet.model_deployment(replicas=2), {}, required))
     return [copy.deepcopy(dict(child.resource)) for child in outcome.children.values()]

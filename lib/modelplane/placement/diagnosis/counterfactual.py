@@ -14,7 +14,7 @@ from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
 from modelplane.labels import LabelOperator
 from modelplane.placement.decision import Change, Closest, ClusterVerdict, Reason, World
-from modelplane.placement.diagnosis import changes, misses
+from modelplane.placement.diagnosis import changes, misses, quota_changes
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import filters
@@ -119,11 +119,19 @@ def _step(board: Board, verdict: ClusterVerdict, diagnosis: Diagnosis, fleet: Bo
     `fleet` is the board as it is, with all clusters.
     """
     if verdict.reason in _OF_POOLS:
-        return _devices(board, verdict, fleet)
+        return _devices(_unlimited(board, verdict.cluster), verdict, fleet)
     if verdict.reason is Reason.SPREAD_CONSTRAINT:
         return _spread(board, verdict.cluster, diagnosis)
     step = None if verdict.reason is None else STEPS.get(verdict.reason)
     return None if step is None else step(board, verdict.cluster)
+
+
+def _unlimited(board: Board, name: str) -> Board:
+    """Return the board of a cluster without quotas: what is asked of devices and nodes is not asked of quotas."""
+    if not board.spending.is_limited:
+        return board
+    intent = replace(board.intent, budgets=())
+    return changes.board_of(World(board.clusters[name], board.table.demand, intent), board)
 
 
 def _taint(board: Board, name: str) -> Change | None:
@@ -355,6 +363,13 @@ def _node_size(board: Board, verdict: ClusterVerdict) -> Change | None:
     return None
 
 
+def _budget(board: Board, name: str) -> Change | None:
+    excess = board.spending.excess_on.get(name)
+    if excess is None or excess.needed <= excess.limit.most:
+        return None
+    return quota_changes.MoreQuota(excess.quota, excess.limit, excess.needed)
+
+
 STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
     Reason.LABEL_MISMATCH: _label,
     Reason.NAMESPACE_NOT_ALLOWED: lambda board, _name: changes.AllowsNamespace(board.intent.namespace),
@@ -365,6 +380,7 @@ STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
     Reason.BACKEND_NOT_INSTALLED: _install,
     Reason.CACHE_NOT_READY: _cache,
     Reason.REFUSED_BY_CLUSTER: lambda _board, _name: changes.Pardoned(),
+    Reason.QUOTA_EXCEEDED: _budget,
     Reason.REPLICA_LIMIT: lambda board, name: changes.ReplicaLimit(board.objects_on[name] + 1),
 }
 """The change that removes a reason from a cluster, for the reasons that concern the whole cluster."""

@@ -14,7 +14,7 @@ from modelplane.placement.decision import Closest, ClusterVerdict, PlacedReplica
 from modelplane.placement.diagnosis import alternatives, counterfactual, relocation, shortfall
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
-from modelplane.placement.scheduling import preference, scheduler
+from modelplane.placement.scheduling import preference, scheduler, spending
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.scheduling.preference import Preference
 from modelplane.placement.snapshot import Cluster, CurrentReplica, Fleet, Snapshot
@@ -121,11 +121,17 @@ def _board_without(snapshot: Snapshot, plan: Plan, name: str) -> Board:
     others = tuple(one for one in snapshot.current.replicas if one.name != name)
     wanted = sum(one.holds_place for one in plan.composed if one.name != name)
     fleet = snapshot.fleet if gone is None else _fleet_without(snapshot.fleet, snapshot.intent.namespace, gone)
-    intent = replace(snapshot.intent, replicas=wanted)
+    budgets = snapshot.intent.budgets
+    if gone is not None and budgets:
+        key = names.qualified(snapshot.intent.namespace, gone.name)
+        for cluster in snapshot.fleet.clusters:
+            if cluster.name == gone.cluster:
+                budgets = spending.released(budgets, cluster, key, gone.holdings)
+    intent = replace(snapshot.intent, replicas=wanted, budgets=budgets)
     board = scheduler.decide(fleet, snapshot.demand, intent, replace(snapshot.current, replicas=others)).board
-    for cluster in board.clusters:
-        if board.barred(cluster) is None:
-            board.serving(cluster)
+    for place in board.clusters:
+        if board.barred(place) is None:
+            board.serving(place)
     # Before anything is solved, as the ranking does: solutions remember prices as they were compared then.
     board.table.compare_prices()
     return board

@@ -77,8 +77,11 @@ class Diagnosis:
         board = self._board
         found, pool = board.barred(name) or board.counted_out(name), ""
         # One role finds a pool or none; whether several find theirs beside each other is for the solver to say.
-        if found is None and (self._sole or board.solve(name) is None):
+        if found is None and (self._sole or (board.solve(name) is None and name not in board.spending.excess_on)):
             found, pool = self._unsolved(self._nearest(name))
+        if found is None and board.spending.is_limited and board.solve(name) is None:
+            excess = board.spending.excess_on.get(name)
+            found = None if excess is None else excess.refusal
         if found is None and name in board.refused_on and board.solve(name) is None:
             # By the ledger it fits, and the very same was refused.
             found = board.refusal(name)

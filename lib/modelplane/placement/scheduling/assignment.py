@@ -7,7 +7,7 @@ in name order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias
@@ -236,10 +236,15 @@ class Table:
             found = self._memories[key] = pods * sum([count * known.get(name, 0) for name, count in option.counted])
         return found
 
-    def solve(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred = frozenset()) -> Assignment | None:
+    def solve(
+        self,
+        pools: tuple[tuple[int, Ledger], ...],
+        barred: Barred = frozenset(),
+        allows: Callable[[tuple[RoleAssignment, ...]], bool] | None = None,
+    ) -> Assignment | None:
         """Return the best assignment of one replica to pools given as (class number, ledger), None if there is none."""
-        if barred:
-            return self._search(pools, barred)
+        if barred or allows is not None:
+            return self._search(pools, barred, allows)
         if pools not in self._solutions:
             interruption.checkpoint()
             self._solutions[pools] = self._search(pools, barred)
@@ -250,11 +255,18 @@ class Table:
         for chosen, _ in self._assignments(pools, tuple(state for _, state in pools), 0):
             yield chosen
 
-    def _search(self, pools: tuple[tuple[int, Ledger], ...], barred: Barred) -> Assignment | None:
+    def _search(
+        self,
+        pools: tuple[tuple[int, Ledger], ...],
+        barred: Barred,
+        allows: Callable[[tuple[RoleAssignment, ...]], bool] | None = None,
+    ) -> Assignment | None:
         before = tuple(state for _, state in pools)
         best: Assignment | None = None
         for chosen, after in self._assignments(pools, before, 0):
             if barred and tuple((one.pool, one.shape) for one in chosen) in barred:
+                continue
+            if allows is not None and not allows(chosen):
                 continue
             found = Assignment(chosen, after, self._goodness(pools, chosen, after))
             if best is None or self._comes_before(pools, found, best):

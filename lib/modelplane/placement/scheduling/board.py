@@ -20,6 +20,7 @@ from modelplane.placement.scheduling import assignment, filters
 from modelplane.placement.scheduling.assignment import Assignment, Barred, Goodness, RoleAssignment, Table
 from modelplane.placement.scheduling.filters import Refusal
 from modelplane.placement.scheduling.likeness import Contents, Likeness, ServingPool
+from modelplane.placement.scheduling.spending import Excess, Spending
 from modelplane.placement.snapshot import (
     Accounting,
     Cluster,
@@ -66,6 +67,7 @@ class Board:
         self.intent = intent
         self.clusters: Mapping[str, Cluster] = filters.by_name(fleet.clusters)
         self.table = Table(demand)
+        self.spending = Spending(intent.budgets)
         self.replicas_on: Counter[str] = Counter()
         """The retained replicas of the deployment per cluster, for the ranking."""
         self.objects_on: Counter[str] = Counter()
@@ -76,6 +78,8 @@ class Board:
         self.refused_on: dict[str, str] = {}
         """The clusters that refuse a replica of the deployment, with the message."""
         self._refused: dict[str, list[tuple[Holding, ...]]] = {}
+        self._refused_itself: set[str] = set()
+        """The clusters among them that refuse for a reason of their own, and not for a quota."""
         self._serving: dict[str, tuple[ServingPool, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
         self._contents = Contents(self.clusters, self.table)
@@ -237,13 +241,32 @@ class Board:
         if name in self._unsolved:
             return None
         rows = zip(self.serving(name), self.ledgers(name), strict=True)
-        found = self.table.solve(
-            tuple([(number, state) for (_, number), state in rows]),
-            self._barred_on(name) if self._refused else frozenset(),
-        )
+        pools = tuple([(number, state) for (_, number), state in rows])
+        barred: Barred = self._barred_on(name) if self._refused else frozenset()
+        found = self.table.solve(pools, barred)
+        if self.spending.is_limited:
+            found = self._affordable(name, pools, barred, found)
         if found is None:
             self._unsolved.add(name)
         return found
+
+    def _affordable(
+        self, name: str, pools: tuple[tuple[int, Ledger], ...], barred: Barred, found: Assignment | None
+    ) -> Assignment | None:
+        """Return the best assignment that the quotas have room for; `found` is the best without them."""
+        # What a quota refused is barred too, and the quota is to be named.
+        best = self.table.solve(pools) if found is None and barred else found
+        excess = None if best is None else self.excess(name, best.roles)
+        if excess is None:
+            return found
+        found = self.table.solve(pools, barred, lambda chosen: self.excess(name, chosen) is None)
+        if found is None:
+            self.spending.excess_on[name] = excess
+        return found
+
+    def excess(self, name: str, roles: tuple[RoleAssignment, ...], gone: tuple[Holding, ...] = ()) -> Excess | None:
+        """Return the limit of a quota that a replica with these roles exceeds once `gone` is free, None without one."""
+        return self.spending.excess(self.clusters[name], self.holdings(name, roles), gone)
 
     def solve_without(self, replica: CurrentReplica, pools: frozenset[str] | None = None) -> Assignment | None:
         """Return the best assignment on the replica's cluster with its holdings released, only on `pools` if given."""
@@ -254,7 +277,11 @@ class Board:
             free = ledger.released(state, held)
             usable = pools is None or pool.name in pools
             states.append((number, free if usable else ledger.closed(free)))
-        return self.table.solve(tuple(states))
+        if pools is not None or not self.spending.is_limited:
+            return self.table.solve(tuple(states))
+        # The one that comes is new to the quotas.
+        gone = replica.holdings
+        return self.table.solve(tuple(states), allows=lambda chosen: self.excess(name, chosen, gone) is None)
 
     def counted_out(self, name: str) -> Refusal | None:
         """Return the refusal of one more replica by the limit per cluster, None if the limit allows it."""
@@ -274,9 +301,11 @@ class Board:
         board = Board(Fleet((cluster,)), demand, intent)
         board.replicas_on, board.objects_on = Counter(self.replicas_on), Counter(self.objects_on)
         board.replicas_in = tuple(Counter(counter) for counter in self.replicas_in)
-        if not pardoned:
+        # A quota that allows more takes its refusals back.
+        if not pardoned and (intent.budgets == self.intent.budgets or name in self._refused_itself):
             board.refused_on, board._refused = dict(self.refused_on), dict(self._refused)
         board.occupy(name, self._extra.get(name, ()))
+        board.spending = self.spending.varied(intent.budgets)
         return board
 
     def _barred_on(self, name: str) -> Barred:
@@ -304,12 +333,15 @@ class Board:
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def refuse(self, replica: CurrentReplica, why: str) -> None:
+    def refuse(self, replica: CurrentReplica, why: str, reason: str = "") -> None:
         """Record that the cluster refuses a replica, so that the same assignment is not proposed again.
 
-        Other assignments on the cluster stay possible: another pool, or another kind of device.
+        Other assignments on the cluster stay possible: another pool, or another kind of device. What a quota refuses is
+        asked of it again when it has room, without a proposal.
         """
         name = replica.cluster
+        if reason != str(Reason.QUOTA_EXCEEDED):
+            self._refused_itself.add(name)
         self.refused_on[name] = f"{replica.name}: {why}"
         self._refused.setdefault(name, []).append(replica.holdings)
 
@@ -345,6 +377,8 @@ class Board:
         """Place a new replica and return its holdings."""
         holdings = self.holdings(name, solution.roles)
         self.occupy(name, holdings)
+        if self.spending.is_limited:
+            self.spending.add(self.clusters[name], holdings)
         self._ledgers[name] = solution.ledgers
         self.add(name, 1)
         return holdings

@@ -64,6 +64,8 @@ def wish(board: Board, candidates: Ranking) -> Wish | None:
         if board.barred(name) is not None or not candidates.takes(name):
             continue
         for free, roles in _empty(board, name):
+            if board.spending.is_limited and board.excess(name, roles) is not None:
+                continue  # room would not help
             found.append(((-free, board.likeness(name), name), Wish(name, roles)))
     return min(found, key=lambda entry: entry[0])[1] if found else None
 

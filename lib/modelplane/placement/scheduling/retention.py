@@ -125,10 +125,16 @@ def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) 
         elif admission is Admission.REFUSED or (replica.asks and admission is Admission.PENDING and not replica.bound):
             retained.refused[replica.name] = replica
             note = board.clusters[replica.cluster].refused.get(f"{board.intent.namespace}/{replica.name}")
-            board.refuse(replica, "it asks for room" if note is None else note.message or note.reason)
+            if note is None:
+                board.refuse(replica, "it asks for room")
+            else:
+                board.refuse(replica, note.message or note.reason, note.reason)
         else:
             if admission is Admission.PENDING:
                 board.occupy(replica.cluster, replica.holdings)
+                if board.spending.is_limited:
+                    key = names.qualified(board.intent.namespace, replica.name)
+                    board.spending.add_proposed(board.clusters[replica.cluster], key, replica.holdings)
             migration = _migration(board, replica, succeeded) or _for_room(board, replica, leaving)
             if migration is None:
                 retained.keepers[replica.name] = replica
