@@ -27,7 +27,8 @@ from tests.support import exchange, rendered
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = (
-    *("quickstart", "cache", "canary", "disaggregated", "frontier", "mig", "models", "scaling", "simple", "tenants"),
+    *("quickstart", "cache", "canary", "disaggregated", "frontier", "mig"),
+    *("models", "quota", "scaling", "simple", "tenants"),
     *sorted(f"backends/{one.name}" for one in (EXAMPLES / "backends").iterdir() if one.is_dir()),
 )
 

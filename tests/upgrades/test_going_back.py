@@ -38,6 +38,7 @@ LOST: Final = {
 TOUCHED: Final[dict[str, set[str]]] = {
     "cache": {"llama-70b-0", "llama-70b-1", "qwen3-8b-0", "summaries-0"},
     "models": {"chat-0", "embedding-0", "embedding-1", "experts-0"},
+    "quota": set(),
     "regions": set(),
     "scaling": set(),
     "tenants": set(),
