@@ -1,4 +1,4 @@
-"""What an InferenceQuota is decided from: the ledgers of all clusters, and what they ask.
+"""The inputs of an InferenceQuota's decision: the ledgers of all clusters, and their questions.
 
 A cluster's ledger says what is used. A question that the cluster has taken back, or that it has answered itself by an
 admission, is not in its status any more. A cache never goes backwards, so what a quota has seen open and does not see
@@ -21,7 +21,7 @@ from modelplane.api.quota_asks import Asked
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.charging import Amounts, Charge, Charger
-from modelplane.placement.granting import Ask, Grants, Question
+from modelplane.placement.granting import Ask, Grants, QuotaQuestion
 from modelplane.placement.snapshot import Accounting, Holding, NodeCounts, Pool
 from modelplane.workload.allowance import Quota
 from modelplane_functions import deployment_sight
@@ -33,7 +33,7 @@ CLUSTERS, CLASSES, NAMESPACES = "clusters", "classes", "namespaces"
 
 @dataclass(slots=True)
 class Account:
-    """What the namespaces of a quota use and ask for. `used` and `replicas` are by namespace.
+    """The use and the questions of the namespaces of a quota. `used` and `replicas` are by namespace.
 
     `unpriced` says of what is used and cannot be counted in full why not.
     """
@@ -43,10 +43,12 @@ class Account:
     replicas: dict[str, int] = field(default_factory=dict)
     asks: list[Ask] = field(default_factory=list)
     unpriced: dict[str, None] = field(default_factory=dict)
+    unseen: list[str] = field(default_factory=list)
+    """The clusters whose ledgers or questions cannot be read."""
 
     @property
     def total(self) -> Amounts:
-        """Return what all namespaces use of each limit."""
+        """Return the use of each limit by all namespaces together."""
         nothing = [Fraction(0)] * len(self.quota.limits)
         return tuple(sum(column, Fraction(0)) for column in zip(nothing, *self.used.values(), strict=True))
 
@@ -60,9 +62,10 @@ class _Ledger:
     accounting: Accounting
     records: Mapping[str, Record]
     asks: Mapping[str, Asked]
+    is_complete: bool
 
 
-def read(observed: Observed, found: Quota, before: Collection[Question]) -> Account:
+def read(observed: Observed, found: Quota, before: Collection[QuotaQuestion]) -> Account:
     """Return the account of the quota, which has granted the questions `before`.
 
     Every required object must have been fetched.
@@ -92,13 +95,17 @@ def _ledger(cluster: Resource) -> _Ledger:
         accounting = inference_cluster.decode_accounting(Field(cluster))
     except InvalidInput:
         accounting = Accounting.NODE  # the larger of both
-    status = cluster.get("status")
+    found = cluster.get("status")
+    status = found if isinstance(found, Mapping) else {}
+    records, asks = admissions.decode(Field(status)), quota_asks.decode(status)[1]
+    are_all = admissions.is_complete(Field(status), records) and quota_asks.is_complete(status, asks)
     return _Ledger(
         name=str(cluster["metadata"]["name"]),
         pools={seen.text(pool.get("name")): seen.text(pool.get("className")) for pool in pools},
         accounting=accounting,
-        records=admissions.decode(Field(status if isinstance(status, Mapping) else {})),
-        asks=quota_asks.decode(status if isinstance(status, Mapping) else {})[1],
+        records=records,
+        asks=asks,
+        is_complete=are_all and (found is None or isinstance(found, Mapping)),
     )
 
 
@@ -110,7 +117,7 @@ class _Reader:
         account: Account,
         charger: Charger,
         classes: Mapping[str, NodeClass],
-        before: Collection[Question],
+        before: Collection[QuotaQuestion],
     ) -> None:
         self._account = account
         self._before = before
@@ -123,6 +130,8 @@ class _Reader:
             name: Pool(name, class_name, self._classes.get(class_name), NodeCounts(0))
             for name, class_name in ledger.pools.items()
         }
+        if not ledger.is_complete:
+            self._account.unseen.append(ledger.name)
         known: dict[int, Charge] = {}
         for key, record in ledger.records.items():
             namespace = key.partition("/")[0]
@@ -135,7 +144,10 @@ class _Reader:
             self._use(namespace, charge)
         for key, asked in sorted(ledger.asks.items()):
             # A grant binds the quota while the question is open, though the namespace has left it.
-            if key.partition("/")[0] in self._account.used or Question(ledger.name, key, asked.number) in self._before:
+            if (
+                key.partition("/")[0] in self._account.used
+                or QuotaQuestion(ledger.name, key, asked.number) in self._before
+            ):
                 self._ask(ledger, key, asked, pools)
 
     def _use(self, namespace: str, charge: Charge) -> None:
@@ -153,7 +165,7 @@ class _Reader:
         charge = self._charger.of(asked.holdings, pools, ledger.accounting)
         if held:
             charge = charge.beyond(self._charger.of(held, pools, ledger.accounting))
-        question = Question(ledger.name, key, asked.number)
+        question = QuotaQuestion(ledger.name, key, asked.number)
         is_due = asked.waits_for == self._account.quota.name
         self._account.asks.append(Ask(question, charge, asked.priority, asked.created, is_due))
 
@@ -163,7 +175,7 @@ def uses(account: Account, grants: Grants) -> tuple[Use, dict[str, Use]]:
     charges = {ask.question: ask.charge.amounts for ask in account.asks}
     found: dict[str, Use] = {}
     for namespace, used in account.used.items():
-        granted = [charges[one] for one in _of(namespace, grants.granted)]
+        granted = [charges[one] for one in _of(namespace, grants.granted) if one in charges]
         refused = sum(1 for _ in _of(namespace, (one.question for one in grants.refused)))
         nothing = [Fraction(0)] * len(used)
         sums = tuple(sum(column, Fraction(0)) for column in zip(nothing, *granted, strict=True))
@@ -172,5 +184,5 @@ def uses(account: Account, grants: Grants) -> tuple[Use, dict[str, Use]]:
     return Use(account.total, grants.taken, counts, len(grants.refused)), found
 
 
-def _of(namespace: str, questions: Iterable[Question]) -> Iterator[Question]:
+def _of(namespace: str, questions: Iterable[QuotaQuestion]) -> Iterator[QuotaQuestion]:
     return (one for one in questions if one.replica.partition("/")[0] == namespace)

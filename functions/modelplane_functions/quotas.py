@@ -18,7 +18,7 @@ from modelplane.names import API_VERSION
 from modelplane.placement import granting, snapshot
 from modelplane.placement.charging import Charger
 from modelplane.placement.decision import ClusterAccount, Reason
-from modelplane.placement.granting import Question
+from modelplane.placement.granting import QuotaQuestion
 from modelplane.placement.snapshot import Holding, Pool, ReplicaClaim
 from modelplane.workload.allowance import Budget, Quota
 from modelplane.workload.tenancy import Access
@@ -53,7 +53,7 @@ def _read(resource: Resource) -> Quota:
     return recall(resource, "quota", lambda: quota.readable(resource))
 
 
-def _answers(resource: Resource) -> tuple[frozenset[Question], Mapping[Question, str]]:
+def _answers(resource: Resource) -> tuple[frozenset[QuotaQuestion], Mapping[QuotaQuestion, str]]:
     return recall(resource, "answers", lambda: (quota.questions(resource), quota.refusals(resource)))
 
 
@@ -137,7 +137,7 @@ class _Keeper:
         record, earlier = self._standing.offered[claim.key], self._before.get(claim.key)
         if earlier is not None and (earlier.uid, earlier.digest) != (record.uid, record.digest):
             earlier = None
-        question = None if earlier is None else Question(self._observed.name, claim.key, earlier.number)
+        question = None if earlier is None else QuotaQuestion(self._observed.name, claim.key, earlier.number)
         waits_for = next((one for one in governing if question is None or question not in _answers(one)[0]), None)
         if waits_for is None:
             return None

@@ -284,7 +284,7 @@ class Ask(Wire):
     uid: str = Field(description="Digest of the replica's uid.")
     digest: str = Field(description="Digest of its spec.")
     priority: int | None = Field(default=None, description="Priority of its deployment.")
-    created: str | None = Field(default=None, description="Its creation time.")
+    created: str | None = Field(default=None, description="Creation time of the replica.")
     waits_for: str | None = Field(
         default=None,
         description="The quota that answers next. Where there are several they answer in the order of their names.",

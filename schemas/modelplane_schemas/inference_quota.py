@@ -36,24 +36,24 @@ class Summary(Wire):
 class Limit(Wire):
     name: str = Field(description="Name of the limit: that of an entry of devices, replicas or costPerHour.")
     limit: str | None = Field(default=None, description="The limit.")
-    used: str | None = Field(default=None, description="What admitted replicas hold.")
+    used: str | None = Field(default=None, description="Amount that admitted replicas hold.")
     granted: str | None = Field(
-        default=None, description="What is granted to replicas that their clusters have not admitted yet."
+        default=None, description="Amount that is granted to replicas which their clusters have not admitted yet."
     )
     over: str | None = Field(
-        default=None, description="What is used and granted above the limit. Absent where nothing is."
+        default=None, description="Amount that is used and granted above the limit. Absent where it is not exceeded."
     )
 
 
 class Namespace(Wire):
     name: str = Field(description="Name of the namespace.")
     used: dict[str, str] | None = Field(
-        default=None, description="What its admitted replicas hold, by the name of the limit."
+        default=None, description="Amounts that its admitted replicas hold, by the name of the limit."
     )
     granted: dict[str, str] | None = Field(
-        default=None, description="What is granted to its replicas beside that, by the name of the limit."
+        default=None, description="Amounts that are granted to its replicas beside that, by the name of the limit."
     )
-    refused: int | None = Field(default=None, description="Its replicas that wait for room.")
+    refused: int | None = Field(default=None, description="Number of its replicas that wait for room.")
 
 
 class Grant(Wire):
@@ -153,7 +153,7 @@ class Device(Wire):
 
 class Limits(Wire):
     """
-    What the namespaces may take together. A limit of 0 allows nothing; one that is left out does not limit.
+    Limits of what the namespaces hold together. A limit of 0 allows nothing; one that is left out does not limit.
     """
 
     devices: list[Device] | None = Field(
@@ -165,7 +165,7 @@ class Limits(Wire):
 
 class Spec(Wire):
     """
-    Whom the quota limits, and to what.
+    The namespaces that share the quota, and its limits.
     """
 
     namespaces: Namespaces

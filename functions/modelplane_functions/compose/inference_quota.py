@@ -36,7 +36,7 @@ def compose(observed: Observed) -> Outcome:
         return Outcome(requirements=requirements)
     before = quota.questions(observed.composite)
     account = quota_facts.read(observed, found, before)
-    grants = placement.grant(found, account.total, account.asks, before)
+    grants = placement.grant(found, account.total, account.asks, before, unseen=account.unseen)
     total, by_namespace = quota_facts.uses(account, grants)
     return Outcome(
         requirements=requirements,
@@ -66,19 +66,24 @@ def _accepted(found: Quota) -> Condition:
 
 
 def _within(found: Quota, account: Account, total: Use) -> Condition:
-    exceeded = quota.over(found, total)
-    uncounted = (
-        f"; not counted in full: {words.first(sorted(account.unpriced), _SHOWN, '; ')}" if account.unpriced else ""
-    )
+    exceeded, uncounted = quota.over(found, total), "; ".join(_uncounted(account))
     if exceeded:
         message = (
             f"{words.first(exceeded, _SHOWN, '; ')}; what runs is kept and nothing more is granted: raise the limit, "
             "or scale deployments down"
         )
-        return Condition("WithinLimits", Truth.FALSE, "OverLimit", message + uncounted)
+        return Condition("WithinLimits", Truth.FALSE, "OverLimit", "; ".join(filter(None, (message, uncounted))))
     if uncounted:
-        return Condition("WithinLimits", Truth.UNKNOWN, "NotCounted", uncounted.removeprefix("; "))
+        return Condition("WithinLimits", Truth.UNKNOWN, "NotCounted", uncounted)
     return Condition("WithinLimits", Truth.TRUE, "Within", "no limit is exceeded")
+
+
+def _uncounted(account: Account) -> Iterator[str]:
+    if account.unpriced:
+        yield f"not counted in full: {words.first(sorted(account.unpriced), _SHOWN, '; ')}"
+    if account.unseen:
+        named = words.first([f"InferenceCluster {name}" for name in sorted(account.unseen)], _SHOWN)
+        yield f"what {named} has admitted cannot be read, and nothing new is granted until it can"
 
 
 def _events(observed: Observed, grants: Grants) -> Iterator[Event]:

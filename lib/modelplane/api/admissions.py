@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api import allocations
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
@@ -109,6 +109,20 @@ def decode(status: Field) -> dict[str, Record]:
         except InvalidInput:
             continue
     return found
+
+
+def is_complete(status: Field, records: Mapping[str, Record]) -> bool:
+    """Return whether `records` are all admissions of a cluster: each entry can be read, each admitted replica has one.
+
+    A replica that was admitted by a version without records has none.
+    """
+    listed, admitted = status.at("admissions").value, status.at("admitted").value
+    if not isinstance(listed or [], list) or not isinstance(admitted or [], list):
+        return False
+    if any(not isinstance(key, str) or key not in records for key in admitted or ()):
+        return False
+    told = (seen.at(entry, "replicas") for entry in listed or ())
+    return all(isinstance(one, Mapping) and records.keys() >= one.keys() for one in told)
 
 
 def find(status: Field, key: str) -> Record | None:

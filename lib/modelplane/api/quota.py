@@ -17,7 +17,7 @@ from modelplane.api.fields import Field
 from modelplane.devices import selector
 from modelplane.errors import InvalidInput, InvalidSelector
 from modelplane.placement.charging import Amounts
-from modelplane.placement.granting import Grants, Question
+from modelplane.placement.granting import Grants, QuotaQuestion
 from modelplane.workload import allowance
 from modelplane.workload.allowance import Budget, Limit, Measure, Quota
 
@@ -31,7 +31,7 @@ _AMOUNT = re.compile(r"[0-9]{1,32}(\.[0-9]{1,32})?")
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one namespace, or all together, use and are granted of each limit, and how many replicas wait for room."""
+    """The use and the grants of one namespace, or of all together, by limit, and the replicas that wait for room."""
 
     used: Amounts
     granted: Amounts
@@ -107,13 +107,13 @@ def _amount(field: Field) -> Fraction:
 # --- status -----------------------------------------------------------------------------------------------------------
 
 
-def questions(resource: Mapping[str, Json]) -> frozenset[Question]:
+def questions(resource: Mapping[str, Json]) -> frozenset[QuotaQuestion]:
     """Return the questions that the quota has granted; an entry that cannot be read grants nothing."""
     entries = seen.objects(seen.at(resource, "status", "grants"))
     return frozenset(found for entry in entries if (found := _question(entry)) is not None)
 
 
-def refusals(resource: Mapping[str, Json]) -> dict[Question, str]:
+def refusals(resource: Mapping[str, Json]) -> dict[QuotaQuestion, str]:
     """Return the questions that the quota has refused, with the reason in words."""
     found = {}
     for entry in seen.objects(seen.at(resource, "status", "refused")):
@@ -124,7 +124,7 @@ def refusals(resource: Mapping[str, Json]) -> dict[Question, str]:
 
 
 def budget(resource: Mapping[str, Json], quota: Quota) -> Budget:
-    """Return what the quota has published; what it has not published is not used."""
+    """Return the quota with its published use; of a limit without any nothing is used."""
     published = {
         seen.text(entry.get("name")): _published(entry.get("used")) + _published(entry.get("granted"))
         for entry in seen.objects(seen.at(resource, "status", "limits"))
@@ -138,11 +138,11 @@ def _published(value: Json) -> Fraction:
     return Fraction(text) if _AMOUNT.fullmatch(text) else Fraction(0)
 
 
-def _question(entry: Mapping[str, Json]) -> Question | None:
+def _question(entry: Mapping[str, Json]) -> QuotaQuestion | None:
     number = entry.get("number")
     if type(number) is not int:
         return None
-    return Question(seen.text(entry.get("cluster")), seen.text(entry.get("replica")), number)
+    return QuotaQuestion(seen.text(entry.get("cluster")), seen.text(entry.get("replica")), number)
 
 
 def encode(quota: Quota, total: Use, by_namespace: Mapping[str, Use], grants: Grants) -> dict[str, Json]:
@@ -202,5 +202,5 @@ def _by_limit(quota: Quota, amounts: Amounts) -> dict[str, str]:
     return {limit.name: allowance.written(amount) for limit, amount in zip(quota.limits, amounts, strict=True)}
 
 
-def _encode(question: Question) -> dict[str, Json]:
+def _encode(question: QuotaQuestion) -> dict[str, Json]:
     return {"cluster": question.cluster, "replica": question.replica, "number": question.number}

@@ -55,6 +55,15 @@ def decode(status: Mapping[str, Json]) -> tuple[int, dict[str, Asked]]:
     return last, found
 
 
+def is_complete(status: Mapping[str, Json], asks: Mapping[str, Asked]) -> bool:
+    """Return whether `asks` are all open questions of a cluster, so that none is left out as unreadable."""
+    block = status.get("quotas")
+    if block is None:
+        return True
+    listed = seen.at(block, "asks")
+    return isinstance(block, Mapping) and isinstance(listed or [], list) and len(listed or ()) == len(asks)
+
+
 def _encode(key: str, one: Asked) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "replica": key,

@@ -1,4 +1,4 @@
-"""What a replica takes of the limits of a quota, by the pools and classes that it holds."""
+"""Charges: the amounts that a replica takes of the limits of a quota, by the pools and classes that it holds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Amounts = tuple[Fraction, ...]
 
 
 class Charge(NamedTuple):
-    """What is taken of each limit. `unknown` says of a limit why its amount is not known, empty where it is."""
+    """The amount of each limit. `unknown` says of a limit why its amount is not known, empty where it is."""
 
     amounts: Amounts
     unknown: tuple[str, ...]
 
     def beyond(self, held: Charge) -> Charge:
-        """Return what is taken beside what is counted already."""
+        """Return the charge beside one that is counted already."""
         pairs = zip(self.amounts, held.amounts, strict=True)
         return self._replace(amounts=tuple(max(Fraction(0), amount - had) for amount, had in pairs))
 
@@ -35,7 +35,7 @@ class Charger:
         self._counting: dict[tuple[int, int], tuple[NodeClass, frozenset[str]]] = {}
 
     def of(self, holdings: Iterable[Holding], pools: Mapping[str, Pool], accounting: Accounting) -> Charge:
-        """Return what one replica with these holdings takes. Devices of an unknown class count for every limit.
+        """Return the charge of one replica with these holdings. Devices of an unknown class count for every limit.
 
         Under `Accounting.NODE` a pod takes all devices of the kinds that it holds.
         """

@@ -16,7 +16,7 @@ from modelplane.workload import allowance
 from modelplane.workload.allowance import Limit, Quota
 
 
-class Question(NamedTuple):
+class QuotaQuestion(NamedTuple):
     """A question of a cluster for one replica (`namespace/name`). Its number is never used for another."""
 
     cluster: str
@@ -31,7 +31,7 @@ class Ask:
     `is_due` once no other quota has to answer before this one.
     """
 
-    question: Question
+    question: QuotaQuestion
     charge: Charge
     priority: int = 0
     created: str = ""
@@ -42,7 +42,7 @@ class Ask:
 class Refused:
     """A question that is refused as things stand, with the name of the limit and the reason in words."""
 
-    question: Question
+    question: QuotaQuestion
     limit: str
     message: str
 
@@ -51,24 +51,33 @@ class Refused:
 class Grants:
     """The answers of a quota, sorted by question, and the sum of what is granted of each limit."""
 
-    granted: tuple[Question, ...]
+    granted: tuple[QuotaQuestion, ...]
     refused: tuple[Refused, ...]
     taken: Amounts
 
 
-def grant(quota: Quota, used: Amounts, asks: Iterable[Ask], before: Collection[Question]) -> Grants:
+def grant(
+    quota: Quota,
+    used: Amounts,
+    asks: Iterable[Ask],
+    before: Collection[QuotaQuestion],
+    *,
+    unseen: Collection[str] = (),
+) -> Grants:
     """Return the answers to all open questions.
 
     A grant stands as long as its question is open, whatever becomes of the limit: the cluster may have acted on it
     already. Others are judged by priority, creation time and name; one that does not fit does not block smaller ones.
-    A change that takes nothing more of a limit is not refused by it, though more is used than the limit allows.
+    A change that takes nothing more of a limit is not refused by it, though more is used than the limit allows. While
+    the ledgers of some clusters are `unseen`, nothing new is granted, since what is used is not known, and what was
+    granted to these clusters stands.
     """
     listed = sorted(asks, key=lambda ask: _order(quota, ask))
     granted = [ask for ask in listed if ask.question in before]
     taken = [sum((ask.charge.amounts[index] for ask in granted), Fraction(0)) for index in range(len(quota.limits))]
     refused = []
     for ask in listed:
-        if ask.question in before or not ask.is_due:
+        if ask.question in before or not ask.is_due or unseen:
             continue
         answer = refusal(quota, [one + more for one, more in zip(used, taken, strict=True)], ask.charge)
         if answer is not None:
@@ -76,8 +85,9 @@ def grant(quota: Quota, used: Amounts, asks: Iterable[Ask], before: Collection[Q
             continue
         granted.append(ask)
         taken = [one + more for one, more in zip(taken, ask.charge.amounts, strict=True)]
+    kept = {question for question in before if question.cluster in unseen}
     return Grants(
-        tuple(sorted(ask.question for ask in granted)),
+        tuple(sorted(kept.union(ask.question for ask in granted))),
         tuple(sorted(refused, key=lambda one: one.question)),
         tuple(taken),
     )

@@ -1,4 +1,4 @@
-"""What the replicas of some namespaces may take of the fleet together: the limits of an InferenceQuota.
+"""The limits of an InferenceQuota: of what the replicas of some namespaces take of the fleet together.
 
 Amounts are exact fractions: devices, replicas, and money per hour.
 """

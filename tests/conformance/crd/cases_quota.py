@@ -12,6 +12,13 @@ _DEVICE = (*_LIMITS, "devices", 0)
 _TWICE = [{"name": "a", "className": "h200-8x", "count": 1}] * 2
 
 QUOTA: tuple[Case, ...] = (
+    Case(
+        "quota-without-a-limit",
+        _KIND,
+        ((_LIMITS, GONE), (("spec", "maxPriority"), GONE)),
+        "spec",
+        "write a limit in limits, or a maxPriority",
+    ),
     one("quota-of-nobody", _KIND, ("spec", "namespaces"), GONE, Cause.REQUIRED),
     one("quota-of-an-empty-list", _KIND, ("spec", "namespaces"), {"names": []}, "write a namespace in names"),
     one("quota-namespace", _KIND, ("spec", "namespaces", "names", 0), "Team A", Cause.INVALID),

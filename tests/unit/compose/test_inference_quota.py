@@ -218,6 +218,32 @@ def test_what_costs_nobody_knows_what_is_told_and_nothing_new_of_it_is_granted()
 
 
 @pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(lambda status: status["admissions"][0].update(digest=7), id="a record that cannot be read"),
+        pytest.param(lambda status: status.update(admissions="none"), id="records of another type"),
+        pytest.param(lambda status: status.pop("admissions"), id="admitted without a record"),
+        pytest.param(lambda status: status["quotas"]["asks"].append({}), id="a question that cannot be read"),
+        pytest.param(lambda status: status.update(quotas=3), id="questions of another type"),
+    ],
+)
+def test_while_a_ledger_cannot_be_read_nothing_new_is_granted_and_no_grant_is_lost(
+    broken: Callable[[Json], None],
+) -> None:
+    running = asking(limited(4))
+    status = copy.deepcopy(running.cluster["status"])
+    granted, _ = answered(running.others[0], running)
+    broken(running.cluster["status"])
+    assert answered(running.others[0], running)[0]["status"]["grants"] == []
+    found, outcome = answered(granted, running)
+    assert found["status"]["grants"] == granted["status"]["grants"]
+    (condition,) = [one for one in outcome.conditions if one.type == "WithinLimits"]
+    assert (condition.status, condition.reason) == ("Unknown", "NotCounted")
+    running.cluster["status"] = status
+    assert answered(found, running)[0]["status"] == granted["status"]
+
+
+@pytest.mark.parametrize(
     ("path", "value"),
     [
         pytest.param(("spec", "limits"), {"devices": [{"name": "a"}]}, id="neither class nor selectors"),

@@ -9,7 +9,7 @@ import pytest
 from modelplane.devices.model import Claim, Device, NodeClass
 from modelplane.placement import granting
 from modelplane.placement.charging import Charge, Charger
-from modelplane.placement.granting import Ask, Question
+from modelplane.placement.granting import Ask, QuotaQuestion
 from modelplane.placement.snapshot import Accounting, Holding, NodeCounts, PodShape, Pool
 from modelplane.workload import allowance
 from modelplane.workload.allowance import Limit, Measure, Quota
@@ -79,7 +79,7 @@ def test_a_cost_that_is_not_known(limit: Limit, pool: str, said: str) -> None:
 
 
 def ask(replica: str, amount: int, *, number: int = 1, priority: int = 0, created: str = "", due: bool = True) -> Ask:
-    question = Question("c", replica, number)
+    question = QuotaQuestion("c", replica, number)
     return Ask(question, Charge((Fraction(amount),), ("",)), priority, created, is_due=due)
 
 
@@ -112,11 +112,11 @@ def test_a_small_one_passes_a_large_one_that_does_not_fit_and_the_reason_is_told
 
 
 def test_a_grant_stands_while_its_question_is_open_whatever_becomes_of_the_limit() -> None:
-    before = {Question("c", "a", 1), Question("c", "b", 1)}
+    before = {QuotaQuestion("c", "a", 1), QuotaQuestion("c", "b", 1)}
     found = granting.grant(quota(0), (Fraction(0),), [ask("a", 4), ask("b", 4, number=2)], before)
     assert granted(found) == ["a"]
     assert found.taken == (Fraction(4),)
-    assert [one.question for one in found.refused] == [Question("c", "b", 2)]
+    assert [one.question for one in found.refused] == [QuotaQuestion("c", "b", 2)]
 
 
 def test_a_question_is_not_answered_before_its_turn() -> None:
@@ -130,7 +130,7 @@ def test_a_change_that_takes_nothing_more_is_granted_though_the_quota_is_over() 
 
 def test_what_costs_nobody_knows_what_is_refused() -> None:
     charge = Charge((Fraction(0),), ("InferenceClass x has no cost in USD",))
-    found = granting.grant(quota(4), (Fraction(0),), [Ask(Question("c", "a", 1), charge)], ())
+    found = granting.grant(quota(4), (Fraction(0),), [Ask(QuotaQuestion("c", "a", 1), charge)], ())
     assert [one.message for one in found.refused] == [
         "InferenceQuota team limits d, and InferenceClass x has no cost in USD"
     ]

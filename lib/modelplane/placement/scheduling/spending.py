@@ -1,4 +1,4 @@
-"""What a deployment may still take of the quotas of its namespace while it is placed.
+"""The room that is left in the quotas of a namespace while a deployment is placed.
 
 It counts what the quotas have published, what they cannot have counted yet of its replicas, and what it places now. The
 quotas decide; this keeps a deployment from proposing what they would refuse.
