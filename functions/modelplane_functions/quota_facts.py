@@ -62,7 +62,8 @@ class _Ledger:
     accounting: Accounting
     records: Mapping[str, Record]
     asks: Mapping[str, Asked]
-    is_complete: bool
+    unread: frozenset[str] | None
+    """The namespaces of what cannot be read in it, None where that may be anybody's."""
 
 
 def read(observed: Observed, found: Quota, before: Collection[QuotaQuestion]) -> Account:
@@ -98,14 +99,15 @@ def _ledger(cluster: Resource) -> _Ledger:
     found = cluster.get("status")
     status = found if isinstance(found, Mapping) else {}
     records, asks = admissions.decode(Field(status)), quota_asks.decode(status)[1]
-    are_all = admissions.is_complete(Field(status), records) and quota_asks.is_complete(status, asks)
+    unread = admissions.unread(Field(status), records), quota_asks.unread(status, asks)
+    is_legible = found is None or isinstance(found, Mapping)
     return _Ledger(
         name=str(cluster["metadata"]["name"]),
         pools={seen.text(pool.get("name")): seen.text(pool.get("className")) for pool in pools},
         accounting=accounting,
         records=records,
         asks=asks,
-        is_complete=are_all and (found is None or isinstance(found, Mapping)),
+        unread=None if None in unread or not is_legible else frozenset().union(*filter(None, unread)),
     )
 
 
@@ -130,7 +132,7 @@ class _Reader:
             name: Pool(name, class_name, self._classes.get(class_name), NodeCounts(0))
             for name, class_name in ledger.pools.items()
         }
-        if not ledger.is_complete:
+        if ledger.unread is None or not ledger.unread.isdisjoint(self._account.used):
             self._account.unseen.append(ledger.name)
         known: dict[int, Charge] = {}
         for key, record in ledger.records.items():

@@ -111,18 +111,21 @@ def decode(status: Field) -> dict[str, Record]:
     return found
 
 
-def is_complete(status: Field, records: Mapping[str, Record]) -> bool:
-    """Return whether `records` are all admissions of a cluster: each entry can be read, each admitted replica has one.
+def unread(status: Field, records: Mapping[str, Record]) -> frozenset[str] | None:
+    """Return the namespaces of admissions that are not among `records`, None where anybody's may be missing.
 
-    A replica that was admitted by a version without records has none.
+    An entry that cannot be read is not, nor a replica that was admitted by a version without records.
     """
     listed, admitted = status.at("admissions").value, status.at("admitted").value
     if not isinstance(listed or [], list) or not isinstance(admitted or [], list):
-        return False
-    if any(not isinstance(key, str) or key not in records for key in admitted or ()):
-        return False
-    told = (seen.at(entry, "replicas") for entry in listed or ())
-    return all(isinstance(one, Mapping) and records.keys() >= one.keys() for one in told)
+        return None
+    told = [seen.at(entry, "replicas") for entry in listed or ()]
+    if not all(isinstance(one, Mapping) for one in told):
+        return None
+    keys = [*(admitted or ()), *(key for one in told for key in one)]
+    if not all(isinstance(key, str) for key in keys):
+        return None
+    return frozenset(key.partition("/")[0] for key in keys if key not in records)
 
 
 def find(status: Field, key: str) -> Record | None:

@@ -55,13 +55,16 @@ def decode(status: Mapping[str, Json]) -> tuple[int, dict[str, Asked]]:
     return last, found
 
 
-def is_complete(status: Mapping[str, Json], asks: Mapping[str, Asked]) -> bool:
-    """Return whether `asks` are all open questions of a cluster, so that none is left out as unreadable."""
+def unread(status: Mapping[str, Json], asks: Mapping[str, Asked]) -> frozenset[str] | None:
+    """Return the namespaces of open questions that are not among `asks`, None where anybody's may be missing."""
     block = status.get("quotas")
-    if block is None:
-        return True
     listed = seen.at(block, "asks")
-    return isinstance(block, Mapping) and isinstance(listed or [], list) and len(listed or ()) == len(asks)
+    if not isinstance(block or {}, Mapping) or not isinstance(listed or [], list):
+        return None
+    keys = [seen.at(entry, "replica") for entry in listed or ()]
+    if not all(isinstance(key, str) for key in keys):
+        return None
+    return frozenset(key.partition("/")[0] for key in keys if key not in asks)
 
 
 def _encode(key: str, one: Asked) -> dict[str, Json]:

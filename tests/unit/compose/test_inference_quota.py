@@ -243,6 +243,15 @@ def test_while_a_ledger_cannot_be_read_nothing_new_is_granted_and_no_grant_is_lo
     assert answered(found, running)[0]["status"] == granted["status"]
 
 
+def test_what_cannot_be_read_of_others_keeps_nobody_from_a_grant() -> None:
+    running = asking(limited(4))
+    foreign = {"digest": 7, "holdings": [], "replicas": {"other/x-0": "uid"}}
+    running.cluster["status"]["admissions"].append(foreign)
+    running.cluster["status"]["admitted"].append("other/y-0")
+    running.cluster["status"]["quotas"]["asks"].append({"replica": "other/z-0"})
+    assert len(answered(running.others[0], running)[0]["status"]["grants"]) == 1
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
