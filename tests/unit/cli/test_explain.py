@@ -144,11 +144,13 @@ def test_an_explanation_is_of_the_plan_that_was_composed(name: str) -> None:
     for key in settled.store.of_kind("modelplane.ai", "ModelDeployment"):
         answer = explanation.deployment(decision.of(settled.store, Deployment(key.namespace, key.name)))
         status = (settled.store.get(key) or {})["status"]
-        assert {one.replica.name: one.replica.cluster for one in answer.standings} == {
+        # What its cluster refused waits there without a place.
+        placed = [one for one in answer.standings if one.replica.holds_place]
+        assert {one.replica.name: one.replica.cluster for one in placed} == {
             placement["replica"]: placement["cluster"] for placement in status["placements"]
         }
-        assert all(one.fits is not None and one.fits.fits for one in answer.standings), "each would fit where it is"
-        assert not any(rival.preferred for one in answer.standings for rival in one.rivals), "and is best there"
+        assert all(one.fits is not None and one.fits.fits for one in placed), "each would fit where it is"
+        assert not any(rival.preferred for one in placed for rival in one.rivals), "and is best there"
 
 
 @pytest.mark.parametrize(

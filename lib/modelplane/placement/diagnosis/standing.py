@@ -129,6 +129,8 @@ def _board_without(snapshot: Snapshot, plan: Plan, name: str) -> Board:
                 budgets = spending.released(budgets, cluster, key, gone.holdings)
     intent = replace(snapshot.intent, replicas=wanted, budgets=budgets)
     board = scheduler.decide(fleet, snapshot.demand, intent, replace(snapshot.current, replicas=others)).board
+    if budgets != snapshot.intent.budgets:
+        board.take_back_quota_refusals()
     for place in board.clusters:
         if board.barred(place) is None:
             board.serving(place)

@@ -345,6 +345,12 @@ class Board:
         self.refused_on[name] = f"{replica.name}: {why}"
         self._refused.setdefault(name, []).append(replica.holdings)
 
+    def take_back_quota_refusals(self) -> None:
+        """Forget what quotas refused: they have other limits, or more room."""
+        for name in self.refused_on.keys() - self._refused_itself:
+            del self.refused_on[name], self._refused[name]
+            self._unsolved.discard(name)
+
     def occupy(self, name: str, holdings: Iterable[Holding]) -> None:
         """Add holdings that the cluster has not published to its ledgers."""
         self._extra.setdefault(name, []).extend(holdings)
