@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import jsonpatch, rendering
+from tests.support import jsonpatch, quota_fleet, rendering
 from tests.support import planning as given
 from tests.support.edits import (
     GPU,
@@ -35,6 +35,11 @@ from tests.support.edits import (
     taint,
     with_devices,
 )
+
+
+def quota(limits: Json) -> Json:
+    """Return a quota of the namespace of the deployment."""
+    return quota_fleet.quota("team", limits=limits)
 
 
 def larger() -> Json:
@@ -97,6 +102,17 @@ CASES: dict[str, tuple[str, Callable[[], Objects]]] = {
     "a namespace by its labels": (
         "NamespaceNotAllowed",
         lambda: fleet(**both(spec(allowedNamespaces={"matchLabels": {"tier": "prod"}}))),
+    ),
+    "a quota of devices": (
+        "QuotaExceeded",
+        lambda: [*fleet(), quota({"devices": [{"name": "hopper", "selectors": [{"cel": HOPPER}], "count": 0}]})],
+    ),
+    "a quota of replicas and of devices": (
+        "QuotaExceeded",
+        lambda: [
+            *fleet(),
+            quota({"devices": [{"name": "h100", "className": "h100-8x", "count": 0}], "replicas": 0}),
+        ],
     ),
     "a backend": ("BackendUnavailable", lambda: fleet(**both(spec(backends=["KubeRay"])), md=spec(backend="KServe"))),
     "memory a little too small": ("NoMatchingDevice", lambda: fleet(md=cel(memory("80Gi")))),
