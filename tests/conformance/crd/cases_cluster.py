@@ -81,6 +81,33 @@ CLUSTER: tuple[Case, ...] = (
         "source is immutable",
         (),
     ),
+    *(
+        Case(
+            f"cluster-eks-{key}-changes",
+            "InferenceCluster",
+            ((("spec", "cluster"), {"source": "EKS", "eks": {"region": "us-east-2", key: after}}),),
+            f"spec.cluster.eks.{key}",
+            " immutable; drain this InferenceCluster and make another",
+            ((("spec", "cluster"), {"source": "EKS", "eks": {"region": "us-east-2", key: before}}),),
+        )
+        for key, before, after in (
+            ("region", "us-east-2", "us-west-2"),
+            ("zones", ["us-east-2a"], ["us-east-2b"]),
+            ("cidrBlock", "10.0.0.0/16", "10.1.0.0/16"),
+            ("serviceCidrBlock", "172.20.0.0/16", "172.21.0.0/16"),
+            ("subnetIds", ["subnet-1"], ["subnet-2"]),
+            ("roleArn", "arn:aws:iam::123456789012:role/a", "arn:aws:iam::123456789012:role/b"),
+            ("nodeRoleArn", "arn:aws:iam::123456789012:role/a", "arn:aws:iam::123456789012:role/b"),
+        )
+    ),
+    Case(
+        "cluster-eks-gets-subnets",
+        "InferenceCluster",
+        ((("spec", "cluster"), {"source": "EKS", "eks": {"region": "us-east-2", "subnetIds": ["subnet-1"]}}),),
+        "spec.cluster.eks",
+        "subnetIds are immutable",
+        ((("spec", "cluster"), {"source": "EKS", "eks": {"region": "us-east-2"}}),),
+    ),
     one(
         "cluster-access-none",
         "InferenceCluster",
