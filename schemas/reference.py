@@ -27,6 +27,7 @@ _ORDER = (
     "ModelCacheCopy",
     "InferenceClass",
     "InferenceCluster",
+    "ServingStack",
     "InferenceGateway",
     "InferenceQuota",
     "BackendRules",

@@ -53,6 +53,8 @@ ANNOTATION_SIZE = f"{GROUP}/size"
 ANNOTATION_STAGE_AGAIN = f"{GROUP}/stage-again"
 # On an Object that runs pods: the files of a ModelCache that these mount, as its name and their key.
 ANNOTATION_MODEL_CACHE = f"{GROUP}/model-cache"
+# On an InferenceCluster that is gone: nothing is uninstalled from it.
+ANNOTATION_ABANDON = f"{GROUP}/abandon"
 # On an Object: the part that what it carries plays for its replica (render.manifest.Purpose).
 ANNOTATION_PURPOSE = f"{GROUP}/purpose"
 ANNOTATION_RENDERED_FROM = f"{GROUP}/rendered-from"

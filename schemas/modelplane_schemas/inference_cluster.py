@@ -39,20 +39,6 @@ class Scheduler(Wire):
     )
 
 
-class Stack(Wire):
-    """
-    The software that the backends need on the cluster.
-    """
-
-    install: bool | None = Field(
-        default=None, description="Install the software. Use false when the cluster already has it. Default: true."
-    )
-    versions: dict[str, str] | None = Field(
-        default=None,
-        description="Versions of components that differ from the pinned ones, by component, for example kserve.",
-    )
-
-
 class Gateway(Wire):
     """
     The Gateway on the cluster through which replicas are reached.
@@ -191,6 +177,34 @@ class DeviceTaint(Wire):
     value: str | None = Field(default=None, description="Value of the taint.")
     effect: Literal["None", "NoSchedule", "NoExecute"] = Field(
         description="NoSchedule keeps new pods off the device; NoExecute also ends pods that hold it; None only says something.",
+    )
+
+
+class Components(Wire):
+    """
+    By whom a component is installed, where that is not the default. Managed installs it, External leaves it to others and never writes it, Disabled uninstalls what was installed. Default is External where it is found on the cluster, and Managed otherwise.
+    """
+
+    cert_manager: Literal["Managed", "External", "Disabled"] | None = Field(
+        default=None, description="cert-manager, for KServe."
+    )
+    gateway: Literal["Managed", "External", "Disabled"] | None = Field(
+        default=None, description="Envoy Gateway with the Gateway API, and the Gateway of the cluster."
+    )
+    leader_worker_set: Literal["Managed", "External", "Disabled"] | None = Field(
+        default=None, description="LeaderWorkerSet, for workers over several nodes."
+    )
+    kserve: Literal["Managed", "External", "Disabled"] | None = Field(
+        default=None, description="KServe, its definitions and its presets."
+    )
+    dra: Literal["Managed", "External", "Disabled"] | None = Field(
+        default=None, description="The DRA drivers of the devices of the cluster's classes."
+    )
+    metrics: Literal["Managed", "External", "Disabled"] | None = Field(
+        default=None, description="Definitions of monitors, and the metrics of devices."
+    )
+    queue: Literal["Managed", "External", "Disabled"] | None = Field(
+        default=None, description="The cluster scheduler of scheduler.type."
     )
 
 
@@ -354,6 +368,26 @@ class NodePool(Wire):
     taints: list[Taint] | None = Field(
         default=None,
         description="Taints on the pool's nodes. The pods of replicas tolerate them. Taints of device vendors (nvidia.com/gpu, amd.com/gpu) are always tolerated.",
+    )
+
+
+class Stack(Wire):
+    """
+    The software that the backends need on the cluster.
+    """
+
+    install: bool | None = Field(
+        default=None,
+        description="Install what is missing. Default is true for a cluster that Modelplane makes, and false for source Existing. Switching it off uninstalls nothing.",
+    )
+    components: Components | None = None
+    versions: dict[str, str] | None = Field(
+        default=None,
+        description="Versions of components that differ from the pinned ones, by component, for example kserve. One component is changed at a time. llm-d-router is the version of the images of that router.",
+    )
+    gpu_driver_root: str | None = Field(
+        default=None,
+        description="Folder of the NVIDIA driver on the nodes. Default is that of the cloud, and / for source Existing.",
     )
 
 

@@ -4,9 +4,10 @@ Reads: the InferenceClasses of its pools, and every ModelReplica that names this
 name: an admitted ModelReplica that lost its label, the ModelDeployment of a replica to admit, and the Object of a
 workload whose replica is gone. The InferenceQuotas, where a replica is to be admitted. The Namespaces of replicas,
 where the cluster allows or a quota selects namespaces by label.
-Emits: the ClusterProviderConfig for a kubeconfig Secret, an Object that only observes the cluster's Gateway, and one
-for each API version that an offered backend needs; collections that list the pods of deleted replicas. While the
-cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the InferenceCluster.
+Emits: the parts of a cluster that is created; the ClusterProviderConfig for its kubeconfig, and the ServingStack where
+one is installed; an Object that only observes the cluster's Gateway, and one for each API version that an offered
+backend needs; collections that list the pods of deleted replicas. While the cluster is in use, a ClusterUsage, which
+makes Crossplane refuse to delete the InferenceCluster.
 Reports: gateway address, provider configuration, installed backends, pools with allocations and free devices, the
 replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown, and NamespacesAllowed
 where not everybody may place replicas.
@@ -41,6 +42,7 @@ from modelplane_functions import (
     claims,
     cluster_cloud,
     cluster_gateway,
+    cluster_stack,
     held_pools,
     hold,
     installations,
@@ -90,21 +92,23 @@ def compose(observed: Observed) -> Outcome:
     standing = ledger.standing
     created = _created(observed, ledger, is_reached=access is not None)
     backends = installations.read(observed)
+    stack = cluster_stack.read(observed, access, provider, cluster_gateway.facts(observed), ledger.pools)
     conditions = (
         *created.conditions,
         *([] if access is None else [cluster_gateway.ready(observed, gateway)]),
-        _stack_ready(observed, backends),
+        _stack_ready(observed, backends, stack.condition),
         _capacity_known(observed, ledger),
         *_namespaces_allowed(observed, ledger),
     )
     settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type not in _UNSETTLING)
     return Outcome(
         requirements=requirements,
-        kinds=claims.kinds(observed),
+        kinds={**claims.kinds(observed), **stack.kinds},
         children={
             **created.children,
+            **stack.children,
             **_reached(observed, ledger, access, provider),
-            **_protection(observed, standing),
+            **_protection(observed, standing, stack.users),
         },
         status={
             **_published(observed, access, provider),
@@ -261,14 +265,14 @@ def _access_children(observed: Observed, access: Access) -> Iterator[tuple[str, 
         yield manifest.key, Child(manifest.resource, Ready.TRUE if is_ready else Ready.FALSE)
 
 
-def _protection(observed: Observed, standing: Standing) -> dict[str, Child]:
+def _protection(observed: Observed, standing: Standing, of_stack: int) -> dict[str, Child]:
     """Return the child that protects the cluster from deletion. Nothing is returned once the cluster is unused.
 
     A replica that is deleted in the background is gone before its Objects, which still need the credentials. An adopted
     provider config outlives the InferenceCluster, and only admitted workloads are known then.
     """
     users = _users(observed.children.get(PROVIDER_CONFIG_KEY, {}))
-    ours = (1 if cluster_gateway.KEY in observed.children else 0) + installations.users(observed)
+    ours = (1 if cluster_gateway.KEY in observed.children else 0) + installations.users(observed) + of_stack
     # Nothing is deleted of replicas of which only pods may be left, and on a lost cluster nobody sees these end.
     left = len(standing.leaving - standing.lingering)
     manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, left))
@@ -356,21 +360,23 @@ def _told(answers: tuple[Answer, ...]) -> list[dict[str, str]]:
     ]
 
 
-def _stack_ready(observed: Observed, backends: tuple[Installed, ...]) -> Condition:
-    lacking = installations.lacking(backends)
-    if lacking:
-        return Condition("StackReady", Truth.FALSE, "BackendNotInstalled", lacking)
-    install = Field(observed.spec, ("spec",)).at("stack", "install").flag(default=True)
-    wish = "spec.stack.install is not supported yet; " if install else ""
-    scheduler = inference_cluster.decode_scheduler(Field(observed.composite))
+def _stack_ready(observed: Observed, backends: tuple[Installed, ...], told: Condition | None) -> Condition:
+    """Return what is known of the software on the cluster: by its ServingStack (`told`), else by what it serves."""
+    scheduler, wish = inference_cluster.decode_scheduler(Field(observed.composite)), ""
     if not schedulers.is_offered(scheduler):
-        wish = f"spec.scheduler {scheduler} is not supported yet, so no new replica is placed here; {wish}"
+        wish = f"spec.scheduler {scheduler} is not supported yet, so no new replica is placed here; "
+    if told is not None and (cluster_stack.KEY in observed.children or told.status is not Truth.UNKNOWN):
+        return replace(told, message=wish + told.message)
+    if lacking := installations.lacking(backends):
+        return Condition("StackReady", Truth.FALSE, "BackendNotInstalled", lacking)
+    if told is not None:
+        return replace(told, message=wish + told.message)
     return Condition(
         "StackReady",
         Truth.UNKNOWN,
         "NotManaged",
         f"{wish}KServe, LeaderWorkerSet, the Gateway controller and the DRA drivers must already be installed on the "
-        "cluster",
+        "cluster, or be installed by spec.stack.install",
     )
 
 

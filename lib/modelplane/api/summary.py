@@ -88,6 +88,17 @@ def inference_cluster(resource: Resource) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def serving_stack(resource: Resource) -> str:
+    """Return how many components are ready, and those that are not."""
+    status = resource.get("status") or {}
+    listed = [
+        one for one in status.get("components") or [] if one.get("phase") not in ("Ready", "External", "Disabled")
+    ]
+    waiting = ", ".join(f"{one.get('name')} {one.get('phase')}" for one in listed)
+    counts = f"{status['summary']} components" if status.get("summary") else ""
+    return "; ".join(part for part in (counts, waiting) if part)
+
+
 def inference_class(resource: Resource) -> str:
     """Return the devices of one node."""
     devices = (resource.get("spec") or {}).get("devices") or []

@@ -21,6 +21,7 @@ COMPOSED = frozenset(
         "observedobjectcollections.kubernetes.m.crossplane.io",
         "clusterproviderconfigs.kubernetes.m.crossplane.io",
         "releases.helm.m.crossplane.io",
+        "clusterproviderconfigs.helm.m.crossplane.io",
         "providerconfigs.helm.m.crossplane.io",
         "clusterusages.protection.crossplane.io",
         "usages.protection.crossplane.io",

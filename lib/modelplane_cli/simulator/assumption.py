@@ -19,6 +19,7 @@ from modelplane.render.backend import Backend
 from modelplane.render.backends import selection
 from modelplane.render.clouds import selection as clouds
 from modelplane.render.provisioning import Provisioner
+from modelplane.render.stack import releases
 from modelplane_cli.simulator import assumed_routing
 from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
 from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of
@@ -34,7 +35,15 @@ HELM = "helm.m.crossplane.io"
 KEDA, AUTOSCALING = "keda.sh", "autoscaling"
 
 _SYNCED = {"type": "Synced", "status": "True", "reason": "ReconcileSuccess"}
+_ABSENT = {
+    "type": "Synced",
+    "status": "False",
+    "reason": "ReconcileError",
+    "message": "observe failed: external resource does not exist",
+}
 _AVAILABLE = {"type": "Ready", "status": "True", "reason": "Available"}
+_OF_STACKS = {("apps", "Deployment"), ("apiregistration.k8s.io", "APIService")}
+"""Kinds by which a serving stack sees that its components work, where they are only read."""
 _CLAIM, _JOB = ("", "PersistentVolumeClaim"), ("batch", "Job")
 _POLICIES = ("BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy")
 
@@ -157,7 +166,12 @@ Rule: TypeAlias = Callable[[Object, Surroundings], dict[str, Json]]
 
 
 def _object(resource: Object, around: Surroundings) -> dict[str, Json]:
-    """provider-kubernetes: the manifest stands on its cluster, and the Object is ready by its own policy."""
+    """provider-kubernetes: the manifest stands on its cluster, and the Object is ready by its own policy.
+
+    A cluster is bare until something is installed on it, so that a stack finds nothing of others there.
+    """
+    if releases.is_question(resource):
+        return {"conditions": [dict(_ABSENT)]}
     cluster = cluster_of(resource, around.store)
     manifest = _observed_manifest(resource, cluster, around.store)
     remote = _remote_status(resource, manifest, cluster, around)
@@ -300,6 +314,8 @@ def _remote_status(
 ) -> dict[str, Json] | None:
     """Return the status of the remote object, None for kinds that have none."""
     kind = _kind_of(manifest)
+    if kind in _OF_STACKS and not manifest.get("spec"):
+        return {"conditions": [{"type": "Available", "status": "True"}]}
     if kind == _CLAIM:
         return {"phase": "Bound"}
     if kind == _JOB:

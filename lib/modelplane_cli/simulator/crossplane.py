@@ -16,6 +16,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 from modelplane import structural
 from modelplane.errors import dotted
+from modelplane.render.stack import releases
 from modelplane_cli.simulator import conditions, creation, ownership
 from modelplane_cli.simulator.definitions import Definition, Definitions
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY, Answer, Failed, Function, Handed, Pipeline
@@ -231,13 +232,16 @@ class Crossplane:
                 )
 
     def _delete(self, owner: Key, child: Key) -> None:
+        # What only asked whether something is there has its answer; nothing is gone with it.
+        is_answered = releases.is_question(self._store.get(child) or {})
         gone = self._store.remove(child)
         for key in gone:
             self._pipeline.forget(key)
             self._applied.pop(key, None)
             self._seen.pop(key, None)
             self._looked.pop(key, None)
-        self.record.deletions.append(Deletion(child, owner, tuple(gone[1:])))
+        if not is_answered:
+            self.record.deletions.append(Deletion(child, owner, tuple(gone[1:])))
 
     def _refer(self, key: Key, composite: Object, desired: Mapping[str, Object]) -> Object:
         """Return the composite with references to all it composes, written before they are applied."""

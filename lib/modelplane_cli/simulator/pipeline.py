@@ -46,7 +46,7 @@ class Handed:
 ANNOTATION_KEY = "crossplane.io/composition-resource-name"
 MAX_ITERATIONS = 5
 
-_ASSUMED: Final = frozenset({("keda.sh", "ScaledObject")})
+_ASSUMED: Final = frozenset({("keda.sh", "ScaledObject"), ("helm.m.crossplane.io", "Release")})
 """Kinds that are taken to be served where a function asks; to a question about another kind there is no answer."""
 
 _CAPABILITIES = (

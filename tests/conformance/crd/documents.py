@@ -81,6 +81,16 @@ VALID: dict[str, dict[str, Json]] = {
             "maxPriority": 100,
         },
     ),
+    "ServingStack": _cluster(
+        "ServingStack",
+        "gke-us",
+        {
+            "clusterName": "gke-us",
+            "kubernetesConfig": {"kind": "ClusterProviderConfig", "name": "modelplane-gke-us"},
+            "helmConfig": {"kind": "ClusterProviderConfig", "name": "modelplane-gke-us"},
+            "components": [{"name": "kserve", "version": "v0.20.0"}, {"name": "dra", "variants": ["gpu.nvidia.com"]}],
+        },
+    ),
     "InferenceGateway": _cluster("InferenceGateway", "default", {"gateway": {"hostname": "*.models.example.com"}}),
     "ModelDeployment": _namespaced(
         "ModelDeployment", "llama", {"nodeSelector": dict(_HARDWARE), "workers": _workers()}

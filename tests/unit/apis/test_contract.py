@@ -234,7 +234,6 @@ def _within(part: Json, whole: Json) -> bool:
         pytest.param("InferenceCluster", {}, ("scheduler", "type"), "None", id="kube-scheduler"),
         pytest.param("InferenceCluster", {}, ("gateway", "name"), "modelplane", id="gateway"),
         pytest.param("InferenceCluster", {}, ("gateway", "namespace"), "modelplane-system", id="gateway-namespace"),
-        pytest.param("InferenceCluster", {}, ("stack", "install"), True, id="stack"),
         pytest.param("InferenceGateway", {}, ("type",), "Envoy", id="envoy"),
         pytest.param("InferenceGateway", {}, ("envoyGateway", "install"), True, id="install"),
         pytest.param("InferenceGateway", {}, ("gateway", "namespace"), "modelplane-system", id="system-namespace"),

@@ -35,6 +35,7 @@ SHORT_NAMES = {
     "CloudNetwork": ("cnet", "Cluster"),
     "CloudNodePool": ("cnp", "Cluster"),
     "ModelCacheCopy": ("mcc", "Namespaced"),
+    "ServingStack": ("ss", "Cluster"),
     "ModelReplica": ("mr", "Namespaced"),
     "ModelService": ("ms", "Namespaced"),
 }

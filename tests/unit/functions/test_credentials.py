@@ -13,6 +13,7 @@ from tests.support import rendered, rendering
 
 Document = dict[str, Any]
 SECRETS_KIND = ("v1", "Secret")
+STACK = "ServingStack"
 
 
 def clusters(settled: World) -> dict[str, Document]:
@@ -42,10 +43,14 @@ def remote(settled: World) -> Iterator[tuple[str, Document]]:
         for one in settled.objects()
         if one["kind"] in ("ModelReplica", "ModelCacheCopy")
     }
+    stacks = {one["metadata"]["name"]: one["spec"]["clusterName"] for one in settled.objects() if one["kind"] == STACK}
     for one in settled.objects():
         if not one["apiVersion"].startswith("kubernetes.m.crossplane.io/") or "providerConfigRef" not in one["spec"]:
             continue
         (owner,) = one["metadata"]["ownerReferences"]
+        if owner["kind"] == STACK:
+            yield stacks[owner["name"]], dict(one)
+            continue
         is_clusters = owner["kind"] == "InferenceCluster"
         yield owner["name"] if is_clusters else standing[one["metadata"]["namespace"], owner["name"]], dict(one)
 

@@ -48,13 +48,19 @@ def remote() -> dict[tuple[str, str], frozenset[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for settled in examples():
         for one in settled.objects():
-            if identity(one) != ("kubernetes.m.crossplane.io", "Object"):
+            # A stack is installed by an administrator of the cluster, with credentials of its own.
+            if identity(one) != ("kubernetes.m.crossplane.io", "Object") or is_of_a_stack(one):
                 continue
             group, kind = identity(one["spec"]["forProvider"]["manifest"])
             verbs = found.setdefault((group, plural(kind)), set())
             for policy in one["spec"].get("managementPolicies", POLICIES):
                 verbs |= POLICIES[policy]
     return {key: frozenset(verbs) for key, verbs in found.items()}
+
+
+def is_of_a_stack(resource: dict[str, object]) -> bool:
+    """Return whether a ServingStack composes an object."""
+    return any(owner["kind"] == "ServingStack" for owner in resource["metadata"]["ownerReferences"])
 
 
 def handed_on() -> permissions.Allowed:
@@ -119,6 +125,15 @@ def test_an_administrator_is_made_only_where_envoy_gateway_is_installed() -> Non
     assert [one["roleRef"]["name"] for one in optional.values()] == ["cluster-admin"]
 
 
+def test_an_administrator_of_a_cluster_is_made_for_its_stack_alone() -> None:
+    found = permissions.documents(permissions.EXAMPLES / "rbac-workload-stack.yaml")
+    (binding,) = permissions.of_kind(found, "ClusterRoleBinding").values()
+    assert binding["roleRef"]["name"] == "cluster-admin"
+    assert [one["name"] for one in binding["subjects"]] == ["modelplane-stack"], "not the account of the workloads"
+    least = permissions.of_kind(permissions.documents(*permissions.WORKLOAD), "ClusterRoleBinding").values()
+    assert "cluster-admin" not in {one["roleRef"]["name"] for one in least}
+
+
 def test_no_role_allows_a_wildcard() -> None:
     roles = [*SHIPPED, *permissions.documents(*permissions.WORKLOAD)]
     allowed = permissions.allowed(one for one in roles if one["kind"] in {"ClusterRole", "Role"})
@@ -173,8 +188,8 @@ def test_a_tenant_sees_its_namespace_and_nothing_else() -> None:
     assert person("modelplane-tenant").keys() == wanted.keys()
 
 
-COMPOSED_ALONE = {"cloudclusters", "cloudnetworks", "cloudnodepools"}
-"""The parts of a cluster that is created: people see them, and an InferenceCluster writes them."""
+COMPOSED_ALONE = {"cloudclusters", "cloudnetworks", "cloudnodepools", "servingstacks"}
+"""Parts of a cluster: people see them, and an InferenceCluster writes them."""
 
 
 def test_the_platform_writes_the_hardware_too() -> None:

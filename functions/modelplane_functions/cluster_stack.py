@@ -1,0 +1,160 @@
+"""The serving stack of a cluster: what the cluster needs, and what is handed over to its ServingStack.
+
+The ServingStack is made once and kept: no input that is missing or wrong removes it, and switching the installation off
+uninstalls nothing. Without provider-helm nothing is made, because Crossplane applies nothing more of a composite that
+has a child of a kind that is not served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from modelplane import names, seen
+from modelplane.api import inference_cluster, serving_stack
+from modelplane.api.fields import Field
+from modelplane.api.inference_cluster import ProviderConfigRef
+from modelplane.devices.model import Claim
+from modelplane.errors import InvalidInput
+from modelplane.placement.snapshot import Pool
+from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access
+from modelplane.render.stack import needs, releases
+from modelplane.workload.site import ClusterFacts
+from modelplane.workload.stack import Component, Reference, Stack
+from modelplane_functions import hold
+from modelplane_functions.exchange import Child, Condition, Kind, Observed, Ready, Resource, Truth
+
+KEY = "serving-stack"
+_RELEASES = "releases"
+_KIND = Kind(releases.API_VERSION, releases.KIND)
+_SOURCE = "Existing"
+_LISTENER = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterStack:
+    """The children of a cluster for its stack, what it asks about kinds, and what it says (`condition`), if anything.
+
+    `users` is how many Objects of the stack use the cluster's provider configuration.
+    """
+
+    children: Mapping[str, Child] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    condition: Condition | None = None
+    users: int = 0
+
+
+def read(
+    observed: Observed, access: Access, provider: ProviderConfigRef, facts: ClusterFacts, pools: Iterable[Pool]
+) -> ClusterStack:
+    """Return the stack of a cluster, which has no children where none is wanted and none was made."""
+    standing = observed.children.get(KEY)
+    if not _is_wanted(observed) and standing is None:
+        return ClusterStack()
+    is_served = bool(observed.served.get(_RELEASES))
+    kinds = {} if standing is not None else {_RELEASES: _KIND}
+    try:
+        stack = _stack(observed, access, provider, facts, pools)
+    except InvalidInput as error:
+        wrong = Condition(serving_stack.CONDITION, Truth.FALSE, error.reason, f"{error}; what is installed is kept")
+        return ClusterStack(_held(observed), kinds, wrong, serving_stack.users(standing or {}))
+    if standing is None and not is_served:
+        return ClusterStack(kinds=kinds, condition=_no_provider())
+    children = {**_config(observed, access), KEY: Child(serving_stack.encode(stack), _ready(standing))}
+    return ClusterStack(children, kinds, _condition(observed, standing), serving_stack.users(standing or {}))
+
+
+def _is_wanted(observed: Observed) -> bool:
+    """Return whether a stack is installed: by default on what Modelplane makes, and on nothing else."""
+    spec = Field(observed.spec, ("spec",))
+    is_made = spec.at("cluster", "source").text(_SOURCE) != _SOURCE
+    return spec.at("stack", "install").flag(default=is_made)
+
+
+def _stack(
+    observed: Observed, access: Access, provider: ProviderConfigRef, facts: ClusterFacts, pools: Iterable[Pool]
+) -> Stack:
+    root = Field(observed.composite)
+    modes, versions = serving_stack.decode_wishes(root)
+    needs.check(versions)
+    source = root.at("spec", "cluster", "source").text(_SOURCE)
+    needed = needs.of(
+        inference_cluster.decode_backends(root), _drivers(pools), facts.scheduler, has_monitors=facts.has_pod_monitors
+    )
+    before: tuple[Component, ...] = serving_stack.decode_standing(observed.children.get(KEY, {}))
+    return Stack(
+        name=observed.name,
+        cluster=observed.name,
+        kubernetes=Reference(provider.kind, provider.name),
+        helm=Reference(provider.kind, _config_name(observed, access, provider)),
+        components=needs.decided(needed, before, modes, versions),
+        gateway_name=facts.gateway_name,
+        gateway_namespace=facts.gateway_namespace,
+        gateway_listener=facts.gateway_listener or _LISTENER,
+        driver_root=root.at("spec", "stack", "gpuDriverRoot").text(needs.DRIVER_ROOTS.get(source, "/")),
+        limits_critical_pods=source in needs.CRITICAL_QUOTA,
+        is_abandoned=seen.at(observed.composite, "metadata", "annotations", names.ANNOTATION_ABANDON) == "true",
+    )
+
+
+def _drivers(pools: Iterable[Pool]) -> set[str]:
+    """Return the drivers of the devices that pods claim on the cluster."""
+    known = (pool.node_class for pool in pools if pool.node_class is not None)
+    return {device.driver for node_class in known for device in node_class.devices if device.claim is Claim.DRA}
+
+
+def _config(observed: Observed, access: Access) -> dict[str, Child]:
+    """Return the configuration of provider-helm, none where that of provider-kubernetes is adopted."""
+    for manifest in access.manifests:
+        if manifest.key == PROVIDER_CONFIG_KEY:
+            made = releases.config(manifest.resource)
+            is_there = made.key in observed.children
+            return {made.key: Child(made.resource, Ready.TRUE if is_there else Ready.FALSE)}
+    kept = {key: observed.children[key] for key in (releases.CONFIG_KEY,) if key in observed.children}
+    return hold.hold(kept, lambda _: Ready.TRUE)
+
+
+def _config_name(observed: Observed, access: Access, provider: ProviderConfigRef) -> str:
+    standing = hold.name_of(observed.children.get(releases.CONFIG_KEY)) if access.manifests else ""
+    return standing or (access.name if access.manifests else provider.name)
+
+
+def _held(observed: Observed) -> dict[str, Child]:
+    kept = {key: observed.children[key] for key in (KEY, releases.CONFIG_KEY) if key in observed.children}
+    return hold.hold(kept)
+
+
+def _ready(standing: Resource | None) -> Ready:
+    return Ready.FALSE if standing is None else hold.ready_by_condition(standing)
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def _no_provider() -> Condition:
+    return Condition(
+        serving_stack.CONDITION,
+        Truth.UNKNOWN,
+        "ProviderMissing",
+        f"spec.stack.install is on, and the control plane does not serve {releases.KIND} of {releases.API_VERSION}; "
+        "install provider-helm, or set spec.stack.install to false where the cluster has what it needs",
+    )
+
+
+def _condition(observed: Observed, standing: Resource | None) -> Condition:
+    """Return what the ServingStack says of itself."""
+    told = seen.condition(seen.at(standing, "status"), serving_stack.CONDITION)
+    kept = (
+        ""
+        if _is_wanted(observed)
+        else (
+            "spec.stack.install is off, which uninstalls nothing: set components to Disabled, or to External to keep "
+            "them; "
+        )
+    )
+    status = next((one for one in Truth if one.value == told.get("status")), None)
+    if standing is None or status is None:
+        message = f"{kept}ServingStack {observed.name} has not reported yet"
+        return Condition(serving_stack.CONDITION, Truth.UNKNOWN, "Installing", message)
+    reason = seen.text(told.get("reason")) or "Installing"
+    return Condition(serving_stack.CONDITION, status, reason, kept + seen.text(told.get("message")))
