@@ -267,6 +267,14 @@ SUITES: Final = (
         group=2, minutes=2, limit_minutes=15, programs=("cosign", "crane", "crossplane-cli"),
     ),
     Suite(
+        "stack",
+        _conformance("stack"),
+        (
+            *_RENDERING, *_REAL, *_WIRE, *_DECIDING, "tests/conformance/stack/", "tests/support/gobinaries.py",
+        ),
+        group=2, minutes=4, limit_minutes=20, programs=_SERVER,
+    ),
+    Suite(
         "report",
         _conformance("report"),
         (

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from modelplane_cli import __main__ as command
 from tests.support import rendering
@@ -279,6 +280,20 @@ def test_by_cluster_writes_bare_manifests_and_names_stale_files(run: Any, tmp_pa
     assert "stale: out/c/old.yaml" in done.err
     assert (tmp_path / "out" / "c" / "old.yaml").exists()
     assert "wrote" in done.err
+
+
+def test_by_cluster_has_the_values_of_the_charts_of_a_stack(run: Any, tmp_path: Path) -> None:
+    example = Path(__file__).resolve().parents[3] / "examples" / "stack"
+    assert run("render", str(example), "--by-cluster", "out").code == 0
+    folder = tmp_path / "out" / "bare" / "helm"
+    assert len(list(folder.iterdir())) == 7
+    head, _, values = (folder / "cert-manager.yaml").read_text().partition("\n")
+    assert head == (
+        "# helm upgrade --install cert-manager oci://quay.io/jetstack/charts/cert-manager --version v1.21.2 "
+        "--namespace cert-manager --create-namespace --values cert-manager.yaml"
+    )
+    assert yaml.safe_load(values)["crds"] == {"enabled": True, "keep": True}
+    assert "release-" in " ".join(one.name for one in (tmp_path / "out" / "control-plane").iterdir())
 
 
 def test_by_cluster_never_leaves_its_folder(run: Any, tmp_path: Path) -> None:

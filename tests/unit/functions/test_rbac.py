@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,7 +60,7 @@ def remote() -> dict[tuple[str, str], frozenset[str]]:
     return {key: frozenset(verbs) for key, verbs in found.items()}
 
 
-def is_of_a_stack(resource: dict[str, object]) -> bool:
+def is_of_a_stack(resource: Mapping[str, Any]) -> bool:
     """Return whether a ServingStack composes an object."""
     return any(owner["kind"] == "ServingStack" for owner in resource["metadata"]["ownerReferences"])
 
