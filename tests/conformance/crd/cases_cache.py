@@ -109,4 +109,5 @@ CACHE: tuple[Case, ...] = (
     ),
     one("copy-of-another-key", "ModelCacheCopy", ("spec", "key"), "f" * 16, "key is immutable", old="e" * 16),
     one("copy-on-another-cluster", "ModelCacheCopy", ("spec", "clusterName"), "b", "clusterName is immutable", old="a"),
+    one("stack-of-another-cluster", "ServingStack", ("spec", "clusterName"), "b", "clusterName is immutable", old="a"),
 )
