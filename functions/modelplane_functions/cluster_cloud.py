@@ -19,8 +19,9 @@ from modelplane.errors import InvalidInput
 from modelplane.render import protection, provisioning
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY, PROVIDER_CONFIG_KIND, Access
 from modelplane.render.clouds import selection
-from modelplane.render.provisioning import Provisioner
+from modelplane.render.provisioning import Provisioner, StackNeeds
 from modelplane.workload.created import Nodes, PoolSpec, Site
+from modelplane.workload.stack import Lifeline
 from modelplane_functions import hold
 from modelplane_functions.exchange import Child, Condition, Observed, Ready, Resource, Truth
 
@@ -70,6 +71,24 @@ def access(observed: Observed) -> Access | None:
     site = cloud_parts.site(observed.composite, source_of(observed))
     configs = tuple(one for one in cloud.configs(site) if one.key == PROVIDER_CONFIG_KEY)
     return Access(PROVIDER_CONFIG_KIND, protection.name_of(observed.name), configs)
+
+
+def stack_needs(observed: Observed) -> StackNeeds:
+    """Return the needs of the serving stack on the cluster. One that exists may be one of Google's."""
+    cloud = selection.provisioner(source_of(observed))
+    if cloud is None:
+        return StackNeeds(needs_critical_quota=True)
+    return cloud.stack_needs(cloud_parts.site(observed.composite, source_of(observed)))
+
+
+def lifelines(observed: Observed) -> tuple[Lifeline, ...]:
+    """Return the managed resources without which nothing can be uninstalled from a created cluster."""
+    cloud = selection.provisioner(source_of(observed))
+    if cloud is None:
+        return ()
+    made = cloud.cluster(cloud_parts.site(observed.composite, source_of(observed)), {})
+    found = (one.resource for one in made if one.key in cloud.lifelines())
+    return tuple(Lifeline(one["apiVersion"], one["kind"], one["metadata"]["name"]) for one in found)
 
 
 def nodes(observed: Observed) -> dict[str, Nodes]:

@@ -21,13 +21,12 @@ from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access
 from modelplane.render.stack import needs, releases
 from modelplane.workload.site import ClusterFacts
 from modelplane.workload.stack import Component, Reference, Stack
-from modelplane_functions import hold
+from modelplane_functions import cluster_cloud, hold
 from modelplane_functions.exchange import Child, Condition, Kind, Observed, Ready, Resource, Truth
 
 KEY = "serving-stack"
 _RELEASES = "releases"
 _KIND = Kind(releases.API_VERSION, releases.KIND)
-_SOURCE = "Existing"
 _LISTENER = "http"
 
 
@@ -45,12 +44,22 @@ class ClusterStack:
 
 
 def read(
-    observed: Observed, access: Access, provider: ProviderConfigRef, facts: ClusterFacts, pools: Iterable[Pool]
+    observed: Observed,
+    access: Access | None,
+    provider: ProviderConfigRef | None,
+    facts: ClusterFacts,
+    pools: Iterable[Pool],
 ) -> ClusterStack:
-    """Return the stack of a cluster, which has no children where none is wanted and none was made."""
+    """Return the stack of a cluster, which has no children where none is wanted and none was made.
+
+    Without access a cluster that is created is not there yet, and what was made before is kept.
+    """
     standing = observed.children.get(KEY)
     if not _is_wanted(observed) and standing is None:
         return ClusterStack()
+    if access is None or provider is None:
+        waits = Condition(serving_stack.CONDITION, Truth.UNKNOWN, "WaitingForCluster", "the cluster is not there yet")
+        return ClusterStack(_held(observed), {}, waits, serving_stack.users(standing or {}))
     is_served = bool(observed.served.get(_RELEASES))
     kinds = {} if standing is not None else {_RELEASES: _KIND}
     try:
@@ -66,9 +75,8 @@ def read(
 
 def _is_wanted(observed: Observed) -> bool:
     """Return whether a stack is installed: by default on what Modelplane makes, and on nothing else."""
-    spec = Field(observed.spec, ("spec",))
-    is_made = spec.at("cluster", "source").text(_SOURCE) != _SOURCE
-    return spec.at("stack", "install").flag(default=is_made)
+    is_made = cluster_cloud.is_created(observed)
+    return Field(observed.spec, ("spec",)).at("stack", "install").flag(default=is_made)
 
 
 def _stack(
@@ -77,7 +85,7 @@ def _stack(
     root = Field(observed.composite)
     modes, versions = serving_stack.decode_wishes(root)
     needs.check(versions)
-    source = root.at("spec", "cluster", "source").text(_SOURCE)
+    of_cloud = cluster_cloud.stack_needs(observed)
     needed = needs.of(
         inference_cluster.decode_backends(root), _drivers(pools), facts.scheduler, has_monitors=facts.has_pod_monitors
     )
@@ -91,8 +99,9 @@ def _stack(
         gateway_name=facts.gateway_name,
         gateway_namespace=facts.gateway_namespace,
         gateway_listener=facts.gateway_listener or _LISTENER,
-        driver_root=root.at("spec", "stack", "gpuDriverRoot").text(needs.DRIVER_ROOTS.get(source, "/")),
-        limits_critical_pods=source in needs.CRITICAL_QUOTA,
+        driver_root=root.at("spec", "stack", "gpuDriverRoot").text(of_cloud.gpu_driver_root),
+        limits_critical_pods=of_cloud.needs_critical_quota,
+        lifelines=cluster_cloud.lifelines(observed),
         is_abandoned=seen.at(observed.composite, "metadata", "annotations", names.ANNOTATION_ABANDON) == "true",
     )
 

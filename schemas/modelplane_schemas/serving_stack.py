@@ -47,6 +47,12 @@ class Gateway(Wire):
     listener: str | None = Field(default=None, description="Name of its listener. Default: http.")
 
 
+class Lifeline(Wire):
+    api_version: str = Field(description="API version of the managed resource.")
+    kind: str = Field(description="Kind of the managed resource.")
+    name: str = Field(description="Name of the managed resource.")
+
+
 class StatusComponent(Wire):
     name: str = Field(description="Name of the component; with its variant, for example dra/gpu.nvidia.com.")
     mode: Literal["Managed", "External", "Disabled"] | None = Field(
@@ -126,6 +132,10 @@ class Spec(Wire):
     critical_priority_quota: bool | None = Field(
         default=None,
         description="Make a ResourceQuota for pods of a critical priority in the namespaces of device drivers. GKE creates no such pod without one. Default: false.",
+    )
+    lifelines: list[Lifeline] | None = Field(
+        default=None,
+        description="Managed resources of the cloud without which nothing can be uninstalled from the cluster. They stay until that is done.",
     )
     abandon: bool | None = Field(
         default=None,

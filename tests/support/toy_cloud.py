@@ -86,6 +86,9 @@ class Toy:
         where = {"namespace": names.SYSTEM_NAMESPACE, "secret": site.cluster, "key": "kubeconfig"}
         return (cloud.provider_config(site.cluster, **where),)
 
+    def lifelines(self) -> tuple[str, ...]:
+        return (CLUSTER,)
+
     def stack_needs(self, site: Site) -> StackNeeds:
         return StackNeeds()
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.api.fields import Field
-from modelplane.workload.stack import Component, Mode, Reference, Report, Stack
+from modelplane.workload.stack import Component, Lifeline, Mode, Reference, Report, Stack
 
 Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
@@ -42,6 +42,7 @@ def decode(resource: Resource) -> Stack:
         is_abandoned=spec.at("abandon").flag(default=False),
         modes=_modes(status.value),
         upgrading=seen.text(seen.at(status.value, "upgrading")),
+        lifelines=tuple(_lifeline(one) for one in spec.at("lifelines").items()),
     )
 
 
@@ -63,6 +64,10 @@ def encode(stack: Stack) -> dict[str, Json]:
         spec["criticalPriorityQuota"] = True
     if stack.is_abandoned:
         spec["abandon"] = True
+    if stack.lifelines:
+        spec["lifelines"] = [
+            {"apiVersion": one.api_version, "kind": one.kind, "name": one.name} for one in stack.lifelines
+        ]
     return {
         "apiVersion": names.API_VERSION,
         "kind": KIND,
@@ -109,6 +114,10 @@ def decode_wishes(cluster: Field) -> tuple[dict[str, Mode], dict[str, str]]:
 def users(resource: Resource) -> int:
     """Return how many Objects of a stack use the provider configuration of its cluster."""
     return seen.count(seen.at(resource, "status", "objects")) or 0
+
+
+def _lifeline(entry: Field) -> Lifeline:
+    return Lifeline(entry.at("apiVersion").text(), entry.at("kind").text(), entry.at("name").text())
 
 
 def _component(entry: Field) -> Component:

@@ -106,6 +106,12 @@ class Provisioner(Protocol):
     def configs(self, site: Site) -> tuple[Manifest, ...]:
         """Return the configurations of provider-kubernetes and provider-helm: keys provider-config and helm-config."""
 
+    def lifelines(self) -> tuple[str, ...]:
+        """Return the keys of the cluster's managed resources without which nothing can be uninstalled from it.
+
+        They are what its API is reached with, and the nodes on which its controllers run.
+        """
+
     def stack_needs(self, site: Site) -> StackNeeds:
         """Return the needs of the serving stack."""
 

@@ -52,6 +52,15 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Lifeline:
+    """A managed resource of the cloud without which nothing can be uninstalled from the cluster."""
+
+    api_version: str
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The reported state of a component. `mode` is None while it is not decided, and `version` empty if unknown.
 
@@ -74,6 +83,7 @@ class Stack:
     `kubernetes` and `helm` reach the cluster. `driver_root` is the folder of the NVIDIA driver on its nodes.
     `limits_critical_pods` is True where pods of a critical priority need a ResourceQuota (GKE). An `is_abandoned` stack
     is left on its cluster as it is. `modes` are the modes that were decided before, by the name of their report.
+    `lifelines` stay until everything is uninstalled.
     """
 
     name: str
@@ -89,3 +99,4 @@ class Stack:
     is_abandoned: bool = False
     modes: Mapping[str, Mode] = field(default_factory=dict)
     upgrading: str = ""
+    lifelines: tuple[Lifeline, ...] = ()

@@ -23,10 +23,6 @@ OF_BACKENDS: Mapping[str, tuple[str, ...]] = {
 }
 """The components that a backend needs. Every other one needs the gateway, and its own operator."""
 
-DRIVER_ROOTS: Mapping[str, str] = {"GKE": "/home/kubernetes/bin/nvidia"}
-"""The folder of the NVIDIA driver by the source of a cluster, where it is not the root."""
-CRITICAL_QUOTA = frozenset({"GKE", "Existing"})
-"""The sources whose clusters may refuse critical pods without a quota. Elsewhere one would do no harm."""
 _NO_SCHEDULER = "None"
 
 

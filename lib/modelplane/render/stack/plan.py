@@ -274,12 +274,33 @@ def needed_by(here: Situation, part: Part) -> tuple[str, ...]:
 
 def _usages(here: Situation, made: Mapping[str, Resource], kept: frozenset[str]) -> Iterator[tuple[str, Resource]]:
     """Yield a Usage for each pair of children of which one is removed with the help of the other."""
-    for of, by in _orders(here):
-        if not all(key in here.children and (key in made or key in kept) for key in (of, by)):
-            continue
-        if all(releases.is_removable(made.get(key, here.children[key])) for key in (of, by)):
-            keys = (of, by)
-            yield releases.usage_key(keys), releases.usage(here.stack, here.children[of], here.children[by], keys)
+    removable = {
+        key
+        for key, child in here.children.items()
+        if _is_written(child) and (key in made or key in kept) and releases.is_removable(made.get(key, child))
+    }
+    pairs = [(of, by) for of, by in _orders(here) if {of, by} <= removable]
+    for keys in pairs:
+        of, by = (here.children[key] for key in keys)
+        yield releases.usage_key(keys), releases.usage(here.stack, of, by, keys)
+    yield from _lifelines(here, sorted(removable - {by for _, by in pairs}))
+
+
+def _lifelines(here: Situation, last: list[str]) -> Iterator[tuple[str, Resource]]:
+    """Yield the Usages that keep what the cluster is reached with until the `last` of what is uninstalled is gone.
+
+    One child stands between the two, so that their numbers add up and are not multiplied.
+    """
+    between = here.children.get(releases.REACH)
+    if between is None or not here.stack.lifelines:
+        return
+    for key in last:
+        keys = (releases.REACH, key)
+        yield releases.usage_key(keys), releases.usage(here.stack, between, here.children[key], keys)
+    for one in here.stack.lifelines:
+        used = {"apiVersion": one.api_version, "kind": one.kind, "metadata": {"name": one.name}}
+        keys = (f"{one.kind.lower()}-{one.name}", releases.REACH)
+        yield releases.usage_key(keys), releases.usage(here.stack, used, between, keys)
 
 
 def _orders(here: Situation) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modelplane.render.clouds.aks.access import configs
 from modelplane.render.clouds.aks.checks import problems
-from modelplane.render.clouds.aks.control_plane import cluster, facts
+from modelplane.render.clouds.aks.control_plane import cluster, facts, lifelines
 from modelplane.render.clouds.aks.kinds import served
 from modelplane.render.clouds.aks.offline import assumed
 from modelplane.render.clouds.aks.pools import node_pool, nodes
@@ -18,6 +18,7 @@ __all__ = [
     "cluster",
     "configs",
     "facts",
+    "lifelines",
     "network",
     "node_pool",
     "nodes",

@@ -115,3 +115,8 @@ def _system_pool(site: Site) -> dict[str, Json]:
     }
     pinned = settings.pin(site)
     return pool | {"orchestratorVersion": pinned} if pinned else pool
+
+
+def lifelines() -> tuple[str, ...]:
+    """Return the key of the control plane, which has the pool for controllers and the access in it."""
+    return (CLUSTER,)

@@ -10,13 +10,13 @@ from modelplane.render.clouds.eks.access import configs
 from modelplane.render.clouds.eks.advice import advice
 from modelplane.render.clouds.eks.assumption import assumed
 from modelplane.render.clouds.eks.checks import problems
-from modelplane.render.clouds.eks.cluster import cluster, facts
+from modelplane.render.clouds.eks.cluster import cluster, facts, lifelines
 from modelplane.render.clouds.eks.kinds import served
 from modelplane.render.clouds.eks.network import network
 from modelplane.render.clouds.eks.node_pool import node_pool, nodes
 from modelplane.render.clouds.eks.stack import stack_needs
 
 __all__ = [
-    "advice", "assumed", "cluster", "configs", "facts", "network", "node_pool", "nodes", "problems", "served",
-    "stack_needs",
+    "advice", "assumed", "cluster", "configs", "facts", "lifelines", "network", "node_pool", "nodes", "problems",
+    "served", "stack_needs",
 ]  # fmt: skip

@@ -44,6 +44,11 @@ def cluster(site: Site, observed: Mapping[str, Resource]) -> tuple[Manifest, ...
     )
 
 
+def lifelines() -> tuple[str, ...]:
+    """Return the keys of the cluster, its access, and what its controllers run on: nodes, network and names."""
+    return (CLUSTER, access.AUTH, SYSTEM_KEY, *(f"addon-{name}" for name in ("coredns", "kube-proxy", "vpc-cni")))
+
+
 def facts(site: Site, observed: Mapping[str, Resource]) -> dict[str, str]:
     """Return the facts of the observed cluster that pools and the stack must know. An unknown one is left out."""
     seen_cluster = observed.get(CLUSTER)

@@ -140,3 +140,8 @@ def _system_pool(site: Site) -> Manifest:
     name = naming.resource(site, "pool", naming.SYSTEM_POOL)
     identity = Identity(SYSTEM_POOL, CONTAINER, "NodePool", name, naming.SYSTEM_POOL)
     return managed(identity, spec, site=site, init_provider={"initialNodeCount": 1})
+
+
+def lifelines() -> tuple[str, ...]:
+    """Return the keys of the control plane, of the pool for controllers, and of the identity that gives access."""
+    return (CLUSTER, SYSTEM_POOL, *(f"{access.ACCESS}-{part}" for part in ("identity", "role", "key")))
