@@ -17,6 +17,7 @@ def documents(source: str, block: Document, recipe: Document) -> list[Document]:
     node_class["spec"]["provisioning"] = {"provider": source, name: dict(recipe)}
     cluster = fleet.inference_cluster("a", nodes=2)
     cluster.pop("status")
+    cluster["spec"].pop("stack")  # by default one is installed on what is created
     cluster["spec"]["cluster"] = {"source": source, name: dict(block)}
     (pool,) = cluster["spec"]["nodePools"]
     zone = {"GKE": "us-central1-a", "EKS": "us-east-2a", "AKS": "1"}[source]

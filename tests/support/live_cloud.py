@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from modelplane.render.provisioning import Provisioner
+from modelplane.render.stack import releases
 from tests.support import controlplane, kubeapi
 
 Document = dict[str, Any]
@@ -45,10 +46,14 @@ class LiveCloud:
         """Return the managed resources that exist."""
         return [found for one in self.cloud.served() for found in self.api.all_of(one.api_version, one.kind)]
 
+    def installed(self) -> list[Document]:
+        """Return the Releases that exist: provider-helm is played, too."""
+        return list(self.api.all_of(releases.API_VERSION, releases.KIND))
+
     def _run(self) -> None:
         while not self._ended.wait(EVERY_SECONDS):
             with contextlib.suppress(OSError, kubeapi.Refused, http.client.HTTPException):
-                for resource in self.made():
+                for resource in (*self.made(), *self.installed()):
                     self._look(resource)
 
     def _look(self, resource: Document) -> None:
@@ -71,8 +76,12 @@ class LiveCloud:
     def _status(self, resource: Document) -> Document:
         told = {"reason": "Available", "lastTransitionTime": _TIME, "status": "True"}
         conditions = [{"type": "Ready", **told}, {"type": "Synced", **told, "reason": "ReconcileSuccess"}]
-        at_provider = self.cloud.assumed(resource)
+        at_provider = _deployed(resource) if resource["kind"] == releases.KIND else self.cloud.assumed(resource)
         return {"conditions": conditions, **({"atProvider": at_provider} if at_provider else {})}
+
+
+def _deployed(release: Document) -> Document:
+    return {"state": "deployed", "revision": 1, "version": release["spec"]["forProvider"]["chart"]["version"]}
 
 
 @contextmanager

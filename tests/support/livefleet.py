@@ -121,7 +121,7 @@ class LiveFleet:
 
     def _report_once(self) -> None:
         store = Store()
-        documents = [one for kind in ("InferenceCluster", "ModelReplica") for one in self.all_of(kind)]
+        documents = [one for kind in ("InferenceCluster", "ModelReplica", "ServingStack") for one in self.all_of(kind)]
         objects = {key_of(one): one for one in self.plane.api.all_of(*OBJECT)}
         for document in (*documents, *objects.values()):
             store.put(document)

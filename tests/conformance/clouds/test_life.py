@@ -21,7 +21,15 @@ Json = Any
 SECONDS = 240
 SETTINGS = {"region": "us-east-2", "zones": ["us-east-2a", "us-east-2b"], "kubernetesVersion": "1.35"}
 RECIPE = {"instanceType": "p5.48xlarge"}
-BELOW = (("NodeGroup", "Cluster"), ("Cluster", "VPC"), ("LaunchTemplate", "Cluster"))
+RELEASES = 7
+BELOW = (
+    ("NodeGroup", "Cluster"),
+    ("Cluster", "VPC"),
+    ("LaunchTemplate", "Cluster"),
+    ("Release", "ClusterAuth"),
+    ("Release", "Addon"),
+    ("Release", "Cluster"),
+)
 """What is gone before what, of those that stand."""
 
 
@@ -48,6 +56,12 @@ def test_it_is_made_and_held_and_goes_in_order(fleet: livefleet.LiveFleet, propa
             seconds=SECONDS,
             what="the cluster to be created",
         )
+        kubeapi.until(
+            lambda: any(one.get("status", {}).get("summary") == "5/5" for one in fleet.all_of("ServingStack")),
+            seconds=SECONDS,
+            what="the serving stack to be installed",
+        )
+        assert len(cloud.installed()) == RELEASES
         made = _identities(cloud)
         assert {kind for kind, _, _ in made} >= {"VPC", "Subnet", "Role", "Cluster", "ClusterAuth", "NodeGroup"}
         nodes = [pool["nodes"] for pool in _cluster(fleet)["status"]["pools"]]
@@ -76,9 +90,9 @@ def _await_gone(fleet: livefleet.LiveFleet, kind: str) -> None:
 
 
 def _is_gone(fleet: livefleet.LiveFleet, cloud: live_cloud.LiveCloud, propagation: str) -> bool:
-    left = cloud.made()
+    left = [*cloud.made(), *cloud.installed()]
     is_seen = bool(fleet.all_of("InferenceCluster"))
-    left = cloud.made() if left and not is_seen else left  # it may have ended between the two looks
+    left = [*cloud.made(), *cloud.installed()] if left and not is_seen else left  # it may have ended between the two looks
     assert propagation == "Background" or is_seen or not left, "it stays visible until everything in the cloud is gone"
     return not left
 
