@@ -1,7 +1,7 @@
 """CloudCluster: the control plane of a cluster that is created, its identities, and the access to it.
 
 Reads: nothing but itself.
-Emits: the managed resources of the cluster; a Usage, so that its network is deleted after it.
+Emits: the managed resources of the cluster; Usages, so that its network is deleted after it.
 Reports: phase, message and errors of the cloud, and the facts that its pools need; condition Provisioned.
 """
 
@@ -23,8 +23,8 @@ def compose(observed: Observed) -> Outcome:
     source, site = cloud_parts.decode(observed.composite)
     cloud = selection.maker(source)
     rendered = cloud.cluster(site, observed.children)
-    stands_in = [one for one in cloud.network(site) if one.key == provisioning.NETWORK]
-    for network in stands_in:
+    # All of it: without a route out the cluster cannot be emptied.
+    for network in cloud.network(site):
         rendered = provisioned.with_usage(rendered, provisioning.CLUSTER, network.resource)
     # A fact that was published stays while the cloud is not read: pools are rendered with it.
     facts = {**cloud_parts.facts(observed.composite), **cloud.facts(site, observed.children)}

@@ -50,6 +50,7 @@ NETWORK, CLUSTER, POOL = "network", "cluster", "pool"
 
 CONFIG_KIND = "ClusterProviderConfig"
 _EXTERNAL_NAME = "crossplane.io/external-name"
+_KEY_DIGITS = 8
 _POLICIES_WITHOUT_DELETE = ("Observe", "Create", "Update", "LateInitialize")
 
 
@@ -176,7 +177,7 @@ def usage(of: Resource, by: Resource) -> Manifest:
     """
     used, user = of["metadata"]["name"], by["metadata"]["name"]
     return Manifest(
-        f"usage-{by['kind'].lower()}-{of['kind'].lower()}",
+        f"usage-{by['kind'].lower()}-{of['kind'].lower()}-{names.digest(user, used, digits=_KEY_DIGITS)}",
         {
             "apiVersion": "protection.crossplane.io/v1beta1",
             "kind": "Usage",

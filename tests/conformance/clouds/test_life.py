@@ -25,6 +25,9 @@ RELEASES = 7
 BELOW = (
     ("NodeGroup", "Cluster"),
     ("Cluster", "VPC"),
+    ("Cluster", "Route"),
+    ("Cluster", "InternetGateway"),
+    ("Cluster", "Subnet"),
     ("LaunchTemplate", "Cluster"),
     ("Release", "ClusterAuth"),
     ("Release", "Addon"),
@@ -92,7 +95,9 @@ def _await_gone(fleet: livefleet.LiveFleet, kind: str) -> None:
 def _is_gone(fleet: livefleet.LiveFleet, cloud: live_cloud.LiveCloud, propagation: str) -> bool:
     left = [*cloud.made(), *cloud.installed()]
     is_seen = bool(fleet.all_of("InferenceCluster"))
-    left = [*cloud.made(), *cloud.installed()] if left and not is_seen else left  # it may have ended between the two looks
+    left = (
+        [*cloud.made(), *cloud.installed()] if left and not is_seen else left
+    )  # it may have ended between the two looks
     assert propagation == "Background" or is_seen or not left, "it stays visible until everything in the cloud is gone"
     return not left
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
@@ -33,13 +32,16 @@ def cluster(site: Site, observed: Mapping[str, Resource]) -> tuple[Manifest, ...
     """
     vpc = facts(site, observed).get(FACT_VPC, "")
     made, identities = _cluster(site, observed), tuple(roles.roles(site))
+    system = _system_pool(site, observed)
     return (
         *identities,
         made,
-        *(_outlives(one, made) for one in identities),
+        # Without the roles EKS cannot delete the interfaces and the security group that it made: these keep the VPC.
+        *(provisioning.usage(one.resource, made.resource) for one in identities),
+        provisioning.usage(made.resource, system.resource),
         *access.manifests(site),
         *(addon(site, name) for name in _ADDONS),
-        _system_pool(site, observed),
+        system,
         *storage.manifests(site, vpc),
     )
 
@@ -95,14 +97,6 @@ def _cluster(site: Site, observed: Mapping[str, Resource]) -> Manifest:
     return kinds.made(
         site, kinds.CLUSTER, kinds.Part(CLUSTER, (), external_name=site.external_name or site.cluster), fields
     )
-
-
-def _outlives(identity: Manifest, made: Manifest) -> Manifest:
-    """Return the Usage that keeps a role or its policy until the cluster is gone.
-
-    Without them EKS cannot delete the interfaces and the security group that it made, and these keep the network.
-    """
-    return replace(provisioning.usage(identity.resource, made.resource), key=f"usage-{identity.key}")
 
 
 def _control_subnets(site: Site, standing: Resource | None) -> dict[str, Json]:
