@@ -8,7 +8,7 @@ has a child of a kind that is not served.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from modelplane import names, seen
 from modelplane.api import inference_cluster, serving_stack
@@ -25,8 +25,12 @@ from modelplane_functions import cluster_cloud, hold
 from modelplane_functions.exchange import Child, Condition, Kind, Observed, Ready, Resource, Truth
 
 KEY = "serving-stack"
-_RELEASES = "releases"
-_KIND = Kind(releases.API_VERSION, releases.KIND)
+_RELEASES, _STACKS = "releases", "serving-stacks"
+_KINDS = {
+    _RELEASES: Kind(releases.API_VERSION, releases.KIND),
+    _STACKS: Kind(names.API_VERSION, serving_stack.KIND),
+}
+_ASKED, _SAID = "install", "asked"
 _LISTENER = "http"
 
 
@@ -34,13 +38,15 @@ _LISTENER = "http"
 class ClusterStack:
     """The children of a cluster for its stack, what it asks about kinds, and what it says (`condition`), if anything.
 
-    `users` is how many Objects of the stack use the cluster's provider configuration.
+    `users` is how many Objects of the stack use the cluster's provider configuration. `status` records the decision
+    whether a stack is installed.
     """
 
     children: Mapping[str, Child] = field(default_factory=dict)
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     condition: Condition | None = None
     users: int = 0
+    status: Mapping[str, Resource] = field(default_factory=dict)
 
 
 def read(
@@ -54,29 +60,59 @@ def read(
 
     Without access a cluster that is created is not there yet, and what was made before is kept.
     """
+    found = _read(observed, access, provider, facts, pools)
+    return replace(found, status={"stack": _record(observed)})
+
+
+def _read(
+    observed: Observed,
+    access: Access | None,
+    provider: ProviderConfigRef | None,
+    facts: ClusterFacts,
+    pools: Iterable[Pool],
+) -> ClusterStack:
     standing = observed.children.get(KEY)
     if not _is_wanted(observed) and standing is None:
         return ClusterStack()
     if access is None or provider is None:
         waits = Condition(serving_stack.CONDITION, Truth.UNKNOWN, "WaitingForCluster", "the cluster is not there yet")
         return ClusterStack(_held(observed), {}, waits, serving_stack.users(standing or {}))
-    is_served = bool(observed.served.get(_RELEASES))
-    kinds = {} if standing is not None else {_RELEASES: _KIND}
+    kinds = {} if standing is not None else _KINDS
     try:
         stack = _stack(observed, access, provider, facts, pools)
     except InvalidInput as error:
         wrong = Condition(serving_stack.CONDITION, Truth.FALSE, error.reason, f"{error}; what is installed is kept")
         return ClusterStack(_held(observed), kinds, wrong, serving_stack.users(standing or {}))
-    if standing is None and not is_served:
+    if standing is None and not all(observed.served.get(key) for key in _KINDS):
         return ClusterStack(kinds=kinds, condition=_no_provider())
     children = {**_config(observed, access), KEY: Child(serving_stack.encode(stack), _ready(standing))}
     return ClusterStack(children, kinds, _condition(observed, standing), serving_stack.users(standing or {}))
 
 
 def _is_wanted(observed: Observed) -> bool:
-    """Return whether a stack is installed: by default on what Modelplane makes, and on nothing else."""
-    is_made = cluster_cloud.is_created(observed)
-    return Field(observed.spec, ("spec",)).at("stack", "install").flag(default=is_made)
+    """Return whether a stack is installed: by default on what Modelplane makes, and on nothing else.
+
+    Earlier versions wrote `install: true` by default and installed nothing. A cluster that such a version has reported
+    on is therefore left alone until its author says something else in spec.stack.
+    """
+    asked, given = _asked(observed), Field(observed.spec, ("spec",)).at("stack").members()
+    if cluster_cloud.is_created(observed) or given.keys() - {"install"}:
+        return asked
+    recorded = observed.status.get("stack")
+    if isinstance(recorded, Mapping) and recorded.get(_SAID) == asked:
+        return recorded.get(_ASKED) is True
+    is_of_earlier_version = recorded is None and observed.status.get("pools") is not None
+    return asked and not is_of_earlier_version
+
+
+def _asked(observed: Observed) -> bool:
+    stack = Field(observed.spec, ("spec",)).at("stack")
+    return stack.at("install").flag(default=cluster_cloud.is_created(observed))
+
+
+def _record(observed: Observed) -> dict[str, bool]:
+    """Return the decision, and what the author had said when it was made."""
+    return {_ASKED: _is_wanted(observed), _SAID: _asked(observed)}
 
 
 def _stack(
@@ -145,8 +181,9 @@ def _no_provider() -> Condition:
         serving_stack.CONDITION,
         Truth.UNKNOWN,
         "ProviderMissing",
-        f"spec.stack.install is on, and the control plane does not serve {releases.KIND} of {releases.API_VERSION}; "
-        "install provider-helm, or set spec.stack.install to false where the cluster has what it needs",
+        f"spec.stack.install is on, and the control plane does not serve {releases.KIND} of {releases.API_VERSION} or "
+        f"{serving_stack.KIND}; install provider-helm and this version's definitions, or set spec.stack.install to "
+        "false where the cluster has what it needs",
     )
 
 

@@ -114,6 +114,15 @@ class ProviderConfigRef(Wire):
     name: str | None = Field(default=None, description="Name of the configuration.")
 
 
+class StatusStack(Wire):
+    """
+    Decision whether a serving stack is installed.
+    """
+
+    install: bool | None = Field(default=None, description="True if one is installed.")
+    asked: bool | None = Field(default=None, description="Value of spec.stack.install at the decision.")
+
+
 class Cloud(Wire):
     """
     Progress of a cluster that is created, as its cloud reports it.
@@ -658,6 +667,7 @@ class Status(Wire):
         description="The offered backends, as far as the API versions that the cluster serves were seen. The last known state is kept while the cluster cannot be read.",
     )
     provider_config_ref: ProviderConfigRef | None = None
+    stack: StatusStack | None = None
     cloud: Cloud | None = None
     summary: Summary | None = None
     pools: list[Pool] | None = Field(

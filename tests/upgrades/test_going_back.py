@@ -36,11 +36,15 @@ LOST: Final = {
 """The fields of specs that are lost for good once the earlier definitions are installed over objects that have them."""
 
 TOUCHED: Final[dict[str, set[str]]] = {
+    "clouds/aks": set(),
+    "clouds/eks": set(),
+    "clouds/gke": set(),
     "cache": {"llama-70b-0", "llama-70b-1", "qwen3-8b-0", "summaries-0"},
     "models": {"chat-0", "embedding-0", "embedding-1", "experts-0"},
     "quota": set(),
     "regions": set(),
     "scaling": set(),
+    "stack": set(),
     "tenants": set(),
 }
 """Replicas that the earlier release renders anew or moves: those that mount a cache, and those of an LLMInference that
@@ -87,6 +91,8 @@ def test_the_earlier_definitions_lose_what_was_written(earlier: Release, today: 
 
 
 _COMPOSITES: Final = {"LLMInference", "ModelDeployment", "ModelReplica", "ModelCache", "ModelCacheCopy"}
+_OF_CLUSTERS: Final = {"InferenceCluster", "ServingStack", "CloudNetwork", "CloudCluster", "CloudNodePool"}
+"""What is paused too where clusters were created or have a serving stack, which the earlier release would delete."""
 
 
 UNLIMITED: Final = {"quota"}
@@ -101,7 +107,7 @@ def test_a_paused_fleet_is_as_it_was(earlier: Release, today: Release, name: str
     """What is paused before going back with the functions alone is untouched, also once today's are there again."""
     plane = _today(name, today)
     before = plane.objects()
-    _pause(plane)
+    _pause(plane, name)
     plane.run(earlier)
     plane.settle()
     found = judge.differences(before, plane.objects())
@@ -113,9 +119,10 @@ def test_a_paused_fleet_is_as_it_was(earlier: Release, today: Release, name: str
     assert plane.record.deletions == []
 
 
-def _pause(plane: Plane) -> None:
+def _pause(plane: Plane, name: str) -> None:
+    kinds = _COMPOSITES | (_OF_CLUSTERS if name == "stack" or name.startswith("clouds/") else set())
     for key in plane.composites():
-        if key.kind in _COMPOSITES:
+        if key.kind in kinds:
             found = copy.deepcopy(plane.store.get(key) or {})
             found["metadata"].setdefault("annotations", {})[ANNOTATION_PAUSED] = "true"
             plane.store.put(found)

@@ -20,6 +20,8 @@ from tests.upgrades.released import Release
 MEANT: Final = (
     Meant("InferenceCluster", "status.admissions[].workload", "which change of a replica its pods may survive"),
     Meant("ModelEndpoint", "metadata.labels.modelplane.ai/*", "labels of the cluster, by which services select"),
+    Meant("InferenceCluster", "status.stack", "the decision that nothing is installed where nobody asked for it"),
+    Meant("InferenceCluster", "status.conditions[[]].message", "StackReady names spec.stack.install"),
     Meant("LLMInference", "status.gpu", "the size that was derived"),
     Meant("LLMInference", "status.nodes", "the size that was derived"),
     Meant("ModelDeployment", "metadata.annotations.modelplane.ai/size", "keeps the derived size where models change"),
@@ -28,6 +30,7 @@ MEANT: Final = (
 
 LOST: Final = {
     "InferenceCluster: status.admissions[].workload",
+    "InferenceCluster: status.stack",
     "LLMInference: status.gpu",
     "LLMInference: status.nodes",
 }

@@ -113,6 +113,7 @@ def compose(observed: Observed) -> Outcome:
         status={
             **_published(observed, access, provider),
             **created.status,
+            **stack.status,
             **_recalled_status(observed, gateway, ledger),
             "backends": installation.encode(backends),
         },

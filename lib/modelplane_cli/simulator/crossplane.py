@@ -53,7 +53,7 @@ class Crossplane:
         self._store = store
         self._definitions = definitions
         self.record = Record()
-        self._pipeline = Pipeline(store, function, self.record)
+        self._pipeline = Pipeline(store, function, self.record, definitions)
         self._applied: dict[Key, Mapping[str, Json]] = {}
         self._seen: dict[Key, tuple[Any, ...]] = {}
         self._looked: dict[Key, tuple[int, tuple[Spot, ...]]] = {}

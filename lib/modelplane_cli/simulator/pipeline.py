@@ -13,7 +13,9 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 from google.protobuf import struct_pb2
 
+from modelplane import names
 from modelplane_cli.simulator import sent
+from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.record import Bug, Record
 from modelplane_cli.simulator.store import Key, Object, Owner, Spot, Store, controller_of, group_of
 from modelplane_functions import wire
@@ -47,7 +49,7 @@ ANNOTATION_KEY = "crossplane.io/composition-resource-name"
 MAX_ITERATIONS = 5
 
 _ASSUMED: Final = frozenset({("keda.sh", "ScaledObject"), ("helm.m.crossplane.io", "Release")})
-"""Kinds that are taken to be served where a function asks; to a question about another kind there is no answer."""
+"""Foreign kinds that are taken to be served where a function asks; about others there is no answer."""
 
 _CAPABILITIES = (
     fnv1.CAPABILITY_CAPABILITIES,
@@ -125,8 +127,9 @@ class Children:
 class Pipeline:
     """Calls `function` with what is in `store`; remembers requirements as Crossplane does between reconciles."""
 
-    def __init__(self, store: Store, function: Function | Handed, record: Record) -> None:
+    def __init__(self, store: Store, function: Function | Handed, record: Record, definitions: Definitions) -> None:
         self._store = store
+        self._definitions = definitions
         self.function = function
         self._record = record
         self._wants: dict[Key, Wants] = {}
@@ -194,7 +197,7 @@ class Pipeline:
                 return answer
             wants = _wants(response.requirements)
             is_first, asked = before is None, {**seeded, **dict(wants)}
-            answers = _answers(response.requirements)
+            answers = self._answers(response.requirements)
             is_given = answers == served and self._is_the_same(given, asked)
             if response.requirements == before or (is_first and is_given):
                 self._wants[key], self._served[key] = wants, answers
@@ -279,11 +282,24 @@ class Pipeline:
             found.SetInParent()
             for needed in self._selection(wanted).keys:
                 found.items.add().resource.CopyFrom(_struct(self._store, needed))
-        for name in served:
-            request.required_schemas[name].openapi_v3.update({"type": "object"})
+        for name, is_served in served.items():
+            request.required_schemas[name].SetInParent()
+            if is_served:
+                request.required_schemas[name].openapi_v3.update({"type": "object"})
         if context.fields:
             request.context.CopyFrom(context)
         return request
+
+    def _answers(self, requirements: fnv1.Requirements) -> dict[str, bool]:
+        """Return the answers to questions about kinds: ours are served by their definitions."""
+        found: dict[str, bool] = {}
+        for name, one in sorted(requirements.schemas.items()):
+            group = group_of(one.api_version)
+            if group == names.GROUP:
+                found[name] = self._definitions.find(group, one.kind) is not None
+            elif (group, one.kind) in _ASSUMED:
+                found[name] = True
+        return found
 
     def _observation(self, key: Key, given: Mapping[str, Wanted], served: Mapping[str, bool]) -> Observed:
         """Return what the request of `_request` decodes to."""
@@ -302,12 +318,6 @@ def resource(store: Store, key: Key) -> Resource:
 
 def _wants(requirements: fnv1.Requirements) -> Wants:
     return tuple([(name, _wanted(requirements.resources[name])) for name in sorted(requirements.resources)])
-
-
-def _answers(requirements: fnv1.Requirements) -> dict[str, bool]:
-    """Return the answers to questions about kinds."""
-    asked = sorted(requirements.schemas.items())
-    return {name: True for name, one in asked if (group_of(one.api_version), one.kind) in _ASSUMED}
 
 
 def _wanted(selector: fnv1.ResourceSelector) -> Wanted:
