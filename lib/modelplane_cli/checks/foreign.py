@@ -97,13 +97,14 @@ def problems(document: Mapping[str, Json]) -> Iterator[Problem]:
     if kind == "Object":
         path = ("spec", "forProvider", "manifest")
         manifest = _at(document, path)
-        shape = _backend_shape(manifest.get("kind")) if isinstance(manifest, Mapping) else None
+        kind = manifest.get("kind") if isinstance(manifest, Mapping) else None
+        shape = _backend_shape(kind) if isinstance(kind, str) else None
         if shape is not None:
             yield from values.problems(manifest, shape, path)
             yield from values.problems(_at(document, _SEEN) or {}, shape, _SEEN)
 
 
-def _backend_shape(kind: Json) -> Schema | None:
+def _backend_shape(kind: str) -> Schema | None:
     """Return the shape of what a backend reads of its own kinds, None for kinds of no backend."""
     found = next((backend.SHAPES[kind] for backend in selection.BACKENDS.values() if kind in backend.SHAPES), None)
     return None if found is None else read(found)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tests.conformance.crd import (
     cases_cache,
     cases_class,
+    cases_cloud,
     cases_cluster,
     cases_deployment,
     cases_pod,
@@ -33,6 +34,7 @@ REFUSED: tuple[Case, ...] = (
     *cases_replica.REPLICA,
     *cases_class.CLASS,
     *cases_cluster.CLUSTER,
+    *cases_cloud.CLOUD,
     *cases_quota.QUOTA,
     *cases_routing.ROUTING,
     *cases_cache.CACHE,

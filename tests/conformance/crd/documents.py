@@ -81,6 +81,38 @@ VALID: dict[str, dict[str, Json]] = {
             "maxPriority": 100,
         },
     ),
+    "CloudNetwork": _cluster(
+        "CloudNetwork",
+        "iowa",
+        {
+            "clusterName": "iowa",
+            "provider": "GKE",
+            "settings": {"project": "acme-inference", "region": "us-central1"},
+        },
+    ),
+    "CloudCluster": _cluster(
+        "CloudCluster",
+        "iowa",
+        {
+            "clusterName": "iowa",
+            "provider": "GKE",
+            "settings": {"project": "acme-inference", "region": "us-central1"},
+            "zones": ["us-central1-a"],
+        },
+    ),
+    "CloudNodePool": _cluster(
+        "CloudNodePool",
+        "iowa-l4",
+        {
+            "clusterName": "iowa",
+            "provider": "GKE",
+            "settings": {"project": "acme-inference", "region": "us-central1"},
+            "pool": {"name": "l4", "className": "l4", "nodeCount": 2, "labels": {"modelplane.ai/pool": "l4"}},
+            "recipe": {"machineType": "g2-standard-12"},
+            "drivers": ["gpu.nvidia.com"],
+            "devices": 1,
+        },
+    ),
     "ServingStack": _cluster(
         "ServingStack",
         "gke-us",

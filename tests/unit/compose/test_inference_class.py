@@ -161,7 +161,7 @@ def test_nominal_memory_is_a_warning(changes: Json, publishes: str) -> None:
         ),
         pytest.param({"attributes": {}, "capacity": {"memory": {"value": "80Gi"}}}, id="might-be-an-a100"),
         pytest.param(
-            {"attributes": {"productName": {"string": "NVIDIA H100 NVL"}}, "capacity": {"memory": {"value": "94Gi"}}},
+            {"attributes": {"productName": {"string": "NVIDIA H100"}}, "capacity": {"memory": {"value": "96Gi"}}},
             id="unknown-size",
         ),
         pytest.param({"driver": "gpu.example.com", "capacity": {"memory": {"value": "141Gi"}}}, id="other-driver"),

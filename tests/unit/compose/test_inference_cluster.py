@@ -111,7 +111,7 @@ def test_an_existing_provider_config_is_adopted() -> None:
 
 def test_a_source_that_is_not_offered_says_what_to_use_instead() -> None:
     running = Running()
-    running.cluster["spec"]["cluster"] = {"source": "GKE", "gke": {"project": "p", "region": "r"}}
+    running.cluster["spec"]["cluster"] = {"source": "Mars"}
     with pytest.raises(Unsupported, match="source Existing"):
         running.compose()
 
