@@ -97,8 +97,8 @@ def problems(document: Mapping[str, Json]) -> Iterator[Problem]:
     if kind == "Object":
         path = ("spec", "forProvider", "manifest")
         manifest = _at(document, path)
-        kind = manifest.get("kind") if isinstance(manifest, Mapping) else None
-        shape = _backend_shape(kind) if isinstance(kind, str) else None
+        carried = manifest.get("kind") if isinstance(manifest, Mapping) else None
+        shape = _backend_shape(carried) if isinstance(carried, str) else None
         if shape is not None:
             yield from values.problems(manifest, shape, path)
             yield from values.problems(_at(document, _SEEN) or {}, shape, _SEEN)
