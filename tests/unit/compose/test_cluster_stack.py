@@ -22,7 +22,7 @@ def told(outcome: Outcome) -> Any:
 def running(*, served: bool = True, **stack: Json) -> Running:
     world = Running()
     world.cluster["spec"]["stack"] = {"install": True, **stack}
-    world.kinds = {"Release", "ObservedObjectCollection"} if served else set()
+    world.kinds = {"Release", "ServingStack", "ObservedObjectCollection"} if served else set()
     return world
 
 
@@ -38,6 +38,47 @@ def test_an_existing_cluster_gets_a_stack_only_where_one_is_asked_for() -> None:
         assert not {cluster_stack.KEY, CONFIG} & outcome.children.keys()
         assert "releases" not in outcome.kinds
         assert told(outcome).reason == "NotManaged"
+
+
+def _of_earlier_version() -> Running:
+    """Return a cluster on which an earlier version reported, with the default that it wrote and nothing installed."""
+    world = running()
+    del world.cluster["status"]["stack"]
+    world.step()
+    return world
+
+
+def test_a_default_of_an_earlier_version_installs_nothing() -> None:
+    world = _of_earlier_version()
+    for _ in range(3):
+        assert not {cluster_stack.KEY, CONFIG} & world.step().children.keys()
+    assert world.cluster["status"]["stack"] == {"install": False, "asked": True}
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        pytest.param([{"install": False}, {"install": True}], id="off and on again"),
+        pytest.param([{"install": True, "components": {"kserve": "Managed"}}], id="a component"),
+        pytest.param([{"install": True, "versions": {"kserve": "v0.20.0"}}], id="a version"),
+    ],
+)
+def test_its_author_installs_one_by_a_word_of_his_own(edits: list[Json]) -> None:
+    world = _of_earlier_version()
+    for stack in edits:
+        world.cluster["spec"]["stack"] = stack
+        outcome = world.step()
+    assert cluster_stack.KEY in outcome.children
+
+
+@pytest.mark.parametrize("unserved", ["Release", "ServingStack"])
+def test_nothing_is_composed_before_its_definition_is_there(unserved: str) -> None:
+    world = running()
+    assert world.kinds is not None
+    world.kinds -= {unserved}
+    outcome = world.step()
+    assert not {cluster_stack.KEY, CONFIG} & outcome.children.keys()
+    assert told(outcome).reason == "ProviderMissing"
 
 
 def test_what_the_cluster_needs_is_handed_over() -> None:
