@@ -20,7 +20,7 @@ from typing import Any
 
 from modelplane import names
 from modelplane_cli.simulator import assumption
-from modelplane_cli.simulator.store import Key, Store, key_of
+from modelplane_cli.simulator.store import Store, key_of
 from tests.support import controlplane, functionserver, installation, kubeapi
 
 Document = dict[str, Any]
@@ -50,7 +50,8 @@ class LiveFleet:
     def __init__(self, plane: controlplane.Plane, server: functionserver.Server) -> None:
         self.plane, self.server = plane, server
         self._ended = threading.Event()
-        self._known: dict[Key, Any] = {}
+        self._known: dict[str, Any] = {}
+        """The reported status by uid: an object that is made again under its name is another one."""
         self._reporter = threading.Thread(target=self._report, daemon=True)
         self._reporter.start()
 
@@ -128,9 +129,10 @@ class LiveFleet:
         assumption.Ready(frozenset())(store)
         for key, before in objects.items():
             status = (store.get(key) or {}).get("status")
-            if status and status != self._known.get(key):
+            uid = before["metadata"]["uid"]
+            if status and status != self._known.get(uid):
                 self.plane.api.merge(before, {"status": _timed(status)}, subresource="status")
-                self._known[key] = status
+                self._known[uid] = status
 
 
 def _timed(status: Any) -> Any:
