@@ -177,11 +177,12 @@ def test_roles_and_their_policies_outlive_the_cluster() -> None:
     }
     assert kept == {(one["kind"], one["metadata"]["name"]) for one in ours.values()}
     assert len(kept) == 6
-    assert not [
-        one
+    (of_pool,) = [
+        one.resource["spec"]
         for one in eks.cluster(world.site(roleArn=world.ROLE, nodeRoleArn=world.ROLE), {})
         if one.resource["kind"] == "Usage"
     ]
+    assert (of_pool["of"]["kind"], of_pool["by"]["kind"]) == ("Cluster", "NodeGroup"), "roles of others are theirs"
 
 
 def test_without_a_version_neither_cluster_nor_pools_have_one() -> None:

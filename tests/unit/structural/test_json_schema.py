@@ -59,7 +59,7 @@ def validator_of_all() -> jsonschema.Draft7Validator:
 def documents() -> tuple[Json, ...]:
     """Return what people write and what functions make of it."""
     found = [one for name in rendering.EXAMPLES for one in rendering.example(name)]
-    for name in ("quickstart", "cache", "stack"):
+    for name in ("quickstart", "cache", "stack", "clouds/gke"):
         found += [dict(one) for one in rendering.world(rendering.example(name)).objects()]
     return tuple(one for one in found if str(one["apiVersion"]).startswith("modelplane.ai/"))
 
