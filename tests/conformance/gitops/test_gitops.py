@@ -24,7 +24,7 @@ FOLDER = examples.EXAMPLES / "gitops"
 SUITE = "gitops"
 # The words of Flux for those of Argo CD.
 WORDS = {"Healthy": "Current", "Degraded": "Failed", "Progressing": "InProgress"}
-COMPOSED = {"ModelCacheCopy", "ModelReplica", "ServingStack"}
+COMPOSED = {"CloudCluster", "CloudNetwork", "CloudNodePool", "ModelCacheCopy", "ModelReplica", "ServingStack"}
 """Kinds that nobody has in Git, so that Flux never sees one."""
 
 KINDS = {

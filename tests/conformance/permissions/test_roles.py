@@ -14,9 +14,13 @@ MODELS = {
     f"{one}.{OURS}" for one in ("llminferences", "modelcaches", "modeldeployments", "modelendpoints", "modelservices")
 }
 MADE = {f"{one}.{OURS}" for one in ("modelcachecopies", "modelreplicas")}
-STACKS = {f"servingstacks.{OURS}"}
-HARDWARE = {f"{one}.{OURS}" for one in ("backendrules", "inferenceclasses", "inferenceclusters", "inferencegateways")}
-STATUSES = {one.replace(".", "/status.", 1) for one in MODELS | HARDWARE | MADE | STACKS}
+PARTS = {f"{one}.{OURS}" for one in ("cloudclusters", "cloudnetworks", "cloudnodepools", "servingstacks")}
+"""The parts of a cluster, which nobody writes by hand."""
+HARDWARE = {
+    f"{one}.{OURS}"
+    for one in ("backendrules", "inferenceclasses", "inferenceclusters", "inferencegateways", "inferencequotas")
+}
+STATUSES = {one.replace(".", "/status.", 1) for one in MODELS | HARDWARE | MADE | PARTS}
 SCALE = f"modeldeployments/scale.{OURS}"
 COMPOSED = {
     *(
@@ -39,7 +43,7 @@ COMPOSED = {
     ),
 }
 SECRETS, PERMISSION = "secrets.", f"composed.{OURS}"
-ALL = MODELS | HARDWARE | STATUSES | COMPOSED | MADE | STACKS | {SCALE, SECRETS, PERMISSION}
+ALL = MODELS | HARDWARE | STATUSES | COMPOSED | MADE | PARTS | {SCALE, SECRETS, PERMISSION}
 READ, WRITE = ("get", "list", "watch"), ("create", "update", "patch", "delete", "deletecollection")
 
 # What each may read, and what each may write, among ALL; the rest it may not.
@@ -48,8 +52,8 @@ READS = {
     people.VIEWER: MODELS | MADE,
     people.KUBERNETES_VIEWER: MODELS | MADE,
     people.KUBERNETES_EDITOR: MODELS | MADE | {SECRETS},
-    people.FLEET_VIEWER: MODELS | HARDWARE | COMPOSED | MADE | STACKS,
-    people.PLATFORM: MODELS | HARDWARE | COMPOSED | MADE | STACKS,
+    people.FLEET_VIEWER: MODELS | HARDWARE | COMPOSED | MADE | PARTS,
+    people.PLATFORM: MODELS | HARDWARE | COMPOSED | MADE | PARTS,
 }
 WRITES = {
     people.TENANT: MODELS,
@@ -64,7 +68,7 @@ SCALES = {people.TENANT, people.PLATFORM}
 
 def test_the_table_names_every_kind_of_ours() -> None:
     plurals = {f"{catalogue.definition(kind)['spec']['names']['plural']}.{OURS}" for kind in catalogue.kinds()}
-    assert plurals == MODELS | HARDWARE | MADE | STACKS
+    assert plurals == MODELS | HARDWARE | MADE | PARTS
 
 
 @pytest.mark.parametrize("person", READS, ids=lambda person: person.name)
@@ -109,10 +113,10 @@ def test_who_may_write_what_is_composed(plane: controlplane.Plane) -> None:
 
 def test_crossplane_may_do_what_composing_takes(plane: controlplane.Plane) -> None:
     """Reading and writing of everything composed, and blocking the deletion of an owner, as Crossplane grants it."""
-    owners = {one.replace(".", "/finalizers.", 1) for one in MODELS | HARDWARE | MADE | STACKS}
+    owners = {one.replace(".", "/finalizers.", 1) for one in MODELS | HARDWARE | MADE | PARTS}
     missing = [
         (verb, resource)
-        for resource in sorted(MODELS | HARDWARE | STATUSES | COMPOSED | MADE | STACKS)
+        for resource in sorted(MODELS | HARDWARE | STATUSES | COMPOSED | MADE | PARTS)
         for verb in (*READ, "create", "update", "patch", "delete")
         if not people.may(plane, people.CROSSPLANE, verb, resource, people.TEAM)
     ]
@@ -130,7 +134,7 @@ def test_the_provider_deletes_what_it_made_for_a_collection_and_may_write_nothin
     plane: controlplane.Plane,
 ) -> None:
     assert people.may(plane, people.PROVIDER, "delete", "objects.kubernetes.m.crossplane.io", people.TEAM)
-    for resource in ("observedobjectcollections.kubernetes.m.crossplane.io", *MADE, *STACKS):
+    for resource in ("observedobjectcollections.kubernetes.m.crossplane.io", *MADE, *PARTS):
         assert not people.may(plane, people.PROVIDER, "delete", resource, people.TEAM)
     assert not people.may(plane, people.PROVIDER, "create", PERMISSION, None)
 
