@@ -18,7 +18,7 @@ from tests.support import installation, kubeapi, live, live_cloud, livefleet, re
 from tests.support.created import documents
 
 Json = Any
-SECONDS = 240
+SECONDS = 480
 SETTINGS = {"region": "us-east-2", "zones": ["us-east-2a", "us-east-2b"], "kubernetesVersion": "1.35"}
 RECIPE = {"instanceType": "p5.48xlarge"}
 RELEASES = 7
