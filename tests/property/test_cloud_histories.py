@@ -83,6 +83,7 @@ class History:
         self.before: set[Key] = set()
         self.pool_of: dict[Key, str] = {}
         self.recipes: dict[str, Document] = {}
+        self.held: set[str] = set()
         self.world.each_round = self._holds
 
     def run(self) -> None:
@@ -120,11 +121,12 @@ class History:
             assert pool not in declared, f"{key} of the declared pool {pool} is gone"
             assert pool not in self._held(), f"{key} is gone under replicas"
         self.before, self.pool_of = made, pool_of
-        recipes = self._recipes()
+        recipes, held = self._recipes(), self._held()
         for name, recipe in recipes.items():
             is_same = self.recipes.get(name, recipe) == recipe
-            assert is_same or name not in self._held(), f"the nodes of pool {name} are replaced under replicas"
-        self.recipes = recipes
+            # A replica that is proposed in the same round stands on nothing yet.
+            assert is_same or name not in held & self.held, f"the nodes of pool {name} are replaced under replicas"
+        self.recipes, self.held = recipes, held
 
     def _recipes(self) -> dict[str, Document]:
         parts = (self.world.store.get(key) or {} for key in self.world.store.of_kind(GROUP, "CloudNodePool"))
@@ -226,7 +228,7 @@ def test_a_thousand_histories(part: int, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(5))
 @pytest.mark.parametrize("cloud", REAL)
 def test_hundreds_of_histories_of_each_cloud(cloud: str, part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_cloud.use(monkeypatch)

@@ -242,7 +242,7 @@ SUITES: Final = (
             "examples/", "functions/modelplane_functions/", "lib/modelplane_cli/simulator/", "tests/support/aks.py",
             "tests/support/eks.py", "tests/support/rendered.py", "tests/support/sites.py",
         ),
-        group=1, minutes=4, limit_minutes=15, programs=(*_SERVER, "kube-controller-manager", *_CROSSPLANE),
+        group=1, minutes=7, limit_minutes=25, programs=(*_SERVER, "kube-controller-manager", *_CROSSPLANE),
     ),
     Suite(
         "crossplane",
