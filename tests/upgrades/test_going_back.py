@@ -23,7 +23,12 @@ NEW: Final = tuple(sorted({*examples.fleets()} - {*released.fleets()}))
 """Today's examples of what the earlier release does not have."""
 
 LOST: Final = {
+    "InferenceClass: spec.provisioning.eks.diskThroughputMiB",
     "InferenceCluster: spec.allowedNamespaces",
+    "InferenceCluster: spec.cluster.eks.adminRoleArns",
+    "InferenceCluster: spec.cluster.eks.privateNodes",
+    "InferenceCluster: spec.cluster.eks.storageDrivers",
+    "InferenceCluster: spec.cluster.eks.zones",
     "InferenceCluster: spec.storage",
     "InferenceGateway: spec.scaling",
     "LLMInference: spec.args",
@@ -36,9 +41,9 @@ LOST: Final = {
 """The fields of specs that are lost for good once the earlier definitions are installed over objects that have them."""
 
 TOUCHED: Final[dict[str, set[str]]] = {
-    "clouds/aks": set(),
+    "clouds/aks": {"qwen3-8b-1"},
     "clouds/eks": set(),
-    "clouds/gke": set(),
+    "clouds/gke": {"qwen3-8b-1"},
     "cache": {"llama-70b-0", "llama-70b-1", "qwen3-8b-0", "summaries-0"},
     "models": {"chat-0", "embedding-0", "embedding-1", "experts-0"},
     "quota": set(),
