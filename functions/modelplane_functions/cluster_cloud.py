@@ -69,8 +69,7 @@ def access(observed: Observed) -> Access | None:
     if not is_open:
         return None
     site = cloud_parts.site(observed.composite, source_of(observed))
-    configs = tuple(one for one in cloud.configs(site) if one.key == PROVIDER_CONFIG_KEY)
-    return Access(PROVIDER_CONFIG_KIND, protection.name_of(observed.name), configs)
+    return Access(PROVIDER_CONFIG_KIND, protection.name_of(observed.name), (cloud.config(site),))
 
 
 def stack_needs(observed: Observed) -> StackNeeds:

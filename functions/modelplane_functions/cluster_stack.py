@@ -30,7 +30,7 @@ _KINDS = {
     _RELEASES: Kind(releases.API_VERSION, releases.KIND),
     _STACKS: Kind(names.API_VERSION, serving_stack.KIND),
 }
-_ASKED, _SAID = "install", "asked"
+_DECIDED, _WISH = "install", "asked"
 _LISTENER = "http"
 
 
@@ -99,8 +99,8 @@ def _is_wanted(observed: Observed) -> bool:
     if cluster_cloud.is_created(observed) or given.keys() - {"install"}:
         return asked
     recorded = observed.status.get("stack")
-    if isinstance(recorded, Mapping) and recorded.get(_SAID) == asked:
-        return recorded.get(_ASKED) is True
+    if isinstance(recorded, Mapping) and recorded.get(_WISH) == asked:
+        return recorded.get(_DECIDED) is True
     is_of_earlier_version = recorded is None and observed.status.get("pools") is not None
     return asked and not is_of_earlier_version
 
@@ -112,7 +112,7 @@ def _asked(observed: Observed) -> bool:
 
 def _record(observed: Observed) -> dict[str, bool]:
     """Return the decision, and what the author had said when it was made."""
-    return {_ASKED: _is_wanted(observed), _SAID: _asked(observed)}
+    return {_DECIDED: _is_wanted(observed), _WISH: _asked(observed)}
 
 
 def _stack(

@@ -34,7 +34,7 @@ def test_what_no_check_refuses_is_rendered_the_same_twice(seed: int) -> None:
     assert list(eks.problems(where, pools)) == []
     once, twice = world.everything(where, pools), world.everything(where, pools)
     assert json.dumps([one.resource for _, one in once]) == json.dumps([one.resource for _, one in twice])
-    assert {part for part, _ in once} >= {"cluster", "configs", *(f"pool {one.name}" for one in pools)}
+    assert {part for part, _ in once} >= {"cluster", "config", *(f"pool {one.name}" for one in pools)}
     assert all(any(part == f"pool {one.name}" and made.key == POOL for part, made in once) for one in pools)
 
 

@@ -87,7 +87,7 @@ def settled_pool(where: Site, of: PoolSpec, known: Mapping[str, str] | None = No
 
 def everything(where: Site, pools: tuple[PoolSpec, ...]) -> list[tuple[str, Manifest]]:
     """Return all resources of a site with the composite that each belongs to."""
-    parts = {"network": eks.network(where), "cluster": settled_cluster(where), "configs": eks.configs(where)}
+    parts = {"network": eks.network(where), "cluster": settled_cluster(where), "config": (eks.config(where),)}
     parts |= {f"pool {one.name}": settled_pool(where, one) for one in pools}
     return [(part, manifest) for part, manifests in parts.items() for manifest in manifests]
 

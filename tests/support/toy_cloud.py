@@ -82,9 +82,10 @@ class Toy:
         counted = provisioning.at_provider(observed.get(POOL), "nodes")
         return Nodes(counted, max(pool.most - counted, 0)) if isinstance(counted, int) else Nodes()
 
-    def configs(self, site: Site) -> tuple[Manifest, ...]:
-        where = {"namespace": names.SYSTEM_NAMESPACE, "secret": site.cluster, "key": "kubeconfig"}
-        return (cloud.provider_config(site.cluster, **where),)
+    def config(self, site: Site) -> Manifest:
+        return cloud.provider_config(
+            site.cluster, namespace=names.SYSTEM_NAMESPACE, secret=site.cluster, key="kubeconfig"
+        )
 
     def lifelines(self) -> tuple[str, ...]:
         return (CLUSTER,)

@@ -66,19 +66,23 @@ class Cloud(Protocol):
         """Return whether an observed object of `manifests` is ready."""
 
 
-def provider_config(cluster: str, *, namespace: str, secret: str, key: str) -> Manifest:
-    """Return the configuration that reaches a cluster with a kubeconfig in a Secret of the control plane."""
+def provider_config(
+    cluster: str, *, namespace: str, secret: str, key: str, identity: Mapping[str, Json] | None = None
+) -> Manifest:
+    """Return the configuration that reaches a cluster with a kubeconfig in a Secret of the control plane.
+
+    With an `identity` the provider signs each request with it.
+    """
+    secret_ref = {"namespace": namespace, "name": secret, "key": key}
+    spec: dict[str, Json] = {"credentials": {"source": "Secret", "secretRef": secret_ref}}
+    if identity is not None:
+        spec["identity"] = dict(identity)
     return Manifest(
         PROVIDER_CONFIG_KEY,
         {
             "apiVersion": "kubernetes.m.crossplane.io/v1alpha1",
             "kind": PROVIDER_CONFIG_KIND,
             "metadata": {"name": protection.name_of(cluster)},
-            "spec": {
-                "credentials": {
-                    "source": "Secret",
-                    "secretRef": {"namespace": namespace, "name": secret, "key": key},
-                }
-            },
+            "spec": spec,
         },
     )

@@ -17,12 +17,12 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from modelplane import names, seen
 from modelplane.errors import InvalidInput
+from modelplane.render.cloud import PROVIDER_CONFIG_KIND
 from modelplane.render.manifest import Manifest
 from modelplane.workload.created import Given, Nodes, NodeTaint, PoolSpec, Site
 
 __all__ = [
     "CLUSTER",
-    "CONFIG_KIND",
     "NETWORK",
     "POOL",
     "Given",
@@ -48,7 +48,6 @@ Resource: TypeAlias = Mapping[str, Json]
 NETWORK, CLUSTER, POOL = "network", "cluster", "pool"
 """The keys of the managed resources that others need: a cluster stands in its network, a pool in its cluster."""
 
-CONFIG_KIND = "ClusterProviderConfig"
 _EXTERNAL_NAME = "crossplane.io/external-name"
 _KEY_DIGITS = 8
 _POLICIES_WITHOUT_DELETE = ("Observe", "Create", "Update", "LateInitialize")
@@ -104,8 +103,8 @@ class Provisioner(Protocol):
     def nodes(self, pool: PoolSpec, observed: Mapping[str, Resource]) -> Nodes:
         """Return the nodes that the cloud reports for the pool."""
 
-    def configs(self, site: Site) -> tuple[Manifest, ...]:
-        """Return the configurations of provider-kubernetes and provider-helm: keys provider-config and helm-config."""
+    def config(self, site: Site) -> Manifest:
+        """Return the configuration of provider-kubernetes; that of provider-helm is made from it."""
 
     def lifelines(self) -> tuple[str, ...]:
         """Return the keys of the cluster's managed resources without which nothing can be uninstalled from it.
@@ -157,7 +156,7 @@ def managed(
     if identity.external_name:
         metadata["annotations"] = {_EXTERNAL_NAME: identity.external_name}
     spec: dict[str, Json] = {
-        "providerConfigRef": {"kind": CONFIG_KIND, "name": site.config},
+        "providerConfigRef": {"kind": PROVIDER_CONFIG_KIND, "name": site.config},
         "forProvider": dict(for_provider),
     }
     if site.is_kept:

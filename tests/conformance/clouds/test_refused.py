@@ -27,7 +27,7 @@ def _resources() -> dict[str, Json]:
     return {
         one.resource["kind"]: copy.deepcopy(dict(one.resource))
         for part, one in eks.everything(where, (pool,))
-        if part != "configs"
+        if part != "config"
     }
 
 

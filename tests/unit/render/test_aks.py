@@ -14,6 +14,7 @@ from modelplane.render.clouds import aks, selection
 from modelplane.render.clouds.aks import naming
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import Nodes, PoolSpec, Provisioner, Site
+from modelplane.render.stack import releases
 from tests.support import sites
 
 Json = Any
@@ -106,9 +107,9 @@ def test_the_cluster_has_a_kubeconfig_with_a_certificate() -> None:
         "10.96.0.10",
     )
     secret = made["spec"]["writeConnectionSecretToRef"]["name"]
-    configs = _by_key(aks.configs(_site()))
-    assert sorted(configs) == ["helm-config", "provider-config"]
-    for one in configs.values():
+    config = aks.config(_site())
+    assert config.key == "provider-config"
+    for one in (config.resource, releases.config(config.resource).resource):
         assert one["metadata"] == {"name": protection.name_of("north")}
         reference = {"namespace": names.SYSTEM_NAMESPACE, "name": secret, "key": "kubeconfig"}
         assert one["spec"] == {"credentials": {"source": "Secret", "secretRef": reference}}

@@ -12,6 +12,7 @@ from modelplane import names
 from modelplane.render.clouds import eks, selection
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import CLUSTER, NETWORK, Provisioner
+from modelplane.render.stack import releases
 from tests.support import eks as world
 
 Json = Any
@@ -40,7 +41,7 @@ def test_every_kind_that_is_composed_is_among_those_that_must_be_served() -> Non
     composed = {
         (one.resource["apiVersion"], one.resource["kind"])
         for part, one in world.everything(where, (fabric,))
-        if part != "configs" and one.resource["kind"] != "Usage"
+        if part != "config" and one.resource["kind"] != "Usage"
     }
     served = eks.served()
     assert {(one.api_version, one.kind) for one in served} == composed
@@ -126,7 +127,7 @@ def test_a_cluster_has_roles_addons_a_system_pool_and_its_access() -> None:
     assert "taint" not in system
     auth = found["cluster-auth"]
     assert _fields(auth)["refreshPeriod"] == "5m0s"
-    assert auth["spec"]["writeConnectionSecretToRef"]["name"] == _secret(eks.configs(world.site())[0])
+    assert auth["spec"]["writeConnectionSecretToRef"]["name"] == _secret(eks.config(world.site()))
 
 
 def _secret(config: Manifest) -> str:
@@ -267,7 +268,8 @@ def test_an_entry_belongs_to_its_role_and_not_to_a_place_in_the_list() -> None:
     ],
 )
 def test_both_providers_enter_by_the_secret_of_the_cluster(access: str | None, identity: Json) -> None:
-    found = eks.configs(world.site(access=access))
+    config = eks.config(world.site(access=access))
+    found = (config, releases.config(config.resource))
     assert [(one.key, one.resource["apiVersion"]) for one in found] == [
         ("provider-config", "kubernetes.m.crossplane.io/v1alpha1"),
         ("helm-config", "helm.m.crossplane.io/v1beta1"),
@@ -280,5 +282,5 @@ def test_both_providers_enter_by_the_secret_of_the_cluster(access: str | None, i
 def test_what_is_kept_is_never_deleted_in_the_cloud() -> None:
     where = replace(world.site(), is_kept=True)
     for part, one in world.everything(where, (world.pool(),)):
-        if part != "configs" and one.resource["kind"] != "Usage":
+        if part != "config" and one.resource["kind"] != "Usage":
             assert "Delete" not in one.resource["spec"]["managementPolicies"], one.key

@@ -12,6 +12,7 @@ from modelplane.render import protection
 from modelplane.render.clouds import gke, selection
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import Nodes, PoolSpec, Provisioner, Site
+from modelplane.render.stack import releases
 from tests.support import gcp_fields, sites
 
 Json = Any
@@ -160,9 +161,9 @@ def test_the_control_plane_gets_in_with_a_key_of_its_own() -> None:
     key = made["access-key"]["spec"]
     assert key["forProvider"]["serviceAccountIdRef"] == {"name": made["access-identity"]["metadata"]["name"]}
     kubeconfig = made["cluster"]["spec"]["writeConnectionSecretToRef"]["name"]
-    configs = _by_key(gke.configs(_site()))
-    assert sorted(configs) == ["helm-config", "provider-config"]
-    for one in configs.values():
+    config = gke.config(_site())
+    assert config.key == "provider-config"
+    for one in (config.resource, releases.config(config.resource).resource):
         assert one["metadata"] == {"name": protection.name_of("north")}
         secret = {"namespace": names.SYSTEM_NAMESPACE, "name": kubeconfig, "key": "kubeconfig"}
         assert one["spec"]["credentials"] == {"source": "Secret", "secretRef": secret}
@@ -180,7 +181,7 @@ def test_the_control_plane_gets_in_with_a_key_of_its_own() -> None:
 def test_with_an_injected_identity_there_is_no_key() -> None:
     site = _site(settings={"access": "InjectedIdentity"})
     assert not [key for key in _by_key(gke.cluster(site, {})) if key.startswith("access")]
-    for one in gke.configs(site):
+    for one in (gke.config(site),):
         assert one.resource["spec"]["identity"] == {
             "type": "GoogleApplicationCredentials",
             "source": "InjectedIdentity",

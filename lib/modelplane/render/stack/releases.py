@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.render import objects
+from modelplane.render.cloud import PROVIDER_CONFIG_KIND
 from modelplane.render.manifest import Lifecycle, Manifest, Purpose, Readiness
 from modelplane.render.stack.part import Part, Sign
 from modelplane.workload.stack import Reference, Stack
@@ -20,7 +21,6 @@ Resource: TypeAlias = Mapping[str, Json]
 
 API_VERSION = "helm.m.crossplane.io/v1beta1"
 KIND = "Release"
-CONFIG_KIND = "ClusterProviderConfig"
 CONFIG_KEY = "helm-config"
 EXTERNAL_NAME = "crossplane.io/external-name"
 
@@ -42,7 +42,7 @@ def config(access: Resource) -> Manifest:
         CONFIG_KEY,
         {
             "apiVersion": API_VERSION,
-            "kind": CONFIG_KIND,
+            "kind": PROVIDER_CONFIG_KIND,
             "metadata": {"name": access["metadata"]["name"]},
             "spec": access["spec"],
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelplane.render.clouds.aks.access import configs
+from modelplane.render.clouds.aks.access import config
 from modelplane.render.clouds.aks.checks import problems
 from modelplane.render.clouds.aks.control_plane import cluster, facts, lifelines
 from modelplane.render.clouds.aks.kinds import served
@@ -16,7 +16,7 @@ __all__ = [
     "advice",
     "assumed",
     "cluster",
-    "configs",
+    "config",
     "facts",
     "lifelines",
     "network",

@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
-from modelplane.render import cloud, protection
+from modelplane.render import cloud
 from modelplane.render.clouds.aks import naming, settings, vnet
 from modelplane.render.manifest import Manifest
-from modelplane.render.provisioning import CONFIG_KIND, Identity, Resource, Site, at_provider, managed
+from modelplane.render.provisioning import Identity, Resource, Site, at_provider, managed
 
 Json: TypeAlias = Any
 
-HELM_CONFIG_KEY = "helm-config"
 IDENTITIES = "managedidentity.azure.m.upbound.io/v1beta1"
 ROLES = "authorization.azure.m.upbound.io/v1beta1"
 IDENTITY, ROLE = "identity", "identity-role"
@@ -50,18 +49,10 @@ def of_cluster(site: Site) -> dict[str, Json]:
     return {"type": "UserAssigned", **chosen}
 
 
-def configs(site: Site) -> tuple[Manifest, ...]:
-    """Return the configurations of provider-kubernetes and provider-helm: the certificate of a local administrator."""
-    secret = {"namespace": names.SYSTEM_NAMESPACE, "name": naming.resource(site, KUBECONFIG), "key": "kubeconfig"}
-    spec = {"credentials": {"source": "Secret", "secretRef": secret}}
-    metadata = {"name": protection.name_of(site.cluster)}
-    return tuple(
-        Manifest(key, {"apiVersion": version, "kind": CONFIG_KIND, "metadata": metadata, "spec": spec})
-        for key, version in (
-            (cloud.PROVIDER_CONFIG_KEY, "kubernetes.m.crossplane.io/v1alpha1"),
-            (HELM_CONFIG_KEY, "helm.m.crossplane.io/v1beta1"),
-        )
-    )
+def config(site: Site) -> Manifest:
+    """Return the configuration of provider-kubernetes: the certificate of a local administrator."""
+    secret = naming.resource(site, KUBECONFIG)
+    return cloud.provider_config(site.cluster, namespace=names.SYSTEM_NAMESPACE, secret=secret, key="kubeconfig")
 
 
 def _role(site: Site, identity: Resource | None) -> Manifest | None:

@@ -11,18 +11,14 @@ provider-kubernetes v1.4.1, pkg/kube/client/aws (the identity, which is only rea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import cloud, protection, provisioning
+from modelplane.render import cloud, provisioning
 from modelplane.render.clouds.eks import kinds, settings
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import Site
 
-Json: TypeAlias = Any
-
 AUTH = "cluster-auth"
-HELM_KEY = "helm-config"
 _KUBECONFIG = "kubeconfig"
 _REFRESH = "5m0s"
 _ADMIN = "AmazonEKSClusterAdminPolicy"
@@ -46,18 +42,15 @@ def manifests(site: Site) -> Iterator[Manifest]:
         )
 
 
-def configs(site: Site) -> tuple[Manifest, ...]:
-    """Return the configurations of provider-kubernetes and of provider-helm for the cluster."""
-    of_kubernetes = cloud.provider_config(
-        site.cluster, namespace=names.SYSTEM_NAMESPACE, secret=_secret(site), key=_KUBECONFIG
-    )
-    spec: dict[str, Json] = dict(of_kubernetes.resource["spec"])
-    if settings.access(site) == settings.WEB_IDENTITY:
-        spec["identity"] = {"type": "AWSWebIdentityCredentials", "source": "InjectedIdentity"}
-    config = {"kind": cloud.PROVIDER_CONFIG_KIND, "metadata": {"name": protection.name_of(site.cluster)}, "spec": spec}
-    return (
-        Manifest(of_kubernetes.key, {"apiVersion": "kubernetes.m.crossplane.io/v1alpha1", **config}),
-        Manifest(HELM_KEY, {"apiVersion": "helm.m.crossplane.io/v1beta1", **config}),
+def config(site: Site) -> Manifest:
+    """Return the configuration of provider-kubernetes for the cluster."""
+    is_own = settings.access(site) == settings.WEB_IDENTITY
+    return cloud.provider_config(
+        site.cluster,
+        namespace=names.SYSTEM_NAMESPACE,
+        secret=_secret(site),
+        key=_KUBECONFIG,
+        identity={"type": "AWSWebIdentityCredentials", "source": "InjectedIdentity"} if is_own else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelplane.render.clouds.gke.access import configs
+from modelplane.render.clouds.gke.access import config
 from modelplane.render.clouds.gke.checks import problems
 from modelplane.render.clouds.gke.control_plane import cluster, facts, lifelines
 from modelplane.render.clouds.gke.kinds import served
@@ -16,7 +16,7 @@ __all__ = [
     "advice",
     "assumed",
     "cluster",
-    "configs",
+    "config",
     "facts",
     "lifelines",
     "network",

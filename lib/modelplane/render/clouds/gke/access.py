@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import cloud, protection
+from modelplane.render import cloud
 from modelplane.render.clouds.gke import naming, settings
 from modelplane.render.manifest import Manifest
-from modelplane.render.provisioning import CONFIG_KIND, Identity, Site, managed
+from modelplane.render.provisioning import Identity, Site, managed
 
 Json: TypeAlias = Any
 
-HELM_CONFIG_KEY = "helm-config"
 IAM = "cloudplatform.gcp.m.upbound.io/v1beta1"
 KUBECONFIG, KEY = "kubeconfig", "key"
 NODES, ACCESS = "nodes", "access"
@@ -48,16 +47,14 @@ def node_identity(site: Site) -> dict[str, Json]:
     return {"serviceAccountRef": {"name": naming.resource(site, NODES)}}
 
 
-def configs(site: Site) -> tuple[Manifest, ...]:
-    """Return the configurations of provider-kubernetes and provider-helm. Raises: InvalidInput, as `identities`."""
-    name = protection.name_of(site.cluster)
-    spec = {"credentials": _secret(site, KUBECONFIG, "kubeconfig"), "identity": _identity(site)}
-    return tuple(
-        Manifest(key, {"apiVersion": version, "kind": CONFIG_KIND, "metadata": {"name": name}, "spec": spec})
-        for key, version in (
-            (cloud.PROVIDER_CONFIG_KEY, "kubernetes.m.crossplane.io/v1alpha1"),
-            (HELM_CONFIG_KEY, "helm.m.crossplane.io/v1beta1"),
-        )
+def config(site: Site) -> Manifest:
+    """Return the configuration of provider-kubernetes. Raises: InvalidInput, as `identities`."""
+    return cloud.provider_config(
+        site.cluster,
+        namespace=names.SYSTEM_NAMESPACE,
+        secret=naming.resource(site, KUBECONFIG),
+        key="kubeconfig",
+        identity=_identity(site),
     )
 
 
