@@ -79,11 +79,11 @@ class Stage:
 
 
 def fleet() -> list[Document]:
-    """Return the objects of our kinds to which the examples of a service and of a cache lead."""
+    """Return the objects of our kinds to which the examples of a service and of a cache lead, and those of quotas."""
     found: dict[tuple[str, str, str], Document] = {}
-    for folder in ("quickstart", "cache"):
+    for folder, kinds in (("quickstart", KINDS), ("cache", KINDS), ("quota", ("InferenceQuota",))):
         for place, one in rendered.placed(rendered.folder(examples.EXAMPLES / folder)):
-            if place == rendered.CONTROL_PLANE and one["kind"] in KINDS and one["apiVersion"] == names.API_VERSION:
+            if place == rendered.CONTROL_PLANE and one["kind"] in kinds and one["apiVersion"] == names.API_VERSION:
                 metadata = one["metadata"]
                 found[one["kind"], metadata.get("namespace", ""), metadata["name"]] = one
     return list(found.values())

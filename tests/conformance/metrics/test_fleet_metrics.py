@@ -33,6 +33,7 @@ def named(one: Document) -> dict[str, str]:
         "InferenceCluster": {"cluster": name},
         "InferenceClass": {"class": name},
         "InferenceGateway": {"gateway": name},
+        "InferenceQuota": {"quota": name},
         "ModelDeployment": {"namespace": namespace, "deployment": name},
         "LLMInference": {"namespace": namespace, "llminference": name},
         "ModelService": {"namespace": namespace, "service": name},
@@ -89,6 +90,11 @@ def places(one: Document) -> Rows:
     return [({key: labels[f"modelplane.ai/{key}"] for key in keys if f"modelplane.ai/{key}" in labels}, 1.0)]
 
 
+def limits(key: str) -> Callable[[Document], Rows]:
+    """Return a row for each limit of a quota."""
+    return lambda one: [({"limit": each["name"]}, float(each[key])) for each in one["status"]["limits"] if key in each]
+
+
 EXPECTED = [
     ("InferenceCluster", "modelplane_cluster_info", places),
     ("InferenceCluster", "modelplane_cluster_devices", number("status", "summary", "devices")),
@@ -99,6 +105,11 @@ EXPECTED = [
     ("InferenceClass", "modelplane_class_node_devices", number("status", "devices")),
     ("InferenceClass", "modelplane_class_condition", conditions),
     ("InferenceGateway", "modelplane_gateway_condition", conditions),
+    ("InferenceQuota", "modelplane_quota_limit", limits("limit")),
+    ("InferenceQuota", "modelplane_quota_used", limits("used")),
+    ("InferenceQuota", "modelplane_quota_granted", limits("granted")),
+    ("InferenceQuota", "modelplane_quota_waiting_replicas", number("status", "summary", "waiting")),
+    ("InferenceQuota", "modelplane_quota_condition", conditions),
     ("ModelDeployment", "modelplane_deployment_wanted_replicas", number("spec", "replicas")),
     ("ModelDeployment", "modelplane_deployment_placed_replicas", number("status", "replicas")),
     ("ModelDeployment", "modelplane_deployment_ready_replicas", number("status", "readyReplicas")),
