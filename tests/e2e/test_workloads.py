@@ -63,8 +63,8 @@ def plane(tmp_path: Path) -> Iterator[controlplane.Plane]:
 @pytest.mark.parametrize(("folder", "cluster"), _clusters())
 def test_the_cluster_runs_what_we_render(plane: controlplane.Plane, folder: Path, cluster: Document) -> None:
     name = cluster["metadata"]["name"]
-    everything = list(rendered.placed(rendered.folder(folder)))
-    manifests = [one for place, one in everything if place == name]
+    settled = rendered.folder(folder)
+    manifests = [one for place, one in rendered.workloads(settled) if place == name]
     assert (not manifests) == ((folder.name, name) in IDLE), "what is placed where has changed"
     if not manifests:
         return
@@ -79,9 +79,13 @@ def test_the_cluster_runs_what_we_render(plane: controlplane.Plane, folder: Path
     )  # fmt: skip
     for found in workloads:
         _check_pods(plane, found)
-    for _, one in everything:
-        if one["kind"] == "ModelReplica" and one["spec"]["clusterName"] == name:
+    for one in settled.objects():
+        if one["kind"] == "ModelReplica" and one["spec"]["clusterName"] == name and _is_admitted(one):
             _check_current(plane, one)
+
+
+def _is_admitted(replica: Document) -> bool:
+    return kubeapi.condition(replica, "Admitted").get("status") == "True"
 
 
 def _check_current(plane: controlplane.Plane, document: Document) -> None:

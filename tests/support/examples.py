@@ -13,6 +13,9 @@ NO_WORLD: Final = frozenset({"ci", "gitops", "metrics", "python", "rbac", "rende
 NO_COMPOSITES: Final = NO_WORLD | {"classes"}
 """The class catalogue is documents that lead to nothing by themselves."""
 
+REFUSING: Final = frozenset({"quota"})
+"""Examples that ask for more than the platform allows, so that `render` shows what is refused and exits 1."""
+
 SEVERAL: Final = frozenset({"backends", "clouds"})
 """Folders of examples, each complete by itself."""
 

@@ -65,9 +65,25 @@ def placed(settled: World) -> Iterator[tuple[str, Document]]:
     """Yield each object with where it stands: on the control plane, or (what an Object carries) on a cluster."""
     for found in settled.objects():
         yield CONTROL_PLANE, bare(found)
-        is_object = (found["kind"], found["apiVersion"].split("/")[0]) == ("Object", assumption.KUBERNETES)
-        if is_object and found["spec"].get("managementPolicies") != ["Observe"]:
-            yield assumption.cluster_of(found, settled.store), bare(assumption.manifest_of(found))
+        if _is_written(found):
+            yield _carried(settled, found)
+
+
+def workloads(settled: World) -> Iterator[tuple[str, Document]]:
+    """Yield what is kept on clusters but for the parts of their serving stacks, which stand before them."""
+    for found in settled.objects():
+        owners = {one["kind"] for one in found["metadata"].get("ownerReferences", ())}
+        if _is_written(found) and "ServingStack" not in owners:
+            yield _carried(settled, found)
+
+
+def _is_written(found: Mapping[str, Any]) -> bool:
+    is_object = (found["kind"], found["apiVersion"].split("/")[0]) == ("Object", assumption.KUBERNETES)
+    return is_object and found["spec"].get("managementPolicies") != ["Observe"]
+
+
+def _carried(settled: World, found: Mapping[str, Any]) -> tuple[str, Document]:
+    return assumption.cluster_of(found, settled.store), bare(assumption.manifest_of(found))
 
 
 def bare(document: Mapping[str, Any]) -> Document:

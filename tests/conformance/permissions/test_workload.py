@@ -90,8 +90,7 @@ def namespace(name: str, labels: dict[str, str]) -> Any:
 
 def manifests(example: str) -> list[Any]:
     """Return what an example keeps on its clusters, each once, namespaces first, and Roles before what binds them."""
-    placed = rendered.placed(rendered.folder(rendering.ROOT / "examples" / example))
-    found = [one for where, one in placed if where != rendered.CONTROL_PLANE]
+    found = [one for _, one in rendered.workloads(rendered.folder(rendering.ROOT / "examples" / example))]
     unique = {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
     return sorted(unique.values(), key=lambda one: (one["kind"] != "Namespace", one["kind"] == "RoleBinding"))
 

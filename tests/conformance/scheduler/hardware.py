@@ -46,7 +46,8 @@ def nodes(cluster: Document, classes: Mapping[str, Document], where: str) -> Ite
     for pool in cluster["spec"]["nodePools"]:
         spec = classes[pool["className"]]["spec"]
         labels = pool.get("nodeSelector") or {names.LABEL_POOL: pool["name"]}
-        for number in range(pool["nodeCount"]):
+        # A pool that says no number grows, and stands as large as it may become.
+        for number in range(pool["nodeCount"] if "nodeCount" in pool else pool["maxNodeCount"]):
             name = f"{where}-{pool['name']}-{number}"
             yield node(name, {**labels, CLUSTER_LABEL: where, "kubernetes.io/hostname": name}, spec)
             yield from _slices(name, [one for one in spec["devices"] if "consumesCounters" not in one])
