@@ -13,7 +13,7 @@ from crossplane.function import cli as sdk
 from crossplane.function import logging
 
 from modelplane.errors import InvalidInput
-from modelplane_functions import runner, servicer
+from modelplane_functions import registry, runner, servicer, tracing
 
 EXIT_OK = 0
 EXIT_BAD_INPUT = 2
@@ -36,6 +36,14 @@ EXIT_BAD_INPUT = 2
     envvar="METRICS_ADDRESS",
     help="Address of the metrics of Prometheus, over plain HTTP, for example :8080. Without it there are none.",
 )
+@click.option(
+    "--traces-endpoint",
+    metavar="URL",
+    default="",
+    envvar=["TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"],
+    help="OTLP receiver (gRPC) of traces, for example http://otel-collector.observability:4317. Without it there are "
+    "none.",
+)
 def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
     *,
     debug: bool,
@@ -46,6 +54,7 @@ def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
     max_send_message_size: int | None,
     workers: int,
     metrics_address: str,
+    traces_endpoint: str,
 ) -> None:
     """Serve until a signal ends the process."""
     logging.configure(level=logging.Level.DEBUG if debug else logging.Level.INFO)
@@ -58,8 +67,17 @@ def command(  # noqa: PLR0913 - one parameter for each flag of the SDK
             send_mib=max_send_message_size,
             metrics_address=metrics_address,
         ),
-        servicer.FunctionRunner(workers=workers),
+        servicer.FunctionRunner(workers=workers, traces=_traces(traces_endpoint)),
     )
+
+
+def _traces(endpoint: str) -> tracing.Untraced | None:
+    if not endpoint:
+        return None
+    tracing.check(endpoint)
+    from modelplane_functions import spans  # noqa: PLC0415 - OpenTelemetry loads only where it is used
+
+    return spans.Traced(spans.provider(endpoint), registry.composers())
 
 
 def _raise_receive_default(to: click.Command) -> None:

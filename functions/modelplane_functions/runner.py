@@ -4,7 +4,7 @@ It serves the same services as the SDK's runtime (v1, v1beta1, reflection) with 
 differs from the runtime in these points:
 
 - It has the health service of gRPC, too.
-- It serves metrics of Prometheus where an address for them is given.
+- It serves metrics of Prometheus where an address for them is given, and sends traces where an endpoint is.
 - A port in use is an error. SO_REUSEPORT is off, so no second listener shares the port.
 - `insecure` opens only a plaintext port.
 - A missing or unreadable certificate is reported in one line, with exit code 2.
@@ -110,6 +110,7 @@ def serve(how: Settings, runner: servicer.FunctionRunner) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     asyncio.run(_serve(how, runner, credentials))
     all_ended = runner.close(STOPPING_SECONDS)
+    runner.end_traces(STOPPING_SECONDS)
     logging.get_logger().info("stopped", allEnded=all_ended)
     if not all_ended:
         # What computes without a checkpoint would be torn down together with the interpreter under it.

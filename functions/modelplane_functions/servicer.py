@@ -20,7 +20,7 @@ from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
 
 from kubecel import interruption
 from modelplane.errors import Unsupported
-from modelplane_functions import registry, responder, turns, wire
+from modelplane_functions import registry, responder, tracing, turns, wire
 
 # More threads than cores do not compute faster; more keep short calls of one namespace moving beside long ones of
 # others, of which each may have a quarter.
@@ -32,9 +32,16 @@ T = TypeVar("T")
 class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
     """The servicer of RunFunction for every kind that `find` knows."""
 
-    def __init__(self, *, find: responder.Registry = registry.composer, workers: int = DEFAULT_WORKERS) -> None:
+    def __init__(
+        self,
+        *,
+        find: responder.Registry = registry.composer,
+        workers: int = DEFAULT_WORKERS,
+        traces: tracing.Untraced | None = None,
+    ) -> None:
         """Serve with at most `workers` composers at the same time. Further requests are queued by namespace."""
         self._find = find
+        self._traces = traces or tracing.Untraced()
         self._turns = turns.Turns(workers)
 
     async def RunFunction(  # noqa: N802 - the name of the RPC
@@ -45,12 +52,15 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         gRPC ends a call that was cancelled or whose deadline has passed. The computation of the call ends with it.
         """
         about = wire.subject(request)
-        try:
-            return await self._computed(about.namespace, partial(self._logged_answer, request, about))
-        except turns.BusyError as error:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
-        except interruption.Interrupted:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the server is stopping; retry the request")
+        with self._traces.call(about, context) as call:
+            try:
+                response = await self._computed(about.namespace, partial(self._traced_answer, request, about, call))
+                call.answered(request, response)
+                return response
+            except turns.BusyError as error:
+                await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+            except interruption.Interrupted:
+                await context.abort(grpc.StatusCode.UNAVAILABLE, "the server is stopping; retry the request")
         raise AssertionError("abort does not return")
 
     async def _computed(self, tenant: str, compute: Callable[[], T]) -> T:
@@ -76,6 +86,16 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
     def close(self, seconds: float = 0) -> bool:
         """Stop the running computations. Return whether all have ended after `seconds`."""
         return self._turns.close(seconds)
+
+    def end_traces(self, seconds: float) -> None:
+        """Send the spans that are not sent yet, for at most so long."""
+        self._traces.close(seconds)
+
+    def _traced_answer(
+        self, request: fnv1.RunFunctionRequest, about: wire.Subject, call: tracing.Call
+    ) -> fnv1.RunFunctionResponse:
+        with call.computing():
+            return self._logged_answer(request, about)
 
     def _logged_answer(self, request: fnv1.RunFunctionRequest, about: wire.Subject) -> fnv1.RunFunctionResponse:
         log = logging.get_logger().bind(

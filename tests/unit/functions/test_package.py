@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 DOCUMENT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
 PROJECT = DOCUMENT["project"]
 IMAGE, BUILD = "requirements.txt", "build-requirements.txt"
-ASKED = [(IMAGE, one) for one in PROJECT["dependencies"]] + [
+ASKED = [(IMAGE, one) for one in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["tracing"])] + [
     (BUILD, one) for one in DOCUMENT["build-system"]["requires"]
 ]
 
