@@ -75,7 +75,12 @@ class Question:
     def is_of_record(self) -> bool:
         """Return whether the field is the only record of what runs. Nobody knows then what there was before."""
         excuse = losses.excuse(self.start, self.document, self.mutation.path)
-        return excuse.is_record or bool(excuse.forgotten)
+        # A question that cannot be read is asked again, under a number that was not used.
+        is_question = self.start.kind == "InferenceCluster" and self.mutation.path[:2] in (
+            ("status",),
+            ("status", "quotas"),
+        )
+        return excuse.is_record or bool(excuse.forgotten) or (is_question and self.document is self.start.composite)
 
     def may_be_refused(self) -> bool:
         """Return whether the composer may refuse its composite for this, and so leave everything as it is.
@@ -228,7 +233,8 @@ def in_a_row(start: Situation, *questions: Question) -> Iterator[str]:
     if any(one.is_of_record() for one in questions):
         return
     has_effects = any(one.is_authors() or one.may_free() for one in questions)
-    if has_effects and (start.is_waiting or len(backends) > 1):
+    is_waiting = start.is_waiting or (start.kind == "InferenceQuota" and bool(start.composite["status"]["refused"]))
+    if has_effects and (is_waiting or len(backends) > 1):
         # Whoever waited may have got what there was for a moment, and keeps it. A backend that was chosen is kept too.
         excuse = losses.Excuse(may_free=any(one.may_free() for one in questions))
         lost = losses.of(start, start, found, is_authors=True, excuse=excuse)

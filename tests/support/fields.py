@@ -29,8 +29,23 @@ _WRITTEN = frozenset(("metadata", part) for part in ("uid", "generation"))
 NOT_SEEN = frozenset(("metadata", part) for part in ("ownerReferences", "annotations"))
 _CROSSPLANES = "crossplane.io/"
 # A replica's cluster and deployment never change: its definition says so to every client.
+_OF_REPLICAS = (("clusterName",), ("deploymentRef",), ("deploymentRef", "name"))
+# Nor does what a part of a created cluster is called in its cloud, and where it is. The definition of the part says
+# the first to every client, and that of InferenceCluster, from which the settings are copied, the rest.
+_OF_PARTS = (
+    *(("clusterName",), ("provider",), ("externalName",), ("pool", "name")),
+    *(
+        ("settings", name)
+        for name in (
+            *("project", "region", "location", "network", "subnetwork", "resourceGroup", "subnetId", "identityId"),
+            *("subnetIds", "zones", "cidrBlock", "serviceCidrBlock", "roleArn", "nodeRoleArn", "networkCidr"),
+            *("nodeCidr", "podCidr", "serviceCidr", "podRangeName", "serviceRangeName"),
+        )
+    ),
+)
 NEVER_CHANGES = frozenset(
-    ("ModelReplica", ("spec", *path)) for path in (("clusterName",), ("deploymentRef",), ("deploymentRef", "name"))
+    [("ModelReplica", ("spec", *path)) for path in _OF_REPLICAS]
+    + [(kind, ("spec", *path)) for kind in ("CloudNetwork", "CloudCluster", "CloudNodePool") for path in _OF_PARTS]
 )
 
 

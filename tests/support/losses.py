@@ -58,8 +58,13 @@ def excuse(before: Situation, document: Json, path: Path) -> Excuse:
     A member of a collection is found by its labels, and its pod says whether it has ended. The status of a cluster has
     the only record of replicas that are deleted, hidden or edited; no client but Crossplane may write it.
     """
+    if before.kind == "InferenceQuota" and document["kind"] == "InferenceCluster":
+        # What a ledger says is used is known from there alone, and what was granted meanwhile stays granted.
+        return Excuse(is_record=path[0] == "status")
     if document is before.composite:
-        is_record = path[:2] == ("status", "admissions")
+        # What a cluster that is made has reported of itself, under whatever name, is kept while its cloud is not read.
+        is_facts = before.kind == "CloudCluster" and path[:2] == ("status", "facts")
+        is_record = path[:2] == ("status", "admissions") or is_facts
         forgotten = before.recorded if path[0] == "status" else frozenset()
         if is_record and before.kinds is not None:
             # Where pods can be listed, the record of another uid is that of a deleted replica, whose pods may run.
@@ -172,10 +177,16 @@ def _changed(key: str, child: Json, after: Mapping[str, Json], unready: set[str]
         if gone:
             yield f"child {key} no longer routes to {', '.join(gone)}"
     elif child["kind"] == "ModelReplica":
-        if _runs(child) != _runs(after):
+        if _runs(child) != _runs(after) and not _is_refused(child):
             yield f"child {key} is another replica: its pods restart"
     elif child["kind"] == "ModelEndpoint" and after["spec"].get("drain") and not child["spec"].get("drain"):
         yield f"child {key} is drained"
+
+
+def _is_refused(replica: Json) -> bool:
+    """Return whether the cluster of a replica does not admit it: nothing of it runs, and it may become another one."""
+    said = at(replica, "status", "conditions") or ()
+    return any(one["type"] == "Admitted" and one["status"] == "False" for one in said)
 
 
 def _runs(replica: Mapping[str, Json]) -> Json:

@@ -67,7 +67,7 @@ def nodes(pool: PoolSpec, observed: Mapping[str, Resource]) -> Nodes:
     there = seen.count(whole)
     if there is None:
         return Nodes()
-    if provisioning.at_provider(standing, "status") in _NOT_THERE:
+    if seen.text(provisioning.at_provider(standing, "status")) in _NOT_THERE:
         there = 0
     scales = seen.at(standing, "spec", "initProvider", "scalingConfig", _DESIRED) is not None
     is_promised = pool.recipe.at("capacityType").text("ON_DEMAND") == "ON_DEMAND"
