@@ -75,12 +75,7 @@ class Question:
     def is_of_record(self) -> bool:
         """Return whether the field is the only record of what runs. Nobody knows then what there was before."""
         excuse = losses.excuse(self.start, self.document, self.mutation.path)
-        # A question that cannot be read is asked again, under a number that was not used.
-        is_question = self.start.kind == "InferenceCluster" and self.mutation.path[:2] in (
-            ("status",),
-            ("status", "quotas"),
-        )
-        return excuse.is_record or bool(excuse.forgotten) or (is_question and self.document is self.start.composite)
+        return excuse.is_record or bool(excuse.forgotten)
 
     def may_be_refused(self) -> bool:
         """Return whether the composer may refuse its composite for this, and so leave everything as it is.

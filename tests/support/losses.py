@@ -70,6 +70,8 @@ def excuse(before: Situation, document: Json, path: Path) -> Excuse:
             # Where pods can be listed, the record of another uid is that of a deleted replica, whose pods may run.
             forgotten |= _digests(_status(before)).keys()
         return Excuse(forgotten=forgotten, is_record=is_record)
+    if before.kind == "ModelCacheCopy" and path[-3:] == ("manifest", "metadata", "uid"):
+        return Excuse(is_record=True)  # another claim is empty, and is filled anew
     labels = at(document, "metadata", "labels")
     is_member = isinstance(labels, Mapping) and bool(pod_collection.membership("").keys() & labels.keys())
     return Excuse(may_free=is_member and bool(_FREEING & set(map(str, path))))
@@ -139,9 +141,13 @@ def _has(metadata: Mapping[str, Json], wanted: Mapping[str, Json]) -> bool:
 
 
 def _without_nodes(status: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a status without what is chosen as it comes: nodes, and questions to quotas.
+
+    A question that was taken back is asked under another number, and of a quota without room not at all.
+    """
     entries = status.get("admissions") or ()
     bare = [{key: value for key, value in entry.items() if key != "nodes"} for entry in entries]
-    return {**status, "admissions": bare}
+    return {**status, "admissions": bare, "quotas": None}
 
 
 def _stored(child: Mapping[str, Json]) -> Mapping[str, Json]:
