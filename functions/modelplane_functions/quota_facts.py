@@ -71,7 +71,7 @@ def read(observed: Observed, found: Quota, before: Collection[QuotaQuestion]) ->
 
     Every required object must have been fetched.
     """
-    account, governed = Account(found), _governed(observed, found)
+    account, governed = Account(found), namespaces(observed, found)
     for name in sorted(governed):
         account.used[name] = [Fraction(0)] * len(found.limits)
         account.replicas[name] = 0
@@ -82,7 +82,7 @@ def read(observed: Observed, found: Quota, before: Collection[QuotaQuestion]) ->
     return account
 
 
-def _governed(observed: Observed, found: Quota) -> set[str]:
+def namespaces(observed: Observed, found: Quota) -> set[str]:
     """Return the namespaces that share the quota: those that are named, and those that were listed by their labels."""
     tenants = found.tenants
     listed = observed.required.get(NAMESPACES, ()) if tenants is not None and tenants.labels else ()
@@ -169,7 +169,7 @@ class _Reader:
             charge = charge.beyond(self._charger.of(held, pools, ledger.accounting))
         question = QuotaQuestion(ledger.name, key, asked.number)
         is_due = asked.waits_for == self._account.quota.name
-        self._account.asks.append(Ask(question, charge, asked.priority, asked.created, is_due))
+        self._account.asks.append(Ask(question, charge, asked.priority, asked.created, is_due, asked.borrows))
 
 
 def uses(account: Account, grants: Grants) -> tuple[Use, dict[str, Use]]:

@@ -16,7 +16,7 @@ from modelplane.api.fields import Field
 from modelplane.api.quota_asks import Asked
 from modelplane.names import API_VERSION
 from modelplane.placement import granting, snapshot
-from modelplane.placement.charging import Charger
+from modelplane.placement.charging import Charge, Charger
 from modelplane.placement.decision import ClusterAccount, Reason
 from modelplane.placement.granting import QuotaQuestion
 from modelplane.placement.snapshot import Holding, Pool, ReplicaClaim
@@ -142,7 +142,8 @@ class _Keeper:
         if waits_for is None:
             return None
         name, unreadable = str(waits_for["metadata"]["name"]), _read(waits_for).unreadable
-        asked = Asked(0, record.uid, record.digest, wanted, claim.priority, claim.created, name)
+        borrows = self._borrows(claim, wanted, governing)
+        asked = Asked(0, record.uid, record.digest, wanted, claim.priority, claim.created, name, borrows)
         if question is None or earlier is None:
             full = "" if len(governing) == 1 else self._full(claim, wanted, governing)
             return Gate(asked, None, full, unreadable, is_asked=not full)
@@ -152,19 +153,35 @@ class _Keeper:
 
     def _full(self, claim: ReplicaClaim, wanted: tuple[Holding, ...], governing: tuple[Resource, ...]) -> str:
         """Return why one of several quotas has no room, by what they have published; empty where all have."""
-        accounting = inference_cluster.decode_accounting(Field(self._observed.composite))
         for one in governing:
             budget = quota.budget(one, _read(one))
             if budget.quota.unreadable:
                 return f"InferenceQuota {budget.quota.name} cannot be read ({budget.quota.unreadable})"
-            charger = Charger(budget.quota.limits)
-            charge = charger.of(wanted, self._pools, accounting)
-            if claim.holds:
-                charge = charge.beyond(charger.of(claim.holdings, self._pools, accounting))
-            found = granting.refusal(budget.quota, budget.taken, charge)
+            found = granting.refusal(budget.quota, budget.taken, self._charge(claim, wanted, budget.quota))
             if found is not None:
                 return found[1]
         return ""
+
+    def _borrows(self, claim: ReplicaClaim, wanted: tuple[Holding, ...], governing: tuple[Resource, ...]) -> bool:
+        """Return whether a quota that borrows has no room of its own, by what it has published.
+
+        Its lender answers others first. Nothing else rests on that, so a use that is old by now does no harm.
+        """
+        for one in governing:
+            if not _read(one).lender:
+                continue
+            budget = quota.budget(one, _read(one))
+            own, charge = budget.quota.without_loan(), self._charge(claim, wanted, budget.quota)
+            if granting.refusal(own, budget.taken, charge) is not None:
+                return True
+        return False
+
+    def _charge(self, claim: ReplicaClaim, wanted: tuple[Holding, ...], limiting: Quota) -> Charge:
+        """Return what a claim takes of the limits of a quota beside what it holds already."""
+        accounting = inference_cluster.decode_accounting(Field(self._observed.composite))
+        charger = Charger(limiting.limits)
+        charge = charger.of(wanted, self._pools, accounting)
+        return charge.beyond(charger.of(claim.holdings, self._pools, accounting)) if claim.holds else charge
 
 
 def settle(observed: Observed, standing: Standing, account: ClusterAccount) -> None:

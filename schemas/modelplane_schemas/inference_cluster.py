@@ -312,6 +312,10 @@ class Ask(Wire):
         default=None,
         description="The quota that answers next. Where there are several they answer in the order of their names.",
     )
+    borrows: bool | None = Field(
+        default=None,
+        description="Whether it is beyond the own limits of a quota that borrows, whose lender answers others first.",
+    )
     holdings: list[Holding] = Field(description="The nodes and devices that the replica takes.")
 
 

@@ -19,6 +19,21 @@ class Namespaces(Wire):
     )
 
 
+class Borrowing(Wire):
+    """
+    Loan beyond the limits, from a quota that selects the namespaces of this one among others. What the lender has room for may be held; it serves those that stay within their own limits first.
+    """
+
+    from_: str = Field(
+        validation_alias="from",
+        serialization_alias="from",
+        description="InferenceQuota that lends. It must have room for every replica of these namespaces, and borrows nothing itself.",
+    )
+    limit: dict[str, str] = Field(
+        description="Amounts that may be held beyond each limit, by its name: that of an entry of devices, replicas or costPerHour.",
+    )
+
+
 class Summary(Wire):
     """
     Totals for people.
@@ -30,6 +45,7 @@ class Summary(Wire):
         default=None, description="The limit of which most is used, with its use, for example h100 14/16."
     )
     over: str | None = Field(default=None, description="Limits that are exceeded.")
+    borrowed: str | None = Field(default=None, description="What is borrowed beyond the limits, for example l4 2.")
     waiting: int | None = Field(default=None, description="Replicas that wait for room in the quota.")
 
 
@@ -40,8 +56,13 @@ class Limit(Wire):
     granted: str | None = Field(
         default=None, description="Amount that is granted to replicas which their clusters have not admitted yet."
     )
+    borrowable: str | None = Field(
+        default=None, description="Amount that may be borrowed beyond the limit now. Absent where nothing may be."
+    )
+    borrowed: str | None = Field(default=None, description="Part of what is used and granted that is borrowed.")
     over: str | None = Field(
-        default=None, description="Amount that is used and granted above the limit. Absent where it is not exceeded."
+        default=None,
+        description="Amount that is used and granted above the limit, with what may be borrowed. Absent where it is not exceeded.",
     )
 
 
@@ -170,6 +191,7 @@ class Spec(Wire):
 
     namespaces: Namespaces
     limits: Limits | None = None
+    borrowing: Borrowing | None = None
     max_priority: int | None = Field(
         default=None,
         description="Highest priority that counts for replicas of these namespaces. A higher one counts as this one.",

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -44,16 +45,33 @@ def limits(rng: random.Random) -> Json:
     return {name: every[name] for name in chosen}
 
 
+def loan(rng: random.Random) -> Json:
+    """Return what may be borrowed from the first quota, in half of the cases. A limit that is not there is refused."""
+    amounts = {"any": rng.choice(["1", "4", "8"]), "replicas": "2", "costPerHour": "20.5"}
+    return {"borrowing": {"from": "team", "limit": amounts}} if rng.random() < 0.5 else {}
+
+
+def lends(world: QuotaFleet, document: Json) -> bool:
+    """Return whether the lender of a quota is there, borrows nothing, and selects all its namespaces."""
+    lender = world.quotas.get(document["spec"].get("borrowing", {}).get("from"))
+    return (
+        lender is not None
+        and "borrowing" not in lender["spec"]
+        and governed(world, document) <= governed(world, lender)
+    )
+
+
 def world_of(number: int) -> QuotaFleet:
-    """Return a fleet with one or two quotas, the second of which may be of one namespace alone."""
+    """Return a fleet with one or two quotas, the second of which may be of one namespace alone, or borrow."""
     rng = random.Random(number)
     wanted, clusters = quota_fleet.contended(rng)
     found = {"team": quota("team", limits=limits(rng))}
     if rng.random() < 0.5:
         block = {"names": [rng.choice(quota_fleet.NAMESPACES)]}
-        found[rng.choice(["all", "zone"])] = quota("other", limits=limits(rng), namespaces=block)
+        found[rng.choice(["all", "zone"])] = quota("other", limits=limits(rng), namespaces=block, **loan(rng))
     for name, one in found.items():
         one["metadata"]["name"] = name
+        known(one)
     return QuotaFleet(rng, wanted, clusters, classes=[quota_fleet.priced()], quotas=found, checked=number % 8 == 0)
 
 
@@ -107,12 +125,12 @@ class Watch:
             stayed = {uid for namespace, uid, _ in self.world.holders() if namespace in now & before[name]}
             opened = {uid for uid, _ in self.open.get(name, ())}
             self.granted[name] = self.granted.get(name, set()) & (stayed | opened)
-            for limit, _, amount in measures(document):
+            for limit, _, amount in measures(self.world, document):
                 self.before[name, limit] = self._carried(name, amount)
 
     def _limits(self, name: str) -> None:
         """Law: what was granted and may run never grows above the limit."""
-        for limit, most, amount in measures(self.world.quotas[name]):
+        for limit, most, amount in measures(self.world, self.world.quotas[name]):
             now = self._carried(name, amount)
             allowed = max(most, self.before.get((name, limit), Fraction(0)))
             assert now <= allowed, f"{name} carries {now} of {most} {limit} after {self.trace[-12:]}"
@@ -134,8 +152,28 @@ class Watch:
         self.ran = now
 
 
-def measures(document: Json) -> list[tuple[str, Fraction, Callable[[int], Fraction]]]:
-    """Return the limits of a quota with their amount and what a replica of some devices takes of each."""
+def known(document: Json) -> None:
+    """Leave of a loan what there are limits for: another name would be refused as a whole."""
+    spec = document["spec"]
+    if "borrowing" in spec:
+        there = {"any" if name == "devices" else name for name in spec["limits"]}
+        amounts = {name: one for name, one in spec["borrowing"]["limit"].items() if name in there}
+        spec["borrowing"] = {**spec["borrowing"], "limit": amounts}
+
+
+def measures(world: QuotaFleet, document: Json) -> list[tuple[str, Fraction, Callable[[int], Fraction]]]:
+    """Return the limits of a quota with their amount and what a replica of some devices takes of each.
+
+    What may be borrowed now is part of the amount.
+    """
+    found = _measures(document)
+    if not lends(world, document):
+        return found
+    amounts = document["spec"]["borrowing"]["limit"]
+    return [(name, most + Fraction(amounts.get(name, "0")), amount) for name, most, amount in found]
+
+
+def _measures(document: Json) -> list[tuple[str, Fraction, Callable[[int], Fraction]]]:
     spec = document["spec"]["limits"]
     found: list[tuple[str, Fraction, Callable[[int], Fraction]]] = []
     if "devices" in spec:
@@ -180,7 +218,7 @@ def everything_is_placed_or_nothing_fits(world: QuotaFleet) -> None:
             f"{quota_name}/{limit}"
             for quota_name, document in world.quotas.items()
             if governs(world, document, one["metadata"]["namespace"])
-            for limit, most, amount in measures(document)
+            for limit, most, amount in measures(world, document)
             if used(world, document, amount) + amount(devices) > most
         ]
         assert stopped or not has_room, f"{name} misses a place: {status['unschedulable']['message']}"
@@ -209,7 +247,7 @@ def contend(number: int) -> None:
     watch.look()
     for name, document in world.quotas.items():
         published = {one["name"]: Fraction(one["used"]) for one in document["status"]["limits"]}
-        for limit, _, amount in measures(document):
+        for limit, _, amount in measures(world, document):
             assert published[limit] == used(world, document, amount), f"{name} does not count what runs of {limit}"
     everything_is_placed_or_nothing_fits(world)
 
@@ -269,7 +307,11 @@ def lower(world: QuotaFleet) -> None:
     name = _any(world, world.quotas)
     if name is not None:
         one = world.quotas[name]
-        world.quotas[name] = {**one, "spec": {**one["spec"], "limits": limits(world.rng)}}
+        changed = copy.deepcopy({**one, "spec": {**one["spec"], "limits": limits(world.rng)}})
+        if "borrowing" in changed["spec"]:
+            changed["spec"] |= loan(world.rng)
+        known(changed)
+        world.quotas[name] = changed
 
 
 def select_by_label(world: QuotaFleet) -> None:
@@ -310,7 +352,7 @@ def test_the_law_can_be_broken() -> None:
             world = world_of(number)
             world.settle()
             for document in world.quotas.values():
-                broken += any(used(world, document, amount) > most for _, most, amount in measures(document))
+                broken += any(used(world, document, amount) > most for _, most, amount in measures(world, document))
     assert broken > 0, "no schedule tells a quota that is kept from one that is not"
 
 

@@ -1,10 +1,10 @@
 """InferenceQuota: the limits of what some namespaces take of the fleet, and the grants to the replicas that fit.
 
 Reads: the InferenceClusters with their ledgers and questions, the InferenceClasses, and the Namespaces with the labels
-of the quota.
+of the quota; the quota that it borrows from, and the Namespaces with the labels of that.
 Emits: nothing.
 Reports: the use of each limit and of each namespace, the grants, the refused questions; conditions Accepted and
-WithinLimits.
+WithinLimits, and LenderReady where it borrows.
 
 This function is the only writer of the quota's grants. A grant answers one question of one cluster and stands while
 the question is open. What is used follows from the clusters' ledgers, so what runs is counted whoever let it run, and
@@ -20,7 +20,7 @@ from modelplane.api import inference_class, inference_cluster, quota, tenants
 from modelplane.api.quota import Use
 from modelplane.placement.granting import Grants
 from modelplane.workload.allowance import Quota
-from modelplane_functions import quota_facts
+from modelplane_functions import lending, quota_facts
 from modelplane_functions.exchange import Condition, Event, Observed, Outcome, Ready, Requirement, Severity, Truth
 from modelplane_functions.quota_facts import Account
 
@@ -31,17 +31,18 @@ _SHOWN = 3
 def compose(observed: Observed) -> Outcome:
     """Return the use of the quota, and the answers to what clusters ask. Raises: InvalidInput, the author's fault."""
     found = quota.decode(observed.composite)
-    requirements = _requirements(found)
+    requirements = _requirements(found) | lending.requirements(observed, found)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     before = quota.questions(observed.composite)
+    found, lender = lending.judged(observed, found, quota_facts.namespaces(observed, found))
     account = quota_facts.read(observed, found, before)
     grants = placement.grant(found, account.total, account.asks, before, unseen=account.unseen)
     total, by_namespace = quota_facts.uses(account, grants)
     return Outcome(
         requirements=requirements,
         status=quota.encode(found, total, by_namespace, grants),
-        conditions=(_accepted(found), _within(found, account, total)),
+        conditions=(_accepted(found), _within(found, account, total), *(() if lender is None else (lender,))),
         events=tuple(_events(observed, grants)),
         ready=Ready.TRUE,
         ttl_seconds=_SETTLED_SECONDS,
@@ -75,6 +76,9 @@ def _within(found: Quota, account: Account, total: Use) -> Condition:
         return Condition("WithinLimits", Truth.FALSE, "OverLimit", "; ".join(filter(None, (message, uncounted))))
     if uncounted:
         return Condition("WithinLimits", Truth.UNKNOWN, "NotCounted", uncounted)
+    loans = quota.borrowed(found, total)
+    if loans:
+        return Condition("WithinLimits", Truth.TRUE, "Borrowing", f"borrowed from {found.lender}: {', '.join(loans)}")
     return Condition("WithinLimits", Truth.TRUE, "Within", "no limit is exceeded")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -47,11 +47,16 @@ def decode(resource: Mapping[str, Json]) -> Quota:
     root = Field(resource)
     spec = root.at("spec")
     priority = spec.at("maxPriority")
+    name = root.at("metadata").text_at("name")
+    lender = spec.at("borrowing", "from")
+    if lender.is_set and lender.text() == name:
+        raise lender.wrong("a quota cannot borrow from itself; write the name of one that selects more namespaces")
     return Quota(
-        name=root.at("metadata").text_at("name"),
+        name=name,
         tenants=tenants.decode_block(spec.at("namespaces")),
-        limits=tuple(_limits(spec.at("limits"))),
+        limits=_borrowable(tuple(_limits(spec.at("limits"))), spec.at("borrowing", "limit")),
         max_priority=priority.count(least=-PRIORITY_MAX, most=PRIORITY_MAX) if priority.is_set else None,
+        lender=lender.text(""),
     )
 
 
@@ -89,6 +94,18 @@ def _limits(field: Field) -> Iterator[Limit]:
         yield Limit(str(Measure.COST), Measure.COST, amount, currency=cost.at("currency").text("USD"))
 
 
+def _borrowable(limits: tuple[Limit, ...], field: Field) -> tuple[Limit, ...]:
+    """Return the limits with what may be borrowed beyond them, by their names."""
+    names = {limit.name for limit in limits}
+    for name in sorted(field.members()):
+        if name not in names:
+            raise field.at(name).wrong(f"no limit has this name; the limits are {', '.join(sorted(names)) or 'none'}")
+    return tuple(
+        replace(limit, borrowable=_amount(field.at(limit.name))) if field.at(limit.name).is_set else limit
+        for limit in limits
+    )
+
+
 def _selector(field: Field) -> str:
     try:
         selector.written(field.text())
@@ -124,13 +141,19 @@ def refusals(resource: Mapping[str, Json]) -> dict[QuotaQuestion, str]:
 
 
 def budget(resource: Mapping[str, Json], quota: Quota) -> Budget:
-    """Return the quota with its published use; of a limit without any nothing is used."""
-    published = {
-        seen.text(entry.get("name")): _published(entry.get("used")) + _published(entry.get("granted"))
-        for entry in seen.objects(seen.at(resource, "status", "limits"))
-    }
-    taken = tuple(published.get(limit.name, Fraction(0)) for limit in quota.limits)
-    return Budget(quota, taken, frozenset(one.replica for one in questions(resource)))
+    """Return the quota with its published use; of a limit without any nothing is used.
+
+    Whether its lender lends is what it has published. Until then it borrows nothing.
+    """
+    entries = {seen.text(one.get("name")): one for one in seen.objects(seen.at(resource, "status", "limits"))}
+    published = [entries.get(limit.name, {}) for limit in quota.limits]
+    taken = tuple(_published(one.get("used")) + _published(one.get("granted")) for one in published)
+    limits = tuple(
+        replace(limit, borrowable=min(limit.borrowable, _published(one.get("borrowable"))))
+        for limit, one in zip(quota.limits, published, strict=True)
+    )
+    granted = frozenset(one.replica for one in questions(resource))
+    return Budget(replace(quota, limits=limits), taken, granted)
 
 
 def _published(value: Json) -> Fraction:
@@ -159,9 +182,18 @@ def encode(quota: Quota, total: Use, by_namespace: Mapping[str, Use], grants: Gr
 def over(quota: Quota, total: Use) -> tuple[str, ...]:
     """Return the exceeded limits in words."""
     return tuple(
-        f"{limit}: {allowance.written(taken)} of {allowance.written(limit.most)}"
+        f"{limit}: {allowance.written(taken)} of {allowance.written(limit.ceiling)}"
         for limit, taken in zip(quota.limits, _taken(total), strict=True)
-        if taken > limit.most
+        if taken > limit.ceiling
+    )
+
+
+def borrowed(quota: Quota, total: Use) -> tuple[str, ...]:
+    """Return what is borrowed in words, by limit."""
+    return tuple(
+        f"{allowance.written(limit.borrowed(taken))} of {limit}"
+        for limit, taken in zip(quota.limits, _taken(total), strict=True)
+        if limit.borrowed(taken)
     )
 
 
@@ -175,7 +207,11 @@ def _summary(quota: Quota, total: Use, namespaces: int) -> dict[str, Json]:
     if rows:
         limit, taken = max(rows, key=lambda row: row[1] / row[0].most if row[0].most else row[1] + 1)
         summary["fullest"] = f"{limit.name} {allowance.written(taken)}/{allowance.written(limit.most)}"
-    exceeded = [limit.name for limit, taken in rows if taken > limit.most]
+    exceeded = [limit.name for limit, taken in rows if taken > limit.ceiling]
+    borrowed = [(limit.name, limit.borrowed(taken)) for limit, taken in rows]
+    loans = [f"{name} {allowance.written(amount)}" for name, amount in borrowed if amount]
+    if loans:
+        summary["borrowed"] = ",".join(loans)
     return {**summary, "over": ",".join(exceeded)} if exceeded else summary
 
 
@@ -187,7 +223,10 @@ def _limit(limit: Limit, total: Use, index: int) -> dict[str, Json]:
         "used": allowance.written(used),
         "granted": allowance.written(granted),
     }
-    exceeding = used + granted - limit.most
+    if limit.borrowable:
+        entry["borrowable"] = allowance.written(limit.borrowable)
+        entry["borrowed"] = allowance.written(limit.borrowed(used + granted))
+    exceeding = used + granted - limit.ceiling
     return {**entry, "over": allowance.written(exceeding)} if exceeding > 0 else entry
 
 

@@ -30,6 +30,8 @@ class Asked:
     priority: int = 0
     created: str = ""
     waits_for: str = ""
+    borrows: bool = False
+    """It is beyond the own limits of a quota that borrows, as that had published its use."""
 
 
 def encode(last: int, asks: Mapping[str, Asked]) -> dict[str, Json]:
@@ -78,6 +80,8 @@ def _encode(key: str, one: Asked) -> dict[str, Json]:
     }
     if one.created:
         entry["created"] = one.created
+    if one.borrows:
+        entry["borrows"] = True
     return {**entry, "waitsFor": one.waits_for} if one.waits_for else entry
 
 
@@ -90,4 +94,5 @@ def _decode(entry: Field) -> Asked:
         priority=entry.integer_at("priority", 0),
         created=entry.text_at("created", ""),
         waits_for=entry.text_at("waitsFor", ""),
+        borrows=entry.at("borrows").flag(default=False),
     )

@@ -28,7 +28,8 @@ class QuotaQuestion(NamedTuple):
 class Ask:
     """A question, with what the replica would take beside what is counted for it already.
 
-    `is_due` once no other quota has to answer before this one.
+    `is_due` once no other quota has to answer before this one. `borrows`: it is beyond the limits of its namespace's
+    own quota, and comes after those that are not.
     """
 
     question: QuotaQuestion
@@ -36,6 +37,7 @@ class Ask:
     priority: int = 0
     created: str = ""
     is_due: bool = True
+    borrows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ def grant(
     """Return the answers to all open questions.
 
     A grant stands as long as its question is open, whatever becomes of the limit: the cluster may have acted on it
-    already. Others are judged by priority, creation time and name; one that does not fit does not block smaller ones.
+    already. Others are judged by priority, creation time and name, those that borrow last; one that does not fit does
+    not block smaller ones.
     A change that takes nothing more of a limit is not refused by it, though more is used than the limit allows. While
     the ledgers of some clusters are `unseen`, nothing new is granted, since what is used is not known, and what was
     granted to these clusters stands.
@@ -93,9 +96,9 @@ def grant(
     )
 
 
-def _order(quota: Quota, ask: Ask) -> tuple[int, str, str, str, int]:
+def _order(quota: Quota, ask: Ask) -> tuple[bool, int, str, str, str, int]:
     one = ask.question
-    return (-quota.counted(ask.priority), ask.created, one.replica, one.cluster, one.number)
+    return (ask.borrows, -quota.counted(ask.priority), ask.created, one.replica, one.cluster, one.number)
 
 
 def refusal(quota: Quota, taken: Iterable[Fraction], charge: Charge) -> tuple[Limit, str] | None:
@@ -103,6 +106,6 @@ def refusal(quota: Quota, taken: Iterable[Fraction], charge: Charge) -> tuple[Li
     for limit, used, more, unknown in zip(quota.limits, taken, *charge, strict=True):
         if unknown:
             return limit, f"InferenceQuota {quota.name} limits {limit}, and {unknown}"
-        if more > 0 and used + more > limit.most:
+        if more > 0 and used + more > limit.ceiling:
             return limit, allowance.excess(quota.name, limit, used, more)
     return None

@@ -6,7 +6,7 @@ Amounts are exact fractions: devices, replicas, and money per hour.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -28,7 +28,10 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit of a quota. Of devices those of one class count, or those that satisfy all `selectors`."""
+    """One limit of a quota. Of devices those of one class count, or those that satisfy all `selectors`.
+
+    `borrowable` is what may be held beyond it while the quota's lender has room.
+    """
 
     name: str
     measure: Measure
@@ -36,6 +39,16 @@ class Limit:
     class_name: str = ""
     selectors: tuple[str, ...] = ()
     currency: str = ""
+    borrowable: Fraction = Fraction(0)
+
+    @property
+    def ceiling(self) -> Fraction:
+        """Return what may be held in all."""
+        return self.most + self.borrowable
+
+    def borrowed(self, taken: Fraction) -> Fraction:
+        """Return the part of what is held that is borrowed."""
+        return max(Fraction(0), min(taken, self.ceiling) - self.most)
 
     def __str__(self) -> str:
         """Return the limit in the form used by messages."""
@@ -47,6 +60,7 @@ class Quota:
     """The limits of an InferenceQuota, and the namespaces that share them.
 
     `unreadable` says why nobody knows what it allows: nothing then. Without `tenants` it limits every namespace.
+    `lender` is the name of the quota that lends what is borrowable.
     """
 
     name: str
@@ -54,6 +68,11 @@ class Quota:
     limits: tuple[Limit, ...] = ()
     max_priority: int | None = None
     unreadable: str = ""
+    lender: str = ""
+
+    def without_loan(self) -> Quota:
+        """Return the quota with nothing that it may borrow."""
+        return replace(self, limits=tuple(replace(limit, borrowable=Fraction(0)) for limit in self.limits))
 
     def governs(self, namespace: str, labels: Mapping[str, str] | None) -> Access:
         """Return whether the quota limits the namespace; `labels` None are not known."""
@@ -86,4 +105,5 @@ def written(amount: Fraction) -> str:
 def excess(quota: str, limit: Limit, taken: Fraction, wanted: Fraction) -> str:
     """Return the words for a replica that is over a limit: the quota, what is used, wanted and allowed."""
     allowed, used, more = written(limit.most), written(taken), written(wanted)
-    return f"InferenceQuota {quota} allows {allowed} of {limit}, {used} used and {more} more wanted"
+    loan = f" and {written(limit.borrowable)} borrowed" if limit.borrowable else ""
+    return f"InferenceQuota {quota} allows {allowed} of {limit}{loan}, {used} used and {more} more wanted"

@@ -9,6 +9,7 @@ from tests.conformance.crd.documents import GONE
 _KIND = "InferenceQuota"
 _LIMITS = ("spec", "limits")
 _DEVICE = (*_LIMITS, "devices", 0)
+_LOAN = ("spec", "borrowing", "limit")
 _TWICE = [{"name": "a", "className": "h200-8x", "count": 1}] * 2
 
 QUOTA: tuple[Case, ...] = (
@@ -48,5 +49,10 @@ QUOTA: tuple[Case, ...] = (
     one("quota-of-negative-replicas", _KIND, (*_LIMITS, "replicas"), -1, Cause.INVALID),
     one("quota-amount", _KIND, (*_LIMITS, "costPerHour", "amount"), "1e3", "a plain decimal number in quotes"),
     one("quota-currency", _KIND, (*_LIMITS, "costPerHour", "currency"), "dollars", Cause.TOO_LONG),
+    one("quota-that-borrows-from-nobody", _KIND, ("spec", "borrowing", "from"), GONE, Cause.REQUIRED),
+    one("quota-that-borrows-nothing", _KIND, _LOAN, {}, Cause.INVALID),
+    one("quota-that-borrows-from-no-name", _KIND, ("spec", "borrowing", "from"), "Production", Cause.INVALID),
+    one("quota-that-borrows-less-than-nothing", _KIND, (*_LOAN, "h200"), "-1", "a plain decimal number in quotes"),
+    one("quota-that-borrows-a-number", _KIND, (*_LOAN, "h200"), 8, Cause.TYPE),
     one("quota-priority", _KIND, ("spec", "maxPriority"), 2_000_000_000, Cause.INVALID),
 )

@@ -78,6 +78,7 @@ VALID: dict[str, dict[str, Json]] = {
                 "replicas": 8,
                 "costPerHour": {"amount": "250.00", "currency": "USD"},
             },
+            "borrowing": {"from": "production", "limit": {"h200": "8", "replicas": "4", "costPerHour": "100.50"}},
             "maxPriority": 100,
         },
     ),

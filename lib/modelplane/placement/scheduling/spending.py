@@ -102,11 +102,11 @@ def _closed(budget: Budget) -> Excess:
 
 def _excess(budget: Budget, limit: Limit, taken: Fraction, wanted: tuple[Fraction, str]) -> Excess | None:
     more, unknown = wanted
-    if not unknown and (more <= 0 or taken + more <= limit.most):
+    if not unknown and (more <= 0 or taken + more <= limit.ceiling):
         return None
     name = budget.quota.name
     said = allowance.excess(name, limit, taken, more)
     if unknown:
         said = f"InferenceQuota {name} limits {limit}, and {unknown}"
     refusal = Refusal(Reason.QUOTA_EXCEEDED, said, f"over {limit.name} of InferenceQuota {name}")
-    return Excess(name, limit, limit.most if unknown else taken + more, refusal)
+    return Excess(name, limit, limit.most if unknown else taken + more - limit.borrowable, refusal)
