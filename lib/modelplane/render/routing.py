@@ -86,10 +86,10 @@ def service_manifests(
             )
             for bundle in plan.bundles
         ]
-        spec = _rule_filter_spec(plan)
-        if spec:
-            filter_ = _filter(service.namespace, own.rule_filter, labels, spec)
-            rendered.append(Manifest(RULE_FILTER_KEY, filter_))
+    spec = _rule_filter_spec(service, plan)
+    if spec:
+        filter_ = _filter(service.namespace, own.rule_filter, labels, spec)
+        rendered.append(Manifest(RULE_FILTER_KEY, filter_))
     return tuple(rendered)
 
 
@@ -149,21 +149,32 @@ def _rule(own: _Own, plan: Plan) -> Mapping[str, Json]:
 def _rule_filters(own: _Own, plan: Plan) -> list[Json]:
     service = own.service
     filters: list[Json] = []
-    if plan.variant is Variant.SHARED:
-        if _rule_filter_spec(plan):
-            filters.append(_extension_ref(own.rule_filter))
-        if plan.credential is None and isinstance(service.auth, Jwt):
-            filters.append(_without_caller_token())
-    if (service.path, plan.prefix) != ("/", ""):
+    if _rule_filter_spec(service, plan):
+        filters.append(_extension_ref(own.rule_filter))
+    if plan.variant is Variant.SHARED and plan.credential is None and isinstance(service.auth, Jwt):
+        filters.append(_without_caller_token())
+    if service.path != "/":
         path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": plan.prefix or "/"}
         filters.append({"type": "URLRewrite", "urlRewrite": {"path": path}})
     return filters
 
 
-def _rule_filter_spec(plan: Plan) -> Mapping[str, Json]:
-    """Return the filter of a shared rule: on the rule it does not split the cluster, inside a backendRef it would."""
-    spec: dict[str, Json] = {"urlRewrite": {"hostname": {"type": "Backend"}}} if plan.targets else {}
-    if plan.credential is not None:
+def _rule_filter_spec(service: Service, plan: Plan) -> Mapping[str, Json]:
+    """Return the filter of a rule.
+
+    On a shared rule it sets Host and credential: inside a backendRef these would split the cluster. For a service with
+    a host it sets the path. The rewrite of HTTPRoute cannot: Envoy Gateway cuts the last "/" of what replaces the
+    prefix "/", and "/v1" becomes "/openaiv1".
+    """
+    is_shared = plan.variant is Variant.SHARED
+    rewrite: dict[str, Json] = {}
+    if is_shared and plan.targets:
+        rewrite["hostname"] = {"type": "Backend"}
+    if service.path == "/" and plan.prefix:
+        regex = {"pattern": "^/", "substitution": f"{plan.prefix}/"}
+        rewrite["path"] = {"type": "ReplaceRegexMatch", "replaceRegexMatch": regex}
+    spec: dict[str, Json] = {"urlRewrite": rewrite} if rewrite else {}
+    if is_shared and plan.credential is not None:
         spec["credentialInjection"] = _injection(plan.credential)
     return spec
 

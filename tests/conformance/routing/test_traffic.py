@@ -319,13 +319,17 @@ def test_a_rate_limit_answers_429(world: World) -> None:
     assert [world.ask().code for _ in range(5)] == [200, 200, 200, 429, 429]
 
 
-def test_a_host_of_its_own_takes_the_place_of_the_path(world: World) -> None:
+@pytest.mark.parametrize("path", ["", "/openai"])
+def test_a_host_of_its_own_takes_the_place_of_the_path(world: World, path: str) -> None:
+    """Whether or not the endpoint has a path: what replaces the path "/" keeps a "/" behind it."""
     world.serve("a-0")
     door = routing.inference_gateway(gateway={"hostname": "models.example"})
-    service = routing.model_service(routing.group(deployment="a"), host="chat.ml-team.models.example")
-    documents = fleet.objects(service, [A0], gateway=door)
+    service = routing.model_service(routing.group(endpoint="a-0"), host="chat.ml-team.models.example")
+    endpoint = routing.model_endpoint("a-0", f"http://gateway.east.example.com{path}/v1")
+    documents = fleet.objects(service, [endpoint], gateway=door)
     done = translation.translate(documents, world.folder)
     world.envoy = Envoy(done, world.folder, ports={HOSTS["a-0"]: world.upstreams["a-0"].port}, secrets={})
     own = world.ask(path="/v1/chat/completions", headers={"host": "chat.ml-team.models.example"})
     assert (own.code, own.server) == (200, "a-0")
+    assert world.upstreams["a-0"].seen[0].path == f"{path}/v1/chat/completions"
     assert world.ask(path="/v1/chat/completions", headers={"host": "chat.other.models.example"}).code == 404
