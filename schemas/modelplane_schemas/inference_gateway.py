@@ -34,6 +34,20 @@ class EnvoyGateway(Wire):
     )
 
 
+class Relay(Wire):
+    """
+    An internal gateway behind this one, through which services fail over between endpoints that differ in credential, path or kind of address, or that are full. Left out, there is none, and such services are refused. Services that one rule can hold do not use it.
+    """
+
+    namespaces: list[str] = Field(
+        description="Namespaces whose ModelServices may use the relay. A namespace that is removed keeps the services that use it until they are gone.",
+    )
+    replicas: int | None = Field(
+        default=None,
+        description="Proxies of the relay. All requests of the services that use it pass through them. Default: 2.",
+    )
+
+
 class GatewayRef(Wire):
     """
     The Gateway object.
@@ -41,6 +55,15 @@ class GatewayRef(Wire):
 
     namespace: str | None = Field(default=None, description="Namespace of the Gateway.")
     name: str | None = Field(default=None, description="Name of the Gateway.")
+
+
+class StatusRelay(Wire):
+    """
+    The relay, once it can be used.
+    """
+
+    name: str | None = Field(default=None, description="Name of its Gateway and of its Service.")
+    host: str | None = Field(default=None, description="Host name of its Service.")
 
 
 class Condition(Wire):
@@ -113,6 +136,7 @@ class Status(Wire):
         default=None, description="Features that ModelServices of this gateway may use, sorted."
     )
     gateway_ref: GatewayRef | None = None
+    relay: StatusRelay | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
@@ -234,6 +258,7 @@ class Spec(Wire):
     envoy_gateway: EnvoyGateway | None = None
     gateway: Gateway | None = None
     endpoints: Endpoints | None = None
+    relay: Relay | None = None
     scaling: Scaling | None = None
     crossplane: Crossplane | None = None
 

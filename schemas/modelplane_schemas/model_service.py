@@ -169,7 +169,11 @@ class Endpoint(Wire):
     )
     priority: int | None = Field(
         default=None,
-        description="Priority of the group. 0 comes first. A higher number receives requests only when all groups with lower numbers are unhealthy. Default: 0.",
+        description="Priority of the group. 0 comes first. A higher number receives requests only when all groups with lower numbers are unhealthy. Endpoints of different credentials or paths need the relay of the InferenceGateway (spec.relay). Default: 0.",
+    )
+    max_requests: int | None = Field(
+        default=None,
+        description="Requests that each endpoint of the group serves at a time. Further requests go to the next priority. The proxies of the relay share the number, and each counts for itself. Needs the relay of the InferenceGateway (spec.relay). Default is any number.",
     )
 
 

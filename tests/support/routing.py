@@ -119,7 +119,7 @@ def healthy(resource: Json) -> Json:
     if kind == "HTTPRoute":
         resolved = [*accepted, condition("ResolvedRefs")]
         return {"parents": [{"parentRef": dict(ref), "conditions": resolved} for ref in spec["parentRefs"]]}
-    if kind.endswith("Policy"):
+    if kind.endswith("Policy") and "targetRefs" in spec:
         return {"ancestors": [{"ancestorRef": dict(ref), "conditions": accepted} for ref in spec["targetRefs"]]}
     if kind == "Gateway":
         return {"addresses": [{"type": "IPAddress", "value": GATEWAY_ADDRESS}], "conditions": [condition("Programmed")]}

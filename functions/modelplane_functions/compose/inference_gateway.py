@@ -4,8 +4,9 @@ Reads: its own observed children.
 Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that protects the
 Release until the Gateway is gone. Once the kinds of Envoy Gateway exist, a GatewayClass (unless one is adopted), an
 EnvoyProxy, a Gateway and a ClientTrafficPolicy. On request, a NetworkPolicy that blocks the proxies from networks
-without endpoints.
-Reports: address, port, scheme, hostname, features, gatewayRef; conditions Accepted, Installed and Programmed.
+without endpoints, and a relay: a second EnvoyProxy, Gateway and ClientTrafficPolicy with NetworkPolicies.
+Reports: address, port, scheme, hostname, features, gatewayRef, relay; conditions Accepted, Installed, Programmed and,
+with a relay, Relay.
 
 No object of Envoy Gateway's kinds is emitted before they are installed. An object of an unknown kind would keep
 Crossplane from applying the Release that installs the kind.
@@ -25,7 +26,7 @@ from modelplane.render import traffic
 from modelplane.routing import features
 from modelplane.routing.features import Feature
 from modelplane.routing.model import Gateway
-from modelplane_functions import hold
+from modelplane_functions import gateway_relay, hold
 from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Ready, Severity, Truth
 
 Json: TypeAlias = Any
@@ -54,6 +55,7 @@ def compose(observed: Observed) -> Outcome:
         Condition("Accepted", Truth.TRUE, "Accepted", f"the gateway is accepted for Envoy Gateway {gateway.version}"),
         _installed(gateway, observed, release, is_installed=is_installed),
         _programmed(state, str(status.get("address", ""))),
+        *gateway_relay.conditions(gateway, observed),
     )
     is_ready = all(condition.status is Truth.TRUE for condition in conditions) and all(
         child.ready is Ready.TRUE for child in children.values()
@@ -96,6 +98,8 @@ def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> di
     }
     if not gateway.install:
         children |= _kept_installation(observed)
+    if is_installed:
+        children |= gateway_relay.children(gateway, observed)
     return children
 
 
@@ -129,8 +133,9 @@ def _status(
     status: dict[str, Json] = {
         "port": gateway.port,
         "scheme": "https" if gateway.is_tls else "http",
-        "features": sorted(feature.value for feature in offered),
+        "features": sorted(feature.value for feature in offered | (features.RELAYED if gateway.relay else frozenset())),
         "gatewayRef": _gateway_ref(gateway, observed),
+        **gateway_relay.status(gateway, observed),
     }
     address = state.address or str(observed.status.get("address") or "")
     if address:

@@ -3,7 +3,8 @@
 Reads: the InferenceGateway (the named one, or all to find the only one), and the ModelEndpoints of its own namespace,
 with one requirement for each group. Its Namespace, where a gateway allows namespaces by label.
 Emits: an HTTPRoute and a BackendTrafficPolicy; with `auth` a SecurityPolicy; for a shared rule (failover by priority,
-or more endpoints than a rule can list) the Backends and the HTTPRouteFilter that it refers to.
+or more endpoints than a rule can list) the Backends and the HTTPRouteFilter that it refers to. For endpoints that no
+one rule can hold, the same for each leg at the relay of the gateway.
 Reports: address, url, gateway, endpoints, backends; conditions Accepted, EndpointsReady and RouteReady.
 
 The existing route is held while no gateway is found, while no endpoint is ready, and while the gateway cannot express
@@ -22,9 +23,9 @@ from modelplane.api.gateway_status import Verdict
 from modelplane.errors import Unsupported
 from modelplane.render import routing, traffic
 from modelplane.render.manifest import Manifest
-from modelplane.routing import features, plan
+from modelplane.routing import features, relay
 from modelplane.routing.plan import Plan
-from modelplane_functions import hold, service_facts
+from modelplane_functions import hold, relay_legs, service_facts
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -41,6 +42,7 @@ from modelplane_functions.service_facts import Facts
 
 Json: TypeAlias = Any
 
+_FILTERS = frozenset({routing.RULE_FILTER_KEY, routing.CIRCLE_FILTER_KEY})
 _SETTLED_SECONDS = 600
 _WAITING_SECONDS = 60
 
@@ -56,10 +58,13 @@ def compose(observed: Observed) -> Outcome:
         return Outcome(requirements=requirements)
     try:
         facts = service_facts.read(service, observed)
-        decided = plan.decide(service, facts.groups, features.features(facts.gateway.gateway.type))
+        gateway = facts.gateway.gateway
+        decided = relay.decide(service, facts.groups, features.features(gateway.type), gateway)
     except Unsupported as error:
         return _refused(observed, requirements, error)
-    return _decided(observed, requirements, facts, decided)
+    return _decided(
+        observed, requirements, facts, relay.without(decided, relay_legs.refused(observed, gateway, decided))
+    )
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------
@@ -97,7 +102,7 @@ def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts:
     conditions = (
         _accepted(facts, decided),
         _endpoints_ready(observed, decided),
-        _route_ready(observed, children, decided, verdict),
+        _route_ready(observed, children, facts, decided, verdict),
     )
     is_ready = all(condition.status is Truth.TRUE for condition in conditions) and all(
         child.ready is Ready.TRUE for child in children.values()
@@ -124,45 +129,55 @@ def _children(observed: Observed, facts: Facts, decided: Plan, verdict: Verdict)
             *traffic.service_manifests(facts.service, decided),
         )
     }
-    return _staged(observed, wanted, verdict)
+    waiting = relay_legs.waiting(observed, facts.gateway.gateway, decided)
+    children = _staged(observed.children, wanted, verdict, waiting)
+    return {
+        **children,
+        **relay_legs.children(observed, facts, decided, _staged),
+        **relay_legs.leaving(observed, decided, children, verdict, _held_readiness),
+    }
 
 
-def _staged(observed: Observed, wanted: Mapping[str, Manifest], verdict: Verdict) -> dict[str, Child]:
+def _staged(
+    observed: Mapping[str, Resource],
+    wanted: Mapping[str, Manifest],
+    verdict: Verdict,
+    waiting: frozenset[str] = frozenset(),
+) -> dict[str, Child]:
     """Return the children of this step of a rollout that loses no request.
 
-    Objects that the new route refers to exist before the route changes. Objects that the existing route refers to stay
-    until it no longer does.
+    Objects that the new route refers to exist before the route changes, and those that are `waiting` are not referred
+    to yet. Objects that the existing route refers to stay until it no longer does.
     """
-    running = observed.children.get(routing.ROUTE_KEY)
-    unmade = {key for key in wanted if _is_referred(key) and not _stands(key, observed.children.get(key))}
-    if traffic.SECURITY_KEY in wanted and traffic.SECURITY_KEY not in observed.children:
+    running = observed.get(routing.ROUTE_KEY)
+    unmade = {key for key in wanted if _is_referred(key) and not _stands(key, observed.get(key))} | waiting
+    if traffic.SECURITY_KEY in wanted and traffic.SECURITY_KEY not in observed:
         unmade.add(traffic.SECURITY_KEY)
     children = {
-        key: Child(manifest.resource, _readiness(key, observed.children.get(key), verdict))
-        for key, manifest in wanted.items()
+        key: Child(manifest.resource, _readiness(key, observed.get(key), verdict)) for key, manifest in wanted.items()
     }
     if running is not None and any(_is_referred(key) for key in unmade):
         children[routing.ROUTE_KEY] = Child(hold.held(running))
-    elif running is None and traffic.SECURITY_KEY in unmade:
-        # Without its policy the route would be open to everyone for a moment.
+    elif running is None and (traffic.SECURITY_KEY in unmade or waiting):
+        # Without its policy the route would be open to everyone for a moment, and without its legs it has no endpoint.
         del children[routing.ROUTE_KEY]
     if running is not None:
         names_in_use = service_facts.references(running)
-        for key, child in sorted(observed.children.items()):
+        for key, child in sorted(observed.items()):
             if key not in wanted and _is_referred(key) and child["metadata"]["name"] in names_in_use:
                 children[key] = Child(hold.held(child), _held_readiness(child))
     return children
 
 
 def _is_referred(key: str) -> bool:
-    return key == routing.RULE_FILTER_KEY or key.startswith(f"{routing.BACKEND_KEY}-")
+    return key in _FILTERS or key.startswith(f"{routing.BACKEND_KEY}-")
 
 
 def _stands(key: str, child: Resource | None) -> bool:
     if child is None:
         return False
     # Envoy Gateway reads a Backend only while a route refers to it. Waiting for its acceptance would never end.
-    return key == routing.RULE_FILTER_KEY or gateway_status.backend(child).is_good is not False
+    return key in _FILTERS or gateway_status.backend(child).is_good is not False
 
 
 def _readiness(key: str, child: Resource | None, route: Verdict) -> Ready:
@@ -220,15 +235,24 @@ def _endpoints_ready(observed: Observed, decided: Plan) -> Condition:
     return Condition("EndpointsReady", Truth.FALSE, "PartiallyReady", "; ".join(filter(None, (counts, notes))))
 
 
-def _route_ready(observed: Observed, children: Mapping[str, Child], decided: Plan, route: Verdict) -> Condition:
+def _route_ready(
+    observed: Observed, children: Mapping[str, Child], facts: Facts, decided: Plan, route: Verdict
+) -> Condition:
     """Return whether requests reach the endpoints, from the verdicts over the route and every object that it needs."""
+    behind = list(relay_legs.verdicts(observed, facts.gateway.gateway, decided))
     if routing.ROUTE_KEY not in children:
+        for verdict in behind:
+            if verdict.is_good is False:
+                return Condition("RouteReady", Truth.FALSE, verdict.reason, verdict.message)
+        if relay_legs.waiting(observed, facts.gateway.gateway, decided):
+            message = "the route is created once the gateway has accepted those of its endpoints at the relay"
+            return Condition("RouteReady", Truth.UNKNOWN, "WaitingForRelay", message)
         if decided.targets:
             message = "the route is created once its SecurityPolicy exists"
             return Condition("RouteReady", Truth.UNKNOWN, "WaitingForPolicy", message)
         message = "no endpoint can receive requests; see EndpointsReady"
         return Condition("RouteReady", Truth.FALSE, "NoRoute", message)
-    verdicts = [route, *_needs(observed, children)]
+    verdicts = [route, *_needs(observed, children), *behind]
     for verdict in verdicts:
         if verdict.is_good is False:
             return Condition("RouteReady", Truth.FALSE, verdict.reason, verdict.message)

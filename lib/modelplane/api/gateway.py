@@ -15,12 +15,14 @@ from modelplane.routing import addresses, features, hosts
 from modelplane.routing.addresses import Network
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
-from modelplane.routing.model import Gateway, ProxyPolicy
+from modelplane.routing.model import Gateway, ProxyPolicy, Relay
 
 Json: TypeAlias = Any
 
 ENVOY_GATEWAY_VERSION = "v1.9.0"
 ENVOY_GATEWAY_NAMESPACE = "envoy-gateway-system"
+# Source: Gateway API v1.6.1, Gateway.spec.listeners.
+RELAY_NAMESPACES_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +56,25 @@ def decode(document: Mapping[str, Json]) -> Gateway:
     if not 1 <= port <= 65535:
         raise gateway.at("port").wrong("must be between 1 and 65535")
     hostname, grants = gateway.at("hostname").text(""), _grants(gateway.at("hosts"))
+    version = _version(envoy.at("version"))
+    relay = _relay(name, spec, version)
+    own_hosts = (*_own_hosts(hostname, grants), *(_names_of(relay) if relay else ()))
     return Gateway(
         name=name,
         type=spec.at("type").choice(GatewayType, GatewayType.ENVOY),
         gateway_name=gateway.at("name").text(name),
         gateway_namespace=gateway.at("namespace").text(names.SYSTEM_NAMESPACE),
         port=port,
-        version=_version(envoy.at("version")),
+        version=version,
         install=envoy.at("install").flag(default=True),
         hostname=hostname,
         class_name=gateway.at("className").text(""),
         certificates=certificates,
         grants=grants,
-        egress=_rules(name, spec.at("endpoints"), _own_hosts(hostname, grants)),
+        egress=_rules(name, spec.at("endpoints"), own_hosts),
         proxy_policy=_proxy_policy(spec.at("endpoints", "networkPolicy")),
         tenants=tenants.decode(root),
+        relay=relay,
     )
 
 
@@ -83,6 +89,10 @@ def state(document: Mapping[str, Json]) -> GatewayState:
         gateway_namespace=status.at("gatewayRef", "namespace").text(gateway.gateway_namespace),
         gateway_name=status.at("gatewayRef", "name").text(gateway.gateway_name),
     )
+    if gateway.relay is not None:
+        # Its name and Service follow from the name of the InferenceGateway, so the status says only that it stands.
+        is_ready = status.at("relay", "name").text("") == gateway.relay.name
+        standing = replace(standing, relay=replace(gateway.relay, is_ready=is_ready))
     address = status.at("address").text("")
     if address:
         own = (*gateway.egress.own_hosts, _as_compared(address))
@@ -167,4 +177,37 @@ def _nat64(field: Field) -> ipaddress.IPv6Network:
 def _proxy_policy(field: Field) -> ProxyPolicy | None:
     if not field.at("enabled").flag(default=False):
         return None
-    return ProxyPolicy(field.at("namespace").text(ENVOY_GATEWAY_NAMESPACE))
+    return ProxyPolicy(_proxy_namespace(field))
+
+
+def _proxy_namespace(field: Field) -> str:
+    return field.at("namespace").text(ENVOY_GATEWAY_NAMESPACE)
+
+
+def _relay(name: str, spec: Field, version: str) -> Relay | None:
+    field = spec.at("relay")
+    if not field.is_set:
+        return None
+    namespaces = tuple(sorted(set(field.at("namespaces").texts())))
+    if not namespaces:
+        raise field.at("namespaces").wrong("must have at least one namespace; remove relay to have none")
+    if len(namespaces) > RELAY_NAMESPACES_MAX:
+        raise field.at("namespaces").wrong(
+            f"has {len(namespaces)} namespaces; the relay has a listener for each, and a Gateway allows "
+            f"{RELAY_NAMESPACES_MAX}; use another InferenceGateway for the others"
+        )
+    if not features.offers_relay(version):
+        raise field.wrong(f"needs Envoy Gateway v1.9.0 or later, and spec.envoyGateway.version is {version}")
+    replicas = field.at("replicas").integer(2)
+    if replicas < 1:
+        raise field.at("replicas").wrong("must be 1 or more")
+    # The name of a Service begins with a letter.
+    own = names.bounded("relay", name)
+    proxies = _proxy_namespace(spec.at("endpoints", "networkPolicy"))
+    return Relay(own, namespaces, f"{own}.{proxies}.svc", proxies, replicas)
+
+
+def _names_of(relay: Relay) -> tuple[str, ...]:
+    """Return the names under which a pod reaches the relay."""
+    service = f"{relay.name}.{relay.proxy_namespace}"
+    return (service, f"*.{service}", relay.host, f"{relay.host}.cluster.local")

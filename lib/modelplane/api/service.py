@@ -46,6 +46,7 @@ def decode(document: Mapping[str, Json]) -> Service:
         retries=_retries(spec.at("retries")),
         rate_limit=_rate_limit(spec.at("rateLimit")),
         auth=_auth(spec.at("auth"), namespace),
+        uid=root.at("metadata", "uid").text(""),
     )
 
 
@@ -63,11 +64,14 @@ def check_egress(service: Service, rules: Rules) -> None:
 
 def _group(field: Field) -> Group:
     weight, priority = field.at("weight"), field.at("priority")
-    group = Group(_selector(field.at("selector")), weight.integer(1), priority.integer(0))
+    limit = field.at("maxRequests")
+    group = Group(_selector(field.at("selector")), weight.integer(1), priority.integer(0), limit.integer(0))
     if group.weight < 0:
         raise weight.wrong("must be 0 or more; 0 drains the group")
     if group.priority < 0:
         raise priority.wrong("must be 0 or more; 0 comes first")
+    if limit.is_set and group.max_requests < 1:
+        raise limit.wrong("must be 1 or more; leave it out for any number")
     return group
 
 

@@ -145,12 +145,8 @@ def proxy_policy(gateway: Gateway) -> tuple[Manifest, ...]:
         for version, cidr in ((4, "0.0.0.0/0"), (6, "::/0"))
     ]
     dns = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
-    labels = {
-        f"{_OWNING_GATEWAY}-name": gateway.gateway_name,
-        f"{_OWNING_GATEWAY}-namespace": gateway.gateway_namespace,
-    }
     spec = {
-        "podSelector": {"matchLabels": labels},
+        "podSelector": {"matchLabels": proxy_labels(gateway)},
         "policyTypes": ["Egress"],
         "egress": [
             {"to": everywhere},
@@ -166,8 +162,21 @@ def proxy_policy(gateway: Gateway) -> tuple[Manifest, ...]:
     return (Manifest(PROXY_POLICY_KEY, resource),)
 
 
+def proxy_labels(gateway: Gateway) -> Mapping[str, str]:
+    """Return the labels of the pods of the gateway's proxies."""
+    return {
+        f"{_OWNING_GATEWAY}-name": gateway.gateway_name,
+        f"{_OWNING_GATEWAY}-namespace": gateway.gateway_namespace,
+    }
+
+
+def named(namespace: str) -> Mapping[str, Json]:
+    """Return the selector of one Namespace, by the label that only Kubernetes writes."""
+    return {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+
+
 def _namespace(name: str) -> Mapping[str, Json]:
-    return {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}}
+    return {"namespaceSelector": named(name)}
 
 
 def _release_name(gateway: Gateway, standing: Mapping[str, str]) -> str:

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.render.manifest import NOTHING, Manifest
-from modelplane.routing import hosts
+from modelplane.routing import hosts, relay
 from modelplane.routing.model import Credential, Endpoint, Gateway, Jwt, Service, Tls
-from modelplane.routing.plan import Bundle, Plan, Target, Variant
+from modelplane.routing.plan import Bundle, Plan, Target
 from modelplane.routing.url import AddressKind
 
 Json: TypeAlias = Any
@@ -27,11 +27,22 @@ ENVOY = "gateway.envoyproxy.io"
 ENVOY_VERSION = f"{ENVOY}/v1alpha1"
 
 RULE = "serve"
+_CALLER_TOKEN = ["Authorization"]
 
 BACKEND_KEY = "backend"
 CREDENTIAL_KEY = "credential"
 ROUTE_KEY = "route"
 RULE_FILTER_KEY = "rule-filter"
+CIRCLE_FILTER_KEY = "circle-filter"
+
+_CIRCLE: Mapping[str, Json] = {
+    "statusCode": 508,
+    "contentType": "application/json",
+    "body": {
+        "type": "Inline",
+        "inline": '{"error": {"message": "an endpoint of the service leads back to it", "type": "loop_detected"}}',
+    },
+}
 
 
 def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
@@ -78,7 +89,7 @@ def service_manifests(
     labels = {names.LABEL_SERVICE: service.name}
     own = _Own(service, standing)
     rendered = [Manifest(ROUTE_KEY, _route(own, gateway, plan, labels))]
-    if plan.variant is Variant.SHARED:
+    if plan.is_one_cluster:
         rendered += [
             Manifest(
                 bundle_key(bundle),
@@ -90,6 +101,9 @@ def service_manifests(
     if spec:
         filter_ = _filter(service.namespace, own.rule_filter, labels, spec)
         rendered.append(Manifest(RULE_FILTER_KEY, filter_))
+    if plan.token:
+        filter_ = _filter(service.namespace, own.circle_filter, labels, {"directResponse": _CIRCLE})
+        rendered.append(Manifest(CIRCLE_FILTER_KEY, filter_))
     return tuple(rendered)
 
 
@@ -109,6 +123,11 @@ class _Own:
         """Return the name of the filter of a shared rule."""
         return self.standing.get(RULE_FILTER_KEY) or rule_filter_name(self.service)
 
+    @property
+    def circle_filter(self) -> str:
+        """Return the name of the filter that answers a request that comes back."""
+        return self.standing.get(CIRCLE_FILTER_KEY) or names.bounded(self.service.name, "circle")
+
 
 def _route(own: _Own, gateway: Gateway, plan: Plan, labels: Mapping[str, str]) -> Mapping[str, Json]:
     service = own.service
@@ -121,7 +140,7 @@ def _route(own: _Own, gateway: Gateway, plan: Plan, labels: Mapping[str, str]) -
                 "name": gateway.gateway_name,
             }
         ],
-        "rules": [_rule(own, plan)],
+        "rules": [_rule(own, plan), *_circle_rules(own, plan)],
     }
     wanted = hosts.of_routes(service.host, gateway.hostname)
     if wanted:
@@ -139,11 +158,25 @@ def _rule(own: _Own, plan: Plan) -> Mapping[str, Json]:
     filters = _rule_filters(own, plan)
     if filters:
         rule["filters"] = filters
-    if plan.variant is Variant.SHARED:
+    if plan.is_one_cluster:
         rule["backendRefs"] = [_backend_ref(own.bundle(bundle), bundle.weight) for bundle in plan.bundles]
     else:
         rule["backendRefs"] = [_target_ref(service, target) for target in plan.targets]
     return rule
+
+
+def _circle_rules(own: _Own, plan: Plan) -> list[Json]:
+    """Return the rule that ends a circle: an endpoint whose name leads back to the gateway, which no text shows."""
+    if not plan.token:
+        return []
+    header = {"type": "Exact", "name": relay.seen_header(own.service), "value": "1"}
+    return [
+        {
+            "name": "circle",
+            "matches": [{"path": {"type": "PathPrefix", "value": own.service.path}, "headers": [header]}],
+            "filters": [_extension_ref(own.circle_filter)],
+        }
+    ]
 
 
 def _rule_filters(own: _Own, plan: Plan) -> list[Json]:
@@ -151,12 +184,24 @@ def _rule_filters(own: _Own, plan: Plan) -> list[Json]:
     filters: list[Json] = []
     if _rule_filter_spec(service, plan):
         filters.append(_extension_ref(own.rule_filter))
-    if plan.variant is Variant.SHARED and plan.credential is None and isinstance(service.auth, Jwt):
-        filters.append(_without_caller_token())
+    if plan.is_one_cluster:
+        headers = _headers(service, plan)
+        if headers:
+            filters.append({"type": "RequestHeaderModifier", "requestHeaderModifier": headers})
     if service.path != "/":
         path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": plan.prefix or "/"}
         filters.append({"type": "URLRewrite", "urlRewrite": {"path": path}})
     return filters
+
+
+def _headers(service: Service, plan: Plan) -> Mapping[str, Json]:
+    """Return the changes of headers on a rule, which has one filter for all of them."""
+    changes: dict[str, Json] = {}
+    if plan.token:
+        changes["set"] = [{"name": relay.HEADER, "value": plan.token}]
+    if plan.credential is None and isinstance(service.auth, Jwt):
+        changes["remove"] = _CALLER_TOKEN
+    return changes
 
 
 def _rule_filter_spec(service: Service, plan: Plan) -> Mapping[str, Json]:
@@ -166,15 +211,14 @@ def _rule_filter_spec(service: Service, plan: Plan) -> Mapping[str, Json]:
     a host it sets the path. The rewrite of HTTPRoute cannot: Envoy Gateway cuts the last "/" of what replaces the
     prefix "/", and "/v1" becomes "/openaiv1".
     """
-    is_shared = plan.variant is Variant.SHARED
     rewrite: dict[str, Json] = {}
-    if is_shared and plan.targets:
+    if plan.is_one_cluster and plan.targets:
         rewrite["hostname"] = {"type": "Backend"}
     if service.path == "/" and plan.prefix:
         regex = {"pattern": "^/", "substitution": f"{plan.prefix}/"}
         rewrite["path"] = {"type": "ReplaceRegexMatch", "replaceRegexMatch": regex}
     spec: dict[str, Json] = {"urlRewrite": rewrite} if rewrite else {}
-    if is_shared and plan.credential is not None:
+    if plan.is_one_cluster and plan.credential is not None:
         spec["credentialInjection"] = _injection(plan.credential)
     return spec
 
@@ -192,7 +236,7 @@ def _target_ref(service: Service, target: Target) -> Mapping[str, Json]:
 
 def _without_caller_token() -> Mapping[str, Json]:
     """Return the filter that keeps a caller's token, already checked, from an endpoint that has no use for it."""
-    return {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": ["Authorization"]}}
+    return {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": _CALLER_TOKEN}}
 
 
 def _extension_ref(name: str) -> Mapping[str, Json]:

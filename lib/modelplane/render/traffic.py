@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from modelplane import names
 from modelplane.render import routing
 from modelplane.render.manifest import Manifest
+from modelplane.routing import relay
 from modelplane.routing.model import ApiKeys, Gateway, HealthCheck, Jwt, Retries, Service
 from modelplane.routing.plan import Plan, Variant
 
@@ -91,7 +92,7 @@ def _traffic(service: Service, plan: Plan) -> Mapping[str, Json]:
         "tcpKeepalive": {"idleTime": "60s", "interval": "20s", "probes": 3},
         "circuitBreaker": {
             "maxConnections": _PARALLEL_MAX,
-            "maxParallelRequests": _PARALLEL_MAX,
+            "maxParallelRequests": plan.max_parallel or _PARALLEL_MAX,
             "maxPendingRequests": _PENDING_MAX,
         },
         "loadBalancer": {"type": "LeastRequest"},
@@ -99,21 +100,22 @@ def _traffic(service: Service, plan: Plan) -> Mapping[str, Json]:
     if plan.variant is Variant.SHARED:
         spec["healthCheck"] = _health(plan.health)
     if service.retries.attempts and (service.retries.triggers or service.retries.status_codes):
-        spec["retry"] = _retry(service.retries, plan.variant)
+        spec["retry"] = _retry(service.retries, plan)
     if service.rate_limit is not None:
         limit = {"requests": service.rate_limit.requests, "unit": service.rate_limit.unit}
         spec["rateLimit"] = {"type": "Local", "local": {"rules": [{"limit": limit}]}}
     return spec
 
 
-def _retry(retries: Retries, variant: Variant) -> Mapping[str, Json]:
+def _retry(asked: Retries, plan: Plan) -> Mapping[str, Json]:
+    retries = relay.outer(asked) if plan.variant is Variant.RELAYED else asked
     triggers = list(retries.triggers)
     on: dict[str, Json] = {"triggers": triggers}
     if retries.status_codes:
         triggers.append("retriable-status-codes")
         on["httpStatusCodes"] = list(retries.status_codes)
     retry: dict[str, Json] = {"numRetries": retries.attempts, "retryOn": on}
-    if variant is Variant.SHARED:
+    if plan.is_one_cluster:
         # A second attempt goes to the standby at once, instead of waiting until the first level is found unhealthy.
         retry["numAttemptsPerPriority"] = 1
     return retry

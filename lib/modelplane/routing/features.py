@@ -33,10 +33,13 @@ class Feature(StrEnum):
     FAILOVER = "Failover"
     """Standby endpoints, which receive requests only while the others are unhealthy."""
     FAILOVER_CREDENTIALS = "FailoverWithCredentialsPerEndpoint"
+    """A separate credential and kind of address for each endpoint of a rule that fails over."""
     JWT = "Jwt"
     MODEL_REWRITE = "ModelNameRewrite"
     """A separate model name in the request body for each endpoint."""
     RATE_LIMIT = "RateLimit"
+    SATURATION = "FailoverBySaturation"
+    """A limit of the requests that an endpoint serves at a time; others go to the standby."""
     WEIGHTS = "Weights"
 
 
@@ -54,8 +57,13 @@ FEATURES: Mapping[GatewayType, frozenset[Feature]] = {
     ),
 }
 
+RELAYED = frozenset({Feature.BACKEND_PATH, Feature.FAILOVER_CREDENTIALS, Feature.SATURATION})
+"""The features that a relay adds, for the services of its namespaces."""
+
 # Below it Envoy Gateway takes no Host rewrite inside a backendRef, and replicas could not be told apart.
 OLDEST_ENVOY_GATEWAY = (1, 8)
+# Below it a route cannot keep from endpoints the hosts under which the relay was asked.
+_OLDEST_WITH_RELAY = (1, 9)
 _VERSION = re.compile(r"v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})(?:[-+].*)?\Z")
 
 
@@ -73,6 +81,12 @@ def features(gateway: GatewayType) -> frozenset[Feature]:
             reason="UnsupportedGatewayType",
         )
     return FEATURES[gateway]
+
+
+def offers_relay(version: str) -> bool:
+    """Return whether this version of Envoy Gateway supports the routes of a relay. It must have been checked."""
+    match = _VERSION.match(version)
+    return match is not None and (int(match[1]), int(match[2])) >= _OLDEST_WITH_RELAY
 
 
 def check_version(version: str) -> None:

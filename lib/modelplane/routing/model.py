@@ -92,11 +92,15 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of endpoints with one selector. `weight` is its share among the groups of its `priority` (0 first)."""
+    """A group of endpoints with one selector. `weight` is its share among the groups of its `priority` (0 first).
+
+    Each of its endpoints serves `max_requests` at a time, 0 for any number.
+    """
 
     selector: LabelSelector
     weight: int = 1
     priority: int = 0
+    max_requests: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,7 @@ class Service:
     retries: Retries = Retries()
     rate_limit: RateLimit | None = None
     auth: ApiKeys | Jwt | None = None
+    uid: str = ""
 
     @property
     def path(self) -> str:
@@ -167,6 +172,22 @@ class ProxyPolicy:
     """A network policy on the gateway's proxies, which run in `namespace` beside the controller that programs them."""
 
     namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """An internal gateway behind the fleet's, which sends requests on with what each kind of endpoint needs.
+
+    Services of `namespaces` may use it. `name` is that of its objects, `host` that of the Service of its `replicas`
+    proxies. It `is_ready` once it was programmed.
+    """
+
+    name: str
+    namespaces: tuple[str, ...]
+    host: str
+    proxy_namespace: str
+    replicas: int = 2
+    is_ready: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +214,7 @@ class Gateway:
     proxy_policy: ProxyPolicy | None = None
     tenants: Tenants | None = None
     """The namespaces whose services may have a route on it, None for all."""
+    relay: Relay | None = None
 
     @property
     def is_tls(self) -> bool:

@@ -1,10 +1,10 @@
 """Plan of a route: its endpoints, their weights, and the form of the rule.
 
 Envoy Gateway supports either credentials and hosts per endpoint or failover by health in one rule, so there are two
-forms. `PER_ENDPOINT` refers to the Backend of each endpoint and sets its Host and credential. The split is exact and
-ignores health. `SHARED` puts all endpoints into one Envoy cluster, which sets the Host of the chosen endpoint, ejects
-unhealthy ones and falls back to the next priority. It needs one credential and one kind of address for all endpoints.
-Source: Envoy Gateway v1.9.0 `NeedsClusterPerSetting`.
+forms, and `relay` has a third for what neither can hold. `PER_ENDPOINT` refers to the Backend of each endpoint and sets
+its Host and credential. The split is exact and ignores health. `SHARED` puts all endpoints into one Envoy cluster,
+which sets the Host of the chosen endpoint, ejects unhealthy ones and falls back to the next priority. It needs one
+credential and one kind of address for all endpoints. Source: Envoy Gateway v1.9.0 `NeedsClusterPerSetting`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class Variant(StrEnum):
 
     PER_ENDPOINT = "PerEndpoint"
     SHARED = "Shared"
+    RELAYED = "Relayed"
+    """A shared rule whose Backends all are the relay, which has a shared rule for each leg."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +81,29 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
+class Leg:
+    """Endpoints of one group that one rule can hold (`RELAYED` only), with the `plan` of their route at the relay.
+
+    `key` is stable while the selector of the group and what the endpoints have in common are. `host` is the name by
+    which the service's rule asks the relay for the leg.
+    """
+
+    key: str
+    name: str
+    host: str
+    weight: int
+    priority: int
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The plan of a route that the gateway supports. Without `targets` no endpoint is ready, and the route is held.
 
     `prefix` is the path before that of the API, the same for all endpoints. `notes` are messages. A plan `is_complete`
     if every group that receives requests has endpoints, and all of them are ready and valid. It `is_drained` if no
-    group receives requests.
+    group receives requests. A relayed plan has `legs`, and the `token` by which the relay knows the service. Its
+    endpoints serve `max_parallel` requests at a time through each proxy, 0 for any number.
     """
 
     variant: Variant
@@ -98,6 +117,14 @@ class Plan:
     notes: tuple[str, ...]
     is_complete: bool
     is_drained: bool
+    legs: tuple[Leg, ...] = ()
+    token: str = ""
+    max_parallel: int = 0
+
+    @property
+    def is_one_cluster(self) -> bool:
+        """Return whether the rule is one cluster of Envoy, which a filter inside a backendRef would split."""
+        return self.variant is not Variant.PER_ENDPOINT
 
 
 def assign(groups: Sequence[Sequence[Candidate]]) -> tuple[tuple[Candidate, ...], ...]:
@@ -139,12 +166,16 @@ def decide(service: Service, matched: Sequence[Sequence[Candidate]], offered: fr
         variant=Variant.SHARED if is_shared else Variant.PER_ENDPOINT,
         prefix=known[0].url.prefix if known else "",
         targets=targets,
-        bundles=_bundles(service.groups, targets) if is_shared else (),
+        bundles=bundles(service.groups, targets) if is_shared else (),
         credential=next(iter(credentials)) if is_shared and len(credentials) == 1 else None,
         health=next(iter(alike)) if len(alike) == 1 else None,
         matched=sum(map(len, groups)),
         ready=sum(candidate.ready for group in groups for candidate in group),
-        notes=(*_notes(service, groups, ready), *_unchecked(known, is_shared=is_shared)),
+        notes=(
+            *_notes(service, groups, ready),
+            # At a relay the endpoints of each leg have a check of their own.
+            *(() if Feature.FAILOVER_CREDENTIALS in offered else unchecked(known, is_shared=is_shared)),
+        ),
         is_complete=all(
             gone or (bool(candidates) and all(each.ready and not each.problem for each in candidates))
             for gone, candidates in zip(drained, groups, strict=True)
@@ -205,13 +236,13 @@ def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: fro
             reason="TooManyPriorities",
         )
     if len({endpoint.credential for endpoint in known}) > 1 and Feature.FAILOVER_CREDENTIALS not in offered:
-        listed = _by_value((endpoint.name, _credential_text(endpoint.credential)) for endpoint in known)
+        listed = _by_value((endpoint.name, credential_text(endpoint.credential)) for endpoint in known)
         raise Unsupported(
             f"{cause} needs the same credentials for all endpoints: {listed}; this gateway cannot change them when "
             "it sends a request to another endpoint; use one Secret for all, or groups of the same priority",
             reason="CredentialConflict",
         )
-    if len({endpoint.address_kind for endpoint in known}) > 1:
+    if len({endpoint.address_kind for endpoint in known}) > 1 and Feature.FAILOVER_CREDENTIALS not in offered:
         listed = _by_value((endpoint.name, endpoint.address_kind.value) for endpoint in known)
         raise Unsupported(
             f"{cause} needs one kind of address for all endpoints: {listed}; this gateway would split them and "
@@ -242,16 +273,16 @@ def _targets(groups: Sequence[Group], ready: Sequence[Sequence[Candidate]]) -> t
     )
 
 
-def _bundles(groups: Sequence[Group], targets: Sequence[Target]) -> tuple[Bundle, ...]:
+def bundles(groups: Sequence[Group], targets: Sequence[Target]) -> tuple[Bundle, ...]:
     """Return the targets gathered by group and TLS settings; the lowest priority that has any is the one in use."""
     gathered: dict[tuple[int, str], list[Target]] = {}
     for target in targets:
         gathered.setdefault((target.group, _tls_key(target.endpoint.tls)), []).append(target)
     in_use = min((target.priority for target in targets), default=0)
-    bundles = []
+    found = []
     for (index, tls_key), members in gathered.items():
         endpoints = tuple(member.endpoint for member in members)
-        bundles.append(
+        found.append(
             Bundle(
                 key=names.digest(groups[index].selector.text(), tls_key),
                 endpoints=endpoints,
@@ -260,14 +291,14 @@ def _bundles(groups: Sequence[Group], targets: Sequence[Target]) -> tuple[Bundle
                 tls=endpoints[0].tls,
             )
         )
-    if len(bundles) > MAX_BACKENDS or any(len(bundle.endpoints) > MAX_ENDPOINTS_PER_BACKEND for bundle in bundles):
+    if len(found) > MAX_BACKENDS or any(len(bundle.endpoints) > MAX_ENDPOINTS_PER_BACKEND for bundle in found):
         raise Unsupported(
-            f"the service needs {len(bundles)} Backends, the largest with "
-            f"{max(len(bundle.endpoints) for bundle in bundles)} endpoints; a rule allows {MAX_BACKENDS} Backends of "
+            f"the service needs {len(found)} Backends, the largest with "
+            f"{max(len(bundle.endpoints) for bundle in found)} endpoints; a rule allows {MAX_BACKENDS} Backends of "
             f"{MAX_ENDPOINTS_PER_BACKEND} endpoints; use fewer groups, or the same tls settings for all",
             reason="TooManyEndpoints",
         )
-    return tuple(bundles)
+    return tuple(found)
 
 
 def _notes(
@@ -287,7 +318,7 @@ def _notes(
             yield f"group {index} ({group.selector.text()}): {found}{share}"
 
 
-def _unchecked(known: Sequence[Endpoint], *, is_shared: bool) -> Iterable[str]:
+def unchecked(known: Sequence[Endpoint], *, is_shared: bool) -> Iterable[str]:
     """Yield whose health checks are not made: a gateway has one for all the endpoints of a rule that fails over."""
     asked = _by_value((endpoint.name, "healthCheck") for endpoint in known if endpoint.health is not None)
     if asked and not is_shared:
@@ -304,7 +335,8 @@ def _by_value(pairs: Iterable[tuple[str, str]]) -> str:
     return "; ".join(f"{value}: {words.first(found, 5)}" for value, found in sorted(gathered.items()))
 
 
-def _credential_text(credential: Credential | None) -> str:
+def credential_text(credential: Credential | None) -> str:
+    """Return the credential in words, the same for two endpoints only if their credentials are."""
     return f"{credential.header} from Secret {credential.secret}" if credential else "none"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,18 @@ _STATUS_LISTS = {
 
 @dataclass(frozen=True)
 class Translation:
-    """`resources` carry the status that the controller gives them, by kind and name; `configs` are Envoy's."""
+    """`resources` carry the status that the controller gives them, by kind and name; `configs` are Envoy's.
+
+    `doors` are the configs of each Gateway by its name.
+    """
 
     resources: Mapping[tuple[str, str], Json]
     configs: tuple[Json, ...]
+    doors: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+
+    def at(self, door: str) -> Translation:
+        """Return the same with the configuration of one Gateway alone."""
+        return replace(self, configs=self.doors[door])
 
     def dumped(self, kind: str, *path: str) -> Iterator[Json]:
         """Yield the entries of one configuration dump, for example ("ClustersConfigDump", "dynamicActiveClusters")."""
@@ -61,7 +69,7 @@ def translate(documents: Iterable[Json], folder: Path) -> Translation:
     """Return what the translator says about `documents`. Raises: AssertionError with its own words; Missing."""
     program = workshop.program("egctl")
     given = folder / "objects.yaml"
-    given.write_text("---\n".join(yaml.safe_dump(document, sort_keys=False) for document in documents))
+    given.write_text("---\n".join(yaml.safe_dump(_readable(document), sort_keys=False) for document in documents))
     done = subprocess.run(
         [
             str(program),
@@ -81,5 +89,20 @@ def translate(documents: Iterable[Json], folder: Path) -> Translation:
         for key, kind in _STATUS_LISTS.items()
         for resource in answer.get(key) or ()
     }
-    configs = tuple(config for door in (answer.get("xds") or {}).values() for config in door["configs"])
-    return Translation(resources, configs)
+    doors = {name.partition("/")[2]: tuple(door["configs"]) for name, door in (answer.get("xds") or {}).items()}
+    return Translation(resources, tuple(config for door in doors.values() for config in door), doors)
+
+
+def _readable(document: Json) -> Json:
+    """Return the document without selectors of Namespaces: this translator drops the labels of those it reads.
+
+    Source: Envoy Gateway v1.9.0 internal/gatewayapi/resource/load.go. The controller has them
+    (`test_relay_controller`).
+    """
+    if document["kind"] != "Gateway":
+        return document
+    listeners = [
+        {**each, "allowedRoutes": {"namespaces": {"from": "All"}}} if "selector" in str(each) else each
+        for each in document["spec"]["listeners"]
+    ]
+    return {**document, "spec": {**document["spec"], "listeners": listeners}}

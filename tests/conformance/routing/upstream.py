@@ -25,13 +25,17 @@ class Request:
 
 
 class Upstream:
-    """Serves until closed. `fail_with` answers every request with that status code, 0 with an answer."""
+    """Serves until closed. `fail_with` answers every request with that status code, 0 with an answer.
+
+    `fail_headers` go with each failure.
+    """
 
     def __init__(self, name: str, *, certificate: Path | None = None) -> None:
         self.name = name
         self.seen: list[Request] = []
         self.asked_names: list[str | None] = []
         self.fail_with = 0
+        self.fail_headers: dict[str, str] = {}
         self.connections: list[socket.socket] = []
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -86,7 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {key.lower(): value for key, value in self.headers.items()}
         self.upstream.remember(Request(self.path, headers, len(body)))
         if self.upstream.fail_with:
-            self._send(self.upstream.fail_with, {"error": {"message": f"{self.upstream.name} is out of order"}})
+            message = f"{self.upstream.name} is out of order"
+            self._send(self.upstream.fail_with, {"error": {"message": message}}, self.upstream.fail_headers)
             return
         asked = json.loads(body) if body else {}
         if asked.get("stream"):
@@ -94,16 +99,20 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(200, {"object": "chat.completion", "model": asked.get("model"), "server": self.upstream.name})
 
-    def _send(self, code: int, document: Json) -> None:
+    def _send(self, code: int, document: Json, headers: Mapping[str, str] | None = None) -> None:
         payload = json.dumps(document).encode()
         self.send_response(code)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(payload)))
         self.end_headers()
         self.wfile.write(payload)
 
     def _stream(self, asked: Json) -> None:
-        """Send `pauses` seconds of silence, each followed by one chunk, as server-sent events."""
+        """Send `pauses` seconds of silence, each followed by one chunk, as server-sent events. With `breaks` the
+        connection breaks after them.
+        """
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -111,6 +120,10 @@ class _Handler(BaseHTTPRequestHandler):
         for pause in asked["pauses"]:
             time.sleep(pause)
             self._chunk({"server": self.upstream.name})
+        if asked.get("breaks"):
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
         self._chunk("[DONE]")
         self.wfile.write(b"0\r\n\r\n")
 

@@ -1,0 +1,212 @@
+"""Plan of a route through the relay, for endpoints that no single rule can hold.
+
+A rule of Envoy Gateway fails over by priority only while it is one cluster of Envoy, with one credential, one path and
+one kind of address. Where endpoints differ in these, they are gathered into legs: endpoints of one group that one rule
+can hold. Each leg has a route of its own at the relay, which sets its credential, path and TLS. The rule of the service
+is one cluster again, because all its endpoints are the relay, asked for one leg or another by Host.
+
+A leg judges its endpoints: it leaves out those that fail, and answers 503 at once when none is left or when all are
+full. The rule of the service ejects nothing; it repeats what failed at the next priority. So a full endpoint still gets
+as many requests as it can serve, and an answer that has begun is never repeated, as in any rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from modelplane import names
+from modelplane.errors import Unsupported
+from modelplane.routing import plan
+from modelplane.routing.features import RELAYED, Feature
+from modelplane.routing.model import Endpoint, Gateway, Relay, Retries, Service
+from modelplane.routing.plan import Bundle, Candidate, Leg, Plan, Target, Variant
+from modelplane.routing.url import AddressKind, Scheme, Url
+
+HEADER = "x-modelplane-relay"
+"""The header with the token; no endpoint receives it, and no credential may have its name (`headers`)."""
+PORT = 8080
+_DOMAIN = f"relay.{names.INTERNAL_DOMAIN}"
+_CURED = frozenset({"PathPrefixConflict", "CredentialConflict", "AddressKindConflict"})
+_LIMIT = "spec.endpoints[].maxRequests"
+# The relay answers with it where it could not send a request to any endpoint of a leg.
+_UNSENT = 503
+
+
+def decide(
+    service: Service, matched: Sequence[Sequence[Candidate]], offered: frozenset[Feature], gateway: Gateway
+) -> Plan:
+    """Return the plan of the route of `service`: that of one rule if there is one, else one through the relay.
+
+    Raises: Unsupported if the gateway cannot express it, with the reason of a condition and a correction.
+    """
+    try:
+        plain = plan.decide(service, matched, offered)
+    except Unsupported as error:
+        if error.reason not in _CURED:
+            raise
+        relay = _relay(service, gateway, error)
+    else:
+        if not any(group.max_requests for group in service.groups):
+            return plain
+        relay = _relay(
+            service,
+            gateway,
+            Unsupported(f"{_LIMIT} needs a relay, and the gateway has none for this namespace", reason="NotOffered"),
+        )
+    _check(service)
+    return _through(service, relay, plan.decide(service, matched, offered | RELAYED))
+
+
+def without(decided: Plan, refused: Mapping[str, str]) -> Plan:
+    """Return the plan without the legs whose route the gateway refuses; `refused` has its words by the leg's key.
+
+    Requests that worked go on that way. If the gateway refuses all legs, the plan stays as it is.
+    """
+    left = [leg for leg in decided.legs if leg.key not in refused]
+    if not left or len(left) == len(decided.legs):
+        return decided
+    gone = [leg for leg in decided.legs if leg.key in refused]
+    notes = [
+        f"{', '.join(_members(leg))}: the gateway refuses the route at the relay: {refused[leg.key]}; left out of the "
+        "service until this is corrected"
+        for leg in gone
+    ]
+    names_gone = {name for leg in gone for name in _members(leg)}
+    hops = {bundle.key: bundle for bundle in decided.bundles}
+    return replace(
+        decided,
+        targets=tuple(target for target in decided.targets if target.endpoint.name not in names_gone),
+        bundles=_standing([(leg, hops[leg.key]) for leg in left]),
+        notes=(*decided.notes, *notes),
+        is_complete=False,
+    )
+
+
+def domain(namespace: str) -> str:
+    """Return the domain of the legs of a namespace at the relay."""
+    return f"{namespace}.{_DOMAIN}"
+
+
+def seen_header(service: Service) -> str:
+    """Return the header of requests that passed the service; one that comes back with it went in a circle."""
+    return f"x-modelplane-seen-{names.digest('seen', service.namespace, service.name)}"
+
+
+def outer(retries: Retries) -> Retries:
+    """Return the retries of the service's rule, to which an endpoint that could not be reached is an answer of 503."""
+    codes = {*retries.status_codes, *((_UNSENT,) if retries.triggers else ())}
+    return replace(retries, status_codes=tuple(sorted(codes)))
+
+
+def inner(retries: Retries, endpoints: int) -> Retries:
+    """Return the retries of a leg, at others of its endpoints.
+
+    Two, because Envoy takes the endpoint with the fewest requests, which until it is left out is the one that fails.
+    """
+    return replace(retries, attempts=min(retries.attempts, 2) if endpoints > 1 else 0)
+
+
+def _relay(service: Service, gateway: Gateway, cause: Unsupported) -> Relay:
+    """Return the relay that the service may use. Raises: Unsupported for `cause` if there is none."""
+    relay = gateway.relay
+    if relay is None or service.namespace not in relay.namespaces:
+        raise Unsupported(
+            f"{cause.message}; or ask the platform team to add namespace {service.namespace} to InferenceGateway "
+            f'"{gateway.name}" spec.relay.namespaces',
+            reason=cause.reason,
+        )
+    if not relay.is_ready:
+        raise Unsupported(
+            f'the service needs the relay of InferenceGateway "{gateway.name}", which is not programmed yet; see its '
+            "condition Relay",
+            reason="RelayNotReady",
+        )
+    return relay
+
+
+def _check(service: Service) -> None:
+    retries, groups = service.retries, [group for group in service.groups if group.weight]
+    fails_over = len({group.priority for group in groups}) > 1 or any(group.max_requests for group in groups)
+    if fails_over and not (retries.attempts and (retries.triggers or _UNSENT in retries.status_codes)):
+        raise Unsupported(
+            "the endpoints differ in credential, path, kind of address or maxRequests, and such a service fails over "
+            'by retries; set spec.retries.attempts to at least 1 and add connect-failure or "503" to "on"',
+            reason="RetriesNeeded",
+        )
+    if not service.uid:
+        raise Unsupported("the ModelService has no metadata.uid yet; it is created once it is stored", reason="Waiting")
+
+
+def _through(service: Service, relay: Relay, decided: Plan) -> Plan:
+    gathered: dict[tuple[int, str], list[Target]] = {}
+    for target in decided.targets:
+        gathered.setdefault((target.group, _shape(target.endpoint)), []).append(target)
+    if len(gathered) > plan.MAX_BACKENDS:
+        raise Unsupported(
+            f"the endpoints differ in {len(gathered)} ways (credential, path, kind of address); a rule allows "
+            f"{plan.MAX_BACKENDS}; use fewer groups, or one Secret and path for more of them",
+            reason="TooManyEndpoints",
+        )
+    legs = [_leg(service, relay, decided, members, shape) for (_, shape), members in gathered.items()]
+    return replace(
+        decided,
+        variant=Variant.RELAYED,
+        prefix="",
+        bundles=_standing([(leg, _hop(service, relay, leg)) for leg in legs]),
+        credential=None,
+        health=None,
+        notes=(*decided.notes, *(note for leg in legs for note in leg.plan.notes)),
+        legs=tuple(legs),
+        token=names.digest("relay", service.uid, service.namespace, service.name, digits=64),
+    )
+
+
+def _leg(service: Service, relay: Relay, decided: Plan, members: Sequence[Target], shape: str) -> Leg:
+    group = service.groups[members[0].group]
+    endpoints = [member.endpoint for member in members]
+    key = names.digest("leg", group.selector.text(), shape)
+    name = names.hashed(service.name, of=("leg", key))
+    alike = {endpoint.health for endpoint in endpoints}
+    targets = tuple(replace(member, weight=1, priority=0) for member in members)
+    through_one = -(-group.max_requests * len(endpoints) // relay.replicas)
+    return Leg(
+        key=key,
+        name=name,
+        host=f"{name}.{domain(service.namespace)}",
+        weight=sum(member.weight for member in members),
+        priority=members[0].priority,
+        plan=replace(
+            decided,
+            variant=Variant.SHARED,
+            prefix=endpoints[0].url.prefix,
+            targets=targets,
+            bundles=plan.bundles(service.groups, targets),
+            credential=endpoints[0].credential,
+            health=next(iter(alike)) if len(alike) == 1 else None,
+            notes=tuple(plan.unchecked(endpoints, is_shared=True)),
+            max_parallel=through_one,
+        ),
+    )
+
+
+def _shape(endpoint: Endpoint) -> str:
+    """Return what the endpoints of one rule have in common. Their TLS settings may differ: each Backend has its own."""
+    return "|".join((endpoint.url.prefix, endpoint.address_kind.value, plan.credential_text(endpoint.credential)))
+
+
+def _hop(service: Service, relay: Relay, leg: Leg) -> Bundle:
+    """Return the relay as the only endpoint of a Backend, asked for `leg`."""
+    url = Url(Scheme.HTTP, AddressKind.FQDN, relay.host, PORT)
+    endpoint = Endpoint(namespace=service.namespace, name=leg.name, url=url, host=leg.host)
+    return Bundle(leg.key, (endpoint,), leg.weight, standby=False, tls=None)
+
+
+def _standing(hops: Sequence[tuple[Leg, Bundle]]) -> tuple[Bundle, ...]:
+    """Return the Backends; the lowest priority that has any is the one in use."""
+    in_use = min((leg.priority for leg, _ in hops), default=0)
+    return tuple(replace(bundle, standby=leg.priority > in_use) for leg, bundle in hops)
+
+
+def _members(leg: Leg) -> list[str]:
+    return [target.endpoint.name for target in leg.plan.targets]
