@@ -156,6 +156,8 @@ ACCEPTED: tuple[Fine, ...] = (
             ),
         ),
     ),
+    Fine("gateway-with-a-relay", "InferenceGateway", ((("spec", "relay"), {"namespaces": ["a", "b"], "replicas": 3}),)),
+    Fine("service-with-a-limit", "ModelService", ((("spec", "endpoints", 0, "maxRequests"), 64),)),
     Fine(
         "gateway-with-certificate-only",
         "InferenceGateway",

@@ -13,6 +13,7 @@ Document = dict[str, Any]
 CLUSTER, ADOPTING = "gke-us", "adopting"
 CREDENTIALS, ADOPTED = f"modelplane-{CLUSTER}", "company-cluster"
 GATEWAY = "default"
+RELAY = "relay-default"
 KUBERNETES, HELM = "kubernetes.m.crossplane.io/v1alpha1", "helm.m.crossplane.io/v1beta1"
 ROUTING, ENVOY = "gateway.networking.k8s.io/v1", "gateway.envoyproxy.io/v1alpha1"
 
@@ -137,7 +138,7 @@ def install(plane: controlplane.Plane) -> None:
     apply(ours("InferenceCluster", ADOPTING, (("spec", "cluster", "existing"), existing)))
     gateway = apply(ours("InferenceGateway", GATEWAY))
     reference = {"namespace": SYSTEM, "name": GATEWAY}
-    plane.api.merge(gateway, {"status": {"gatewayRef": reference}}, subresource="status")
+    plane.api.merge(gateway, {"status": {"gatewayRef": reference, "relay": {"name": RELAY}}}, subresource="status")
     deployment = apply(ours("ModelDeployment", "llama"))
     made = apply(owned(replica("llama-0"), deployment))
     endpoint = apply(owned(ours("ModelEndpoint", "llama-0"), made))

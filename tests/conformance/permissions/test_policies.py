@@ -276,6 +276,12 @@ def test_a_route_on_the_fleets_gateway_is_composed(
     assert people.CROSSPLANE_EDITOR.on(plane).create(fleet.route("b", gateway=fleet.GATEWAY), dry_run=True)
 
 
+def test_a_route_on_the_relay_is_composed(plane: controlplane.Plane, narrow: kubeapi.Api) -> None:
+    assert "write a ModelService" in refused(narrow, fleet.route("b", gateway=fleet.RELAY))
+    assert narrow.create(fleet.route("b", gateway=fleet.RELAY, namespace=None), dry_run=True)
+    assert people.CROSSPLANE_EDITOR.on(plane).create(fleet.route("b", gateway=fleet.RELAY), dry_run=True)
+
+
 def test_routes_are_taken_while_our_kinds_are_not_installed(routes_before: str | None) -> None:
     assert routes_before is None
 
