@@ -35,13 +35,18 @@ STARTS_SECONDS = 60
 
 def install(plane: controlplane.Plane) -> None:
     """Start the controller, and what its proxies need: a scheduler, and a node that kwok keeps."""
+    plane.scheduler()
+    hardware.stand(plane.api, _node())
+    workload.kwok(plane)
+    start(plane)
+
+
+def start(plane: controlplane.Plane) -> None:
+    """Start the controller alone: it reports on every object, and its proxies stay pods that nobody schedules."""
     installation.namespace(plane, NAMESPACE)
     program = workshop.program(NAME)
     _certificates(plane, program)
     root = _root(plane, program)
-    plane.scheduler()
-    hardware.stand(plane.api, _node())
-    workload.kwok(plane)
     process = plane.start(
         controlplane.Process(
             NAME,

@@ -159,9 +159,9 @@ SUITES: Final = (
         _conformance("routing"),
         (
             *_FUNCTIONS, *_REAL, "tests/conformance/routing/", "tests/support/routing.py",
-            "tests/support/certificates.py", "tests/support/exchange.py",
+            "tests/support/certificates.py", "tests/support/exchange.py", "tests/e2e/envoy_gateway.py",
         ),
-        group=1, minutes=2, limit_minutes=20, programs=("egctl",),
+        group=1, minutes=5, limit_minutes=20, programs=("egctl", "envoy-gateway", *_SERVER),
     ),
     Suite(
         "kubernetes",
