@@ -12,12 +12,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from modelplane.routing import relay
+from modelplane_cli.documents import reading
 from modelplane_functions import registry
 from tests.conformance.routing import fleet, relayed, translation
 from tests.conformance.routing.relayed import World, door, key_of, service
@@ -26,6 +28,7 @@ from tests.support import certificates, live, routing
 from tests.support.exchange import settle
 
 Json = Any
+EXAMPLE = Path(__file__).parents[3] / "examples" / "spillover"
 EAST, WEST = "gateway.east.example.com:80", "gateway.west.example.com:80"
 SAAS, OTHER = "api.example.com:80", "llm.example.org:80"
 A0 = routing.replica_endpoint("a-0", "a")
@@ -406,3 +409,45 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
             target.sendall(chunk)
     with contextlib.suppress(OSError):
         target.shutdown(socket.SHUT_WR)
+
+
+# --- the example ------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_spills_over_with_its_own_keys(world: World, tmp_path: Path) -> None:
+    """The documents of examples/spillover: callers with keys, own replicas with a limit, and a provider behind TLS."""
+    found = {one.data["kind"]: one.data for one in reading.read([str(EXAMPLE)]).documents}
+    wanted, saas, gateway = found["ModelService"], found["ModelEndpoint"], found["InferenceGateway"]
+    issued = certificates.authority().issue(tmp_path / "saas", "saas")
+    # What differs from the files: who signed the provider's certificate, and the status that composers give.
+    saas["spec"]["tls"] = {"caCertificateRefs": [{"name": "ca"}], "sni": "localhost"}
+    saas["status"] = {"backendName": saas["metadata"]["name"], "ready": True}
+    wanted["metadata"]["uid"] = "6a1c1d0e-0d0c-4a52-8a6e-0a8c5f3f9b10"
+    wanted["spec"]["endpoints"][0]["maxRequests"] = 2
+    gateway["spec"]["relay"]["replicas"] = 1
+    gateway["status"] = {"address": "203.0.113.10", "relay": {"name": relayed.RELAY}}
+    authority = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "ca", "namespace": "ml-team"},
+        "data": {"ca.crt": (issued / "ca.crt").read_text()},
+    }
+    own = routing.replica_endpoint("gpt-oss-0", "gpt-oss", model={"name": "openai/gpt-oss-120b"})
+    world.serve({"gpt-oss-0": EAST})
+    world.serve({"together": "api.together.xyz:443"}, issued)
+    callers = fleet.secret("gpt-oss-callers", {"alice": "sk-alice"})
+    world.start(wanted, [own, saas], key_of("together"), callers, authority, gateway=gateway)
+    url, alice = "/ml-team/gpt-oss/v1/chat/completions", {"authorization": "Bearer sk-alice"}
+    assert world.ask(path=url).code == 401
+    assert {world.ask(path=url, headers=alice).server for _ in range(10)} == {"gpt-oss-0"}
+    slow = {"stream": True, "pauses": [0, 2]}
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(world.ask, slow, path=url, headers=alice) for _ in range(2)]
+        time.sleep(1)
+        assert {world.ask(path=url, headers=alice).server for _ in range(5)} == {"together"}
+        assert [each.result().code for each in running] == [200, 200]
+    assert world.ask(path=url, headers=alice).server == "gpt-oss-0"
+    world.upstreams["gpt-oss-0"].close()
+    assert {world.ask(path=url, headers=alice).server for _ in range(5)} == {"together"}
+    assert world.keys("together") == {"Bearer sk-together"}
+    assert world.keys("gpt-oss-0") == {None}

@@ -65,6 +65,34 @@ def test_the_relay_takes_routes_of_a_namespace_for_its_own_hosts_alone(tmp_path:
         attached = {each["name"]: each["attachedRoutes"] for each in status["listeners"]}
         # The route without a host is attached under the hosts of its own namespace, where no leg of another is.
         assert attached == {"ml-team": 2, "evil": 1}
+        _is_reached_as_we_say(plane.api, documents)
+
+
+def _is_reached_as_we_say(api: kubeapi.Api, documents: list[Json]) -> None:
+    """The Service has the name and port of our Backends, and the pods have the labels of our NetworkPolicy."""
+    deadline = time.monotonic() + _SECONDS
+    while not (made := api.get("v1", "Service", relayed.RELAY, envoy_gateway.NAMESPACE)):
+        found = [each["metadata"]["name"] for each in api.all_of("v1", "Service")]
+        assert time.monotonic() < deadline, found
+        time.sleep(0.5)
+    assert made["spec"]["type"] == "ClusterIP"
+    (port,) = made["spec"]["ports"]
+    assert f"{made['metadata']['name']}.{envoy_gateway.NAMESPACE}.svc:{port['port']}" == relayed.HOP
+    (policy,) = (each for each in documents if each["kind"] == "NetworkPolicy")
+    assert policy["metadata"]["namespace"] == envoy_gateway.NAMESPACE
+    allowed, _ = policy["spec"]["ingress"]
+    assert [each["port"] for each in allowed["ports"]] == [port["targetPort"]]
+    pods = {
+        labels["gateway.envoyproxy.io/owning-gateway-name"]: labels
+        for each in api.all_of("apps/v1", "Deployment")
+        if (labels := each["spec"]["template"]["metadata"]["labels"])
+        and each["metadata"]["namespace"] == envoy_gateway.NAMESPACE
+    }
+    (source,) = allowed["from"]
+    for name, selector in (("default", source["podSelector"]), (relayed.RELAY, policy["spec"]["podSelector"])):
+        assert selector["matchLabels"].items() <= pods[name].items()
+        others = [labels for gateway, labels in pods.items() if gateway != name]
+        assert not any(selector["matchLabels"].items() <= labels.items() for labels in others)
 
 
 def _await(api: kubeapi.Api, name: str, namespace: str, is_it: Callable[[tuple[str, str]], bool]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ import yaml
 
 from modelplane import structural
 from modelplane.structural import Kind
-from tests.conformance.routing import fleet
+from tests.conformance.routing import fleet, relayed
 from tests.conformance.routing.test_translation import CASES
 from tests.conformance.tools import workshop
 from tests.support import live, routing
@@ -60,6 +60,18 @@ def test_every_form_of_gateway_satisfies_its_schema(kinds: Mapping[tuple[str, st
     door = routing.inference_gateway(**spec)
     service = routing.model_service(routing.group(deployment="a"))
     for document in fleet.objects(service, [routing.replica_endpoint("a-0", "a")], gateway=door):
+        assert kinds[document["apiVersion"], document["kind"]].problems(document) == ()
+
+
+def test_every_object_of_a_relay_satisfies_its_schema(kinds: Mapping[tuple[str, str], Kind]) -> None:
+    saas = routing.model_endpoint("saas", "https://api.example.com/openai/v1", auth={"secretRef": {"name": "saas"}})
+    wanted = relayed.service(routing.group(deployment="a", maxRequests=4), routing.group(endpoint="saas", priority=1))
+    documents = fleet.objects(
+        wanted, [routing.replica_endpoint("a-0", "a"), saas], gateway=relayed.door("a", "ml-team")
+    )
+    judged = [each for each in documents if each["apiVersion"].partition("/")[0] in GROUPS]
+    assert len(judged) == len(documents) - 1, "all but a NetworkPolicy"
+    for document in judged:
         assert kinds[document["apiVersion"], document["kind"]].problems(document) == ()
 
 
