@@ -18,7 +18,7 @@ from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import routing
-from modelplane.routing import hosts
+from modelplane.routing import hosts, wishes
 from modelplane.routing.egress import Rules
 from modelplane.routing.model import Gateway, Service
 from modelplane.routing.plan import Candidate
@@ -71,6 +71,7 @@ def read(service: Service, observed: Observed) -> Facts:
     facts = Facts(service, gateway, _groups(service, observed, gateway.gateway.egress), kept)
     _check_host(service, gateway)
     services.check_egress(service, gateway.gateway.egress)
+    wishes.check_addresses(service, gateway.gateway)
     return facts
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 GROUP = "modelplane.ai"
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -80,6 +80,11 @@ _ENDS_IN_DIGEST = re.compile(rf"-[0-9a-f]{{{DIGEST_DIGITS}}}\Z")
 def digest(*parts: str, digits: int = DIGEST_DIGITS) -> str:
     """Return a stable hexadecimal digest of `parts`; ("a", "bc") and ("ab", "c") have different digests."""
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:digits]
+
+
+def place(labels: Mapping[str, object]) -> dict[str, str]:
+    """Return the labels of a place among `labels`, without empty ones."""
+    return {name: str(labels[name]) for name in LABELS_OF_PLACE if labels.get(name)}
 
 
 def bounded(*parts: str, limit: int = LABEL_MAX) -> str:

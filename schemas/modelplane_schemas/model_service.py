@@ -46,6 +46,121 @@ class RateLimit(Wire):
 
     requests: int = Field(description="Requests per unit.")
     unit: Literal["Second", "Minute", "Hour"] = Field(description="Unit of time.")
+    per: Literal["Service", "Client"] | None = Field(
+        default=None,
+        description="The requests that are counted together: all of the service, or those of each client. A client is a key's name in the Secret of apiKeys, or the subject (sub) of a token. Default: Service.",
+    )
+    tokens: int | None = Field(
+        default=None,
+        description="Tokens per unit. It needs a gateway that reads the usage in answers; a gateway of type Envoy refuses it.",
+    )
+
+
+class Clients(Wire):
+    """
+    Networks of clients. Without it, every network may call. The InferenceGateway must say from where it knows the addresses of clients (spec.clients.addressFrom).
+    """
+
+    allowed_cid_rs: list[str] | None = Field(
+        default=None,
+        validation_alias="allowedCIDRs",
+        serialization_alias="allowedCIDRs",
+        description="Networks that may call, for example 10.20.0.0/16. Empty means all that are not denied.",
+    )
+    denied_cid_rs: list[str] | None = Field(
+        default=None,
+        validation_alias="deniedCIDRs",
+        serialization_alias="deniedCIDRs",
+        description="Networks that may not call although they are inside an allowed one.",
+    )
+
+
+class Cors(Wire):
+    """
+    Pages that may call the service from a browser. The gateway answers a browser's question (OPTIONS) itself, before it asks for a key.
+    """
+
+    allow_origins: list[str] = Field(
+        description='Origins of the pages, for example https://app.example.com or https://*.example.com. "*" is every page.',
+    )
+    allow_methods: list[str] | None = Field(
+        default=None, description="Methods that a page may use. Default GET, POST and OPTIONS."
+    )
+    allow_headers: list[str] | None = Field(
+        default=None,
+        description="Headers that a page may send. Default Authorization and Content-Type. The header of apiKeys is always allowed.",
+    )
+    expose_headers: list[str] | None = Field(default=None, description="Headers of answers that a page may read.")
+    max_age: str | None = Field(
+        default=None, description="Time for which a browser keeps the answer to its question. Default: 3600s."
+    )
+    allow_credentials: bool | None = Field(default=None, description="Let pages send cookies. Default: false.")
+
+
+class Locality(Wire):
+    """
+    Endpoints at the client's place come first. Others receive its requests while those there are unhealthy, by weight.
+    """
+
+    topology_key: Literal["modelplane.ai/region", "modelplane.ai/zone"] | None = Field(
+        default=None,
+        description="Label of a place. Endpoints of replicas have it from their InferenceCluster. Of the InferenceGateway it is the place of requests that name none. Default: modelplane.ai/region.",
+    )
+    header: str | None = Field(
+        default=None,
+        description="Header in which clients name their place, as the label has it. Default: x-client-region.",
+    )
+
+
+class Affinity(Wire):
+    """
+    Requests of a session go to the same endpoint, whose cache of the conversation they use. A session moves when its endpoint is gone or unhealthy.
+    """
+
+    type: Literal["Header", "ClientAddress", "PrefixHash"] | None = Field(
+        default=None,
+        description="The part of a request that tells sessions apart: a header, the client's address, or the beginning of the prompt, which a gateway of type Envoy does not read and refuses. Default: Header.",
+    )
+    header: str | None = Field(
+        default=None,
+        description="Header with the session, for type: Header. Requests without it go anywhere. Default: x-session-id.",
+    )
+
+
+class SlowStart(Wire):
+    """
+    An endpoint that is new or was unhealthy receives its share little by little.
+    """
+
+    window: str | None = Field(default=None, description="Time until it has its whole share. Default: 60s.")
+
+
+class Ejection(Wire):
+    """
+    Failures after which an endpoint is left out for a while. A service whose endpoints stand by for each other (priority, locality) always has it, with these defaults. An answer of 429 is no failure.
+    """
+
+    consecutive5xx_errors: int | None = Field(
+        default=None,
+        validation_alias="consecutive5xxErrors",
+        serialization_alias="consecutive5xxErrors",
+        description="Answers of 500 to 599 in a row. Default: 3.",
+    )
+    consecutive_gateway_errors: int | None = Field(
+        default=None, description="Answers of 502, 503 and 504 in a row. Default: 2."
+    )
+    consecutive_local_origin_failures: int | None = Field(
+        default=None, description="Connections in a row that fail. Default: 1."
+    )
+    interval: str | None = Field(default=None, description="Time between two looks. Default: 2s.")
+    base_ejection_time: str | None = Field(
+        default=None,
+        description="Time for which it is left out, multiplied by the number of times that it was. Default: 20s.",
+    )
+    max_ejection_percent: int | None = Field(
+        default=None,
+        description="Largest part of the endpoints that may be left out at once. Default: 100.",
+    )
 
 
 class Endpoints(Wire):
@@ -200,6 +315,16 @@ class Spec(Wire):
     timeouts: Timeouts | None = None
     retries: Retries | None = None
     rate_limit: RateLimit | None = None
+    clients: Clients | None = None
+    cors: Cors | None = None
+    max_request_size: str | None = Field(
+        default=None,
+        description="The largest body of a request, from 1Ki to 256Mi, for example 8Mi; a larger one is answered with 413. The gateway holds each request until it has all of it. Without it, a body of any size is passed on as it arrives.",
+    )
+    locality: Locality | None = None
+    affinity: Affinity | None = None
+    slow_start: SlowStart | None = None
+    ejection: Ejection | None = None
     auth: Auth | None = None
     crossplane: Crossplane | None = None
 

@@ -24,6 +24,7 @@ LASTING: list[Callable[[Running], None]] = [
     serving.endpoints_cannot_be_read,
     serving.selectors_match_something_else,
     serving.too_many_priorities,
+    *serving.ASKED_IN_VAIN,
 ]
 
 

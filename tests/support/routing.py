@@ -132,7 +132,7 @@ def rendered(document: Json, *groups: list[Json], gateway: Json) -> dict[str, Js
     """Return the specs of everything rendered, by kind and name."""
     service, door = services.decode(document), gateways.decode(gateway)
     matched = [[endpoints.candidate(each) for each in group] for group in groups]
-    decided = plan.decide(service, matched, features.features(door.type))
+    decided = plan.decide(service, matched, features.features(door.type, door.version), door.place)
     manifests = [
         *routing.service_manifests(service, door, decided),
         *traffic.service_manifests(service, decided),
@@ -150,6 +150,6 @@ def backends(document: Json, *groups: list[Json], gateway: Json) -> list[Json]:
     """Return the Backends that belong to the service alone."""
     service, door = services.decode(document), gateways.decode(gateway)
     matched = [[endpoints.candidate(each) for each in group] for group in groups]
-    decided = plan.decide(service, matched, features.features(door.type))
+    decided = plan.decide(service, matched, features.features(door.type, door.version), door.place)
     made = [manifest.resource for manifest in routing.service_manifests(service, door, decided)]
     return [dict(each) for each in made if each["kind"] == "Backend"]

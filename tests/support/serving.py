@@ -132,6 +132,31 @@ def too_many_priorities(running: Running) -> None:
     ]
 
 
+def networks_without_known_addresses(running: Running) -> None:
+    running.service["spec"]["clients"] = {"allowedCIDRs": ["10.0.0.0/8"]}
+
+
+def a_limit_of_tokens(running: Running) -> None:
+    running.service["spec"]["rateLimit"] = {"requests": 1, "unit": "Hour", "tokens": 9}
+
+
+def sessions_by_prompt(running: Running) -> None:
+    running.service["spec"]["affinity"] = {"type": "PrefixHash"}
+
+
+def places_and_priorities(running: Running) -> None:
+    running.service["spec"]["locality"] = {}
+    running.service["spec"]["endpoints"] = [
+        routing.group(deployment=name, priority=level) for level, name in enumerate(("llama", "spare"))
+    ]
+
+
+ASKED_IN_VAIN: list[Callable[[Running], None]] = [
+    networks_without_known_addresses,
+    a_limit_of_tokens,
+    sessions_by_prompt,
+    places_and_priorities,
+]
 BREAKS: list[Callable[[Running], None]] = [
     no_gateway,
     second_gateway,
@@ -149,4 +174,5 @@ BREAKS: list[Callable[[Running], None]] = [
     an_endpoint_of_another_model,
     selectors_match_something_else,
     too_many_priorities,
+    *ASKED_IN_VAIN,
 ]

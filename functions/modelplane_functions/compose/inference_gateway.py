@@ -43,7 +43,7 @@ def compose(observed: Observed) -> Outcome:
     """
     gateway = gateways.decode(observed.composite)
     try:
-        offered = features.features(gateway.type)
+        offered = features.features(gateway.type, gateway.version)
     except Unsupported as error:
         return _refused(observed, error)
     release = gateway_status.ready(observed.children.get(rendering.RELEASE_KEY), "Release")

@@ -59,12 +59,23 @@ def compose(observed: Observed) -> Outcome:
     try:
         facts = service_facts.read(service, observed)
         gateway = facts.gateway.gateway
-        decided = relay.decide(service, facts.groups, features.features(gateway.type), gateway)
+        decided = _planned(facts)
     except Unsupported as error:
         return _refused(observed, requirements, error)
     return _decided(
         observed, requirements, facts, relay.without(decided, relay_legs.refused(observed, gateway, decided))
     )
+
+
+def _planned(facts: Facts) -> Plan:
+    """Return the plan. Raises: Unsupported, which names the gateway that cannot do it."""
+    gateway = facts.gateway.gateway
+    offered = features.features(gateway.type, gateway.version)
+    try:
+        return relay.decide(facts.service, facts.groups, offered, gateway)
+    except Unsupported as error:
+        said = f'InferenceGateway "{gateway.name}", {features.title(gateway.type, gateway.version)}: {error.message}'
+        raise Unsupported(said, reason=error.reason) from None
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------

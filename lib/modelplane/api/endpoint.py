@@ -59,6 +59,7 @@ def decode(document: Mapping[str, Json]) -> Endpoint:
         tls=_tls(spec, namespace, address, host),
         health=_health(spec.at("healthCheck")),
         is_composed=is_composed(document),
+        place=names.place(root.at("metadata", "labels").members()),
     )
     if endpoint.is_composed:
         _check_composed(endpoint, spec)

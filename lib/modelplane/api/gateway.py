@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import tenants
+from modelplane.api import networks, tenants
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.routing import addresses, features, hosts
+from modelplane.routing.access import AddressSource, ClientAddresses
 from modelplane.routing.addresses import Network
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
@@ -75,6 +76,8 @@ def decode(document: Mapping[str, Json]) -> Gateway:
         proxy_policy=_proxy_policy(spec.at("endpoints", "networkPolicy")),
         tenants=tenants.decode(root),
         relay=relay,
+        client_addresses=_client_addresses(spec.at("clients")),
+        place=names.place(root.at("metadata", "labels").members()),
     )
 
 
@@ -129,11 +132,21 @@ def _as_compared(address: str) -> str:
         return address.lower().removesuffix(".")
 
 
+def _client_addresses(field: Field) -> ClientAddresses | None:
+    if not field.is_set:
+        return None
+    source = field.at("addressFrom").choice(AddressSource)
+    hops = field.at("trustedHops")
+    if hops.is_set and source is not AddressSource.X_FORWARDED_FOR:
+        raise hops.wrong(f"counts proxies in X-Forwarded-For; remove it with addressFrom: {source}")
+    return ClientAddresses(source, hops.count(1, least=1, most=8))
+
+
 def _rules(name: str, field: Field, own_hosts: tuple[str, ...]) -> Rules:
     return Rules(
         gateway=name,
         allowed_hosts=tuple(sorted(field.at("allowedHosts").texts())),
-        allowed_networks=_networks(field.at("allowedCIDRs")),
+        allowed_networks=networks.read_all(field.at("allowedCIDRs")),
         denied_hosts=tuple(sorted(field.at("deniedHosts").texts())),
         denied_networks=_denied(field.at("deniedCIDRs")),
         only_allowed=field.at("onlyAllowed").flag(default=False),
@@ -142,32 +155,15 @@ def _rules(name: str, field: Field, own_hosts: tuple[str, ...]) -> Rules:
     )
 
 
-def _networks(field: Field) -> tuple[Network, ...]:
-    found = {_network(item) for item in field.items()}
-    return tuple(sorted(found, key=lambda network: (network.version, network)))
-
-
 def _denied(field: Field) -> tuple[Network, ...]:
     for item in field.items():
-        if _network(item).prefixlen == 0:
+        if networks.read(item).prefixlen == 0:
             raise item.wrong("denies every address; set onlyAllowed: true and list the allowed addresses instead")
-    return _networks(field)
-
-
-def _network(field: Field) -> Network:
-    text = field.text()
-    try:
-        network = ipaddress.ip_network(text, strict=False)
-        address = ipaddress.ip_address(text.partition("/")[0])
-    except ValueError:
-        raise field.wrong(f"{text!r} is not a network; write address/length, for example 10.20.0.0/16") from None
-    if address != network.network_address:
-        raise field.wrong(f"{text} is an address inside a network; write {network}")
-    return network
+    return networks.read_all(field)
 
 
 def _nat64(field: Field) -> ipaddress.IPv6Network:
-    network = _network(field)
+    network = networks.read(field)
     if not isinstance(network, ipaddress.IPv6Network) or network.prefixlen not in addresses.NAT64_LENGTHS:
         lengths = ", ".join(map(str, addresses.NAT64_LENGTHS))
         raise field.wrong(f"must be an IPv6 prefix of length {lengths} (RFC 6052)")

@@ -17,6 +17,10 @@ Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
 
 
+# The gateway tells both routes, and only one of them takes the requests.
+_OVERLAP = "; the older route receives the requests of both; give one of the services another spec.host"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A verdict of the controller, with its reason and message. `is_good` is None while it is unknown."""
@@ -97,7 +101,8 @@ def _route(resource: Resource, parent: Resource) -> Verdict:
     for optional, is_well in (("BackendsAvailable", True), ("PartiallyInvalid", False), ("RouteRulesOverlap", False)):
         condition = conditions.get(optional)
         if seen.verdict(condition) is (not is_well):
-            return Verdict(is_good=False, reason=_reason(condition, optional), message=_message(condition))
+            said = _message(condition) + (_OVERLAP if optional == "RouteRulesOverlap" else "")
+            return Verdict(is_good=False, reason=_reason(condition, optional), message=said)
     return Verdict(is_good=True, reason="Accepted", message="the gateway has accepted the route")
 
 

@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane.api import label_selectors, upstreams
+from modelplane.api import label_selectors, service_access, service_balancing
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.labels import EVERYTHING, LabelSelector
-from modelplane.routing import headers, url
 from modelplane.routing.egress import Rules
-from modelplane.routing.model import ApiKeys, Group, Jwt, RateLimit, Retries, Service, Timeouts
+from modelplane.routing.model import Group, Jwt, Retries, Service, Timeouts
 
 Json: TypeAlias = Any
 
@@ -20,7 +19,6 @@ Json: TypeAlias = Any
 # again.
 _SAFE_TRIGGERS = ("connect-failure", "refused-stream", "reset-before-request")
 _STATUS_CODE = re.compile(r"[45][0-9]{2}\Z")
-_UNITS = ("Second", "Minute", "Hour")
 
 
 def decode(document: Mapping[str, Json]) -> Service:
@@ -36,6 +34,7 @@ def decode(document: Mapping[str, Json]) -> Service:
             "must have at least one group; add a selector, for example on modelplane.ai/deployment"
         )
     namespace = root.at("metadata", "namespace").text()
+    auth = service_access.auth(spec.at("auth"), namespace)
     return Service(
         namespace=namespace,
         name=root.at("metadata", "name").text(),
@@ -44,8 +43,12 @@ def decode(document: Mapping[str, Json]) -> Service:
         gateway=spec.at("gatewayRef", "name").text(""),
         timeouts=Timeouts(spec.at("timeouts", "request").text("0s"), spec.at("timeouts", "idle").text("3600s")),
         retries=_retries(spec.at("retries")),
-        rate_limit=_rate_limit(spec.at("rateLimit")),
-        auth=_auth(spec.at("auth"), namespace),
+        rate_limit=service_access.rate_limit(spec.at("rateLimit"), auth),
+        auth=auth,
+        clients=service_access.clients(spec.at("clients")),
+        cors=service_access.cors(spec.at("cors"), auth),
+        max_request_size=service_access.max_request_size(spec.at("maxRequestSize")),
+        balancing=service_balancing.decode(spec, auth),
         uid=root.at("metadata", "uid").text(""),
     )
 
@@ -104,36 +107,3 @@ def _retries(field: Field) -> Retries:
                 f'{", ".join(_SAFE_TRIGGERS)} or a status code from 400 to 599, for example "503"'
             )
     return Retries(attempts, tuple(sorted(triggers)), tuple(sorted(codes)))
-
-
-def _rate_limit(field: Field) -> RateLimit | None:
-    if not field.is_set:
-        return None
-    unit = field.at("unit").text()
-    if unit not in _UNITS:
-        raise field.at("unit").wrong(f"must be one of {', '.join(_UNITS)}")
-    requests = field.at("requests").integer()
-    if requests < 1:
-        raise field.at("requests").wrong("must be at least 1")
-    return RateLimit(requests, unit)
-
-
-def _auth(field: Field, namespace: str) -> ApiKeys | Jwt | None:
-    if not field.is_set:
-        return None
-    keys, jwt = field.at("apiKeys"), field.at("jwt")
-    if keys.is_set == jwt.is_set:
-        raise field.wrong("write exactly one of apiKeys and jwt")
-    if keys.is_set:
-        header = keys.at("header")
-        try:
-            headers.check_credential(header.text("Authorization"))
-        except InvalidInput as error:
-            raise error.under(*header.path) from None
-        return ApiKeys(keys.at("secretRef", "name").text(), header.text("Authorization"))
-    return Jwt(
-        jwt.at("issuer").text(),
-        jwt.at("jwksUri").text(),
-        upstreams.read(jwt.at("jwksUri"), namespace, url.place),
-        tuple(sorted(item.text() for item in jwt.at("audiences").items())),
-    )

@@ -12,6 +12,7 @@ from modelplane import names
 from modelplane.render import routing
 from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.routing import addresses, hosts
+from modelplane.routing.access import AddressSource
 from modelplane.routing.model import Gateway
 
 Json: TypeAlias = Any
@@ -184,7 +185,12 @@ def _release_name(gateway: Gateway, standing: Mapping[str, str]) -> str:
 
 
 def _proxy(gateway: Gateway) -> Manifest:
-    """Return the proxies' settings: two of them, and streams get ten minutes to end when one is stopped."""
+    """Return the proxies' settings: two of them, and streams get ten minutes to end when one is stopped.
+
+    A Service of policy Cluster shows the address of a node instead of the client's.
+    """
+    known = gateway.client_addresses
+    policy = "Local" if known is not None and known.source is AddressSource.CONNECTION else "Cluster"
     return Manifest(
         PROXY_KEY,
         {
@@ -196,7 +202,7 @@ def _proxy(gateway: Gateway) -> Manifest:
                     "type": "Kubernetes",
                     "kubernetes": {
                         "envoyDeployment": {"replicas": 2},
-                        "envoyService": {"type": "LoadBalancer", "externalTrafficPolicy": "Cluster"},
+                        "envoyService": {"type": "LoadBalancer", "externalTrafficPolicy": policy},
                     },
                 },
                 "shutdown": {"drainTimeout": "600s", "minDrainDuration": "10s"},

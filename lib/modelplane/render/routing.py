@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.render.manifest import NOTHING, Manifest
-from modelplane.routing import hosts, relay
+from modelplane.routing import access, hosts, relay
+from modelplane.routing.access import LimitScope
 from modelplane.routing.model import Credential, Endpoint, Gateway, Jwt, Service, Tls
-from modelplane.routing.plan import Bundle, Plan, Target
+from modelplane.routing.plan import Area, Bundle, Plan, Target
 from modelplane.routing.url import AddressKind
 
 Json: TypeAlias = Any
@@ -27,7 +28,6 @@ ENVOY = "gateway.envoyproxy.io"
 ENVOY_VERSION = f"{ENVOY}/v1alpha1"
 
 RULE = "serve"
-_CALLER_TOKEN = ["Authorization"]
 
 BACKEND_KEY = "backend"
 CREDENTIAL_KEY = "credential"
@@ -43,6 +43,8 @@ _CIRCLE: Mapping[str, Json] = {
         "inline": '{"error": {"message": "an endpoint of the service leads back to it", "type": "loop_detected"}}',
     },
 }
+
+_AUTHORIZATION = "Authorization"
 
 
 def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
@@ -95,7 +97,7 @@ def service_manifests(
                 bundle_key(bundle),
                 _backend(service.namespace, own.bundle(bundle), labels, _bundle_spec(bundle)),
             )
-            for bundle in plan.bundles
+            for bundle in plan.all_bundles
         ]
     spec = _rule_filter_spec(service, plan)
     if spec:
@@ -140,7 +142,13 @@ def _route(own: _Own, gateway: Gateway, plan: Plan, labels: Mapping[str, str]) -
                 "name": gateway.gateway_name,
             }
         ],
-        "rules": [_rule(own, plan), *_circle_rules(own, plan)],
+        # The rule for all stands first, because Envoy's clusters are named after the place of a rule in this list. The
+        # match alone decides which rule a request takes: one with a header comes before one without.
+        "rules": [
+            _rule(own, plan),
+            *(_area_rule(own, plan, area) for area in plan.areas),
+            *_circle_rules(own, plan),
+        ],
     }
     wanted = hosts.of_routes(service.host, gateway.hostname)
     if wanted:
@@ -177,6 +185,15 @@ def _circle_rules(own: _Own, plan: Plan) -> list[Json]:
             "filters": [_extension_ref(own.circle_filter)],
         }
     ]
+def _area_rule(own: _Own, plan: Plan, area: Area) -> Mapping[str, Json]:
+    """Return the rule for the requests of one place; an unknown place takes the rule for all."""
+    rule = dict(_rule(own, plan))
+    del rule["name"]
+    locality = own.service.balancing.locality
+    header = {"type": "Exact", "name": locality.header if locality else "", "value": area.place}
+    rule["matches"] = [{**match, "headers": [header]} for match in rule["matches"]]
+    rule["backendRefs"] = [_backend_ref(own.bundle(bundle), bundle.weight) for bundle in area.bundles]
+    return rule
 
 
 def _rule_filters(own: _Own, plan: Plan) -> list[Json]:
@@ -184,10 +201,9 @@ def _rule_filters(own: _Own, plan: Plan) -> list[Json]:
     filters: list[Json] = []
     if _rule_filter_spec(service, plan):
         filters.append(_extension_ref(own.rule_filter))
-    if plan.is_one_cluster:
-        headers = _headers(service, plan)
-        if headers:
-            filters.append({"type": "RequestHeaderModifier", "requestHeaderModifier": headers})
+    headers = _headers(service, plan)
+    if headers:
+        filters.append({"type": "RequestHeaderModifier", "requestHeaderModifier": headers})
     if service.path != "/":
         path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": plan.prefix or "/"}
         filters.append({"type": "URLRewrite", "urlRewrite": {"path": path}})
@@ -199,8 +215,14 @@ def _headers(service: Service, plan: Plan) -> Mapping[str, Json]:
     changes: dict[str, Json] = {}
     if plan.token:
         changes["set"] = [{"name": relay.HEADER, "value": plan.token}]
-    if plan.credential is None and isinstance(service.auth, Jwt):
-        changes["remove"] = _CALLER_TOKEN
+    removed = []
+    if plan.is_one_cluster and plan.credential is None and isinstance(service.auth, Jwt):
+        removed.append(_AUTHORIZATION)
+    if service.rate_limit is not None and service.rate_limit.per is LimitScope.CLIENT:
+        # The limit has read it by then. Who calls is nobody else's business, least of all a provider's.
+        removed.append(access.CLIENT_HEADER)
+    if removed:
+        changes["remove"] = removed
     return changes
 
 
@@ -230,13 +252,13 @@ def _target_ref(service: Service, target: Target) -> Mapping[str, Json]:
     if endpoint.credential is not None:
         filters.append(_extension_ref(target.credential_name or credential_filter_name(endpoint.name)))
     elif isinstance(service.auth, Jwt):
-        filters.append(_without_caller_token())
+        filters.append(_without(_AUTHORIZATION))
     return _backend_ref(target.backend_name, target.weight) | {"filters": filters}
 
 
-def _without_caller_token() -> Mapping[str, Json]:
-    """Return the filter that keeps a caller's token, already checked, from an endpoint that has no use for it."""
-    return {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": _CALLER_TOKEN}}
+def _without(*headers: str) -> Mapping[str, Json]:
+    """Return the filter that keeps headers from an endpoint that has no use for them, as a caller's checked token."""
+    return {"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": list(headers)}}
 
 
 def _extension_ref(name: str) -> Mapping[str, Json]:

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import routing
+from modelplane.render import balancing, routing, security
 from modelplane.render.manifest import Manifest
 from modelplane.routing import relay
-from modelplane.routing.model import ApiKeys, Gateway, HealthCheck, Jwt, Retries, Service
+from modelplane.routing.balancing import Ejection
+from modelplane.routing.model import Gateway, Retries, Service
 from modelplane.routing.plan import Plan, Variant
 
 Json: TypeAlias = Any
@@ -35,8 +36,9 @@ _PENDING_MAX = 16384
 def service_manifests(service: Service, plan: Plan) -> tuple[Manifest, ...]:
     """Return the policies on a service's route: the traffic policy and, if requested, the security policy."""
     policies = [Manifest(TRAFFIC_KEY, _policy("BackendTrafficPolicy", service, _traffic(service, plan)))]
-    if service.auth is not None:
-        policies.append(Manifest(SECURITY_KEY, _policy("SecurityPolicy", service, _security(service.auth))))
+    guard = security.spec(service)
+    if guard:
+        policies.append(Manifest(SECURITY_KEY, _policy("SecurityPolicy", service, guard)))
     return tuple(policies)
 
 
@@ -52,6 +54,7 @@ def client_manifest(gateway: Gateway) -> Manifest:
                 "targetRefs": [{"group": routing.GATEWAY_API, "kind": "Gateway", "name": gateway.gateway_name}],
                 "connection": {"bufferLimit": BUFFER},
                 "http2": {"initialStreamWindowSize": "16Mi", "initialConnectionWindowSize": "24Mi"},
+                **security.client_side(gateway),
                 "timeout": {
                     "http": {
                         "requestReceivedTimeout": "0s",
@@ -95,15 +98,16 @@ def _traffic(service: Service, plan: Plan) -> Mapping[str, Json]:
             "maxParallelRequests": plan.max_parallel or _PARALLEL_MAX,
             "maxPendingRequests": _PENDING_MAX,
         },
-        "loadBalancer": {"type": "LeastRequest"},
+        "loadBalancer": balancing.load_balancer(service.balancing),
     }
     if plan.variant is Variant.SHARED:
-        spec["healthCheck"] = _health(plan.health)
+        spec["healthCheck"] = balancing.health(plan.health, service.balancing.ejection or Ejection())
+    if service.max_request_size:
+        spec["requestBuffer"] = {"limit": service.max_request_size}
     if service.retries.attempts and (service.retries.triggers or service.retries.status_codes):
         spec["retry"] = _retry(service.retries, plan)
     if service.rate_limit is not None:
-        limit = {"requests": service.rate_limit.requests, "unit": service.rate_limit.unit}
-        spec["rateLimit"] = {"type": "Local", "local": {"rules": [{"limit": limit}]}}
+        spec["rateLimit"] = security.rate_limit(service.rate_limit)
     return spec
 
 
@@ -119,48 +123,3 @@ def _retry(asked: Retries, plan: Plan) -> Mapping[str, Json]:
         # A second attempt goes to the standby at once, instead of waiting until the first level is found unhealthy.
         retry["numAttemptsPerPriority"] = 1
     return retry
-
-
-def _health(active: HealthCheck | None) -> Mapping[str, Json]:
-    """Return the checks of a shared cluster: endpoints that fail requests are left out for a while, and those that
-    fail the active check until they pass it. Without `panicThreshold: 0` Envoy would go back to all when most are
-    unhealthy.
-    """
-    checks: dict[str, Json] = {
-        "panicThreshold": 0,
-        "passive": {
-            "interval": "2s",
-            "baseEjectionTime": "20s",
-            "maxEjectionPercent": 100,
-            "consecutive5XxErrors": 3,
-            "consecutiveGatewayErrors": 2,
-            "consecutiveLocalOriginFailures": 1,
-            "splitExternalLocalOriginErrors": True,
-        },
-    }
-    if active is not None:
-        checks["active"] = {
-            "type": "HTTP",
-            "http": {"path": active.path},
-            "interval": active.interval,
-            "timeout": active.timeout,
-            "unhealthyThreshold": 3,
-            "healthyThreshold": 1,
-        }
-    return checks
-
-
-def _security(auth: ApiKeys | Jwt) -> Mapping[str, Json]:
-    """Return who may call; `sanitize` keeps a caller's key from every endpoint."""
-    if isinstance(auth, ApiKeys):
-        return {
-            "apiKeyAuth": {
-                "credentialRefs": [{"group": "", "kind": "Secret", "name": auth.secret}],
-                "extractFrom": [{"headers": [auth.header]}],
-                "sanitize": True,
-            }
-        }
-    provider: dict[str, Json] = {"name": "caller", "issuer": auth.issuer, "remoteJWKS": {"uri": auth.jwks_uri}}
-    if auth.audiences:
-        provider["audiences"] = list(auth.audiences)
-    return {"jwt": {"providers": [provider]}}

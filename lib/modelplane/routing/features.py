@@ -30,28 +30,51 @@ class Feature(StrEnum):
     """A separate Host header for each endpoint of one rule."""
     BACKEND_PATH = "BackendPath"
     """A separate path for each endpoint of one rule."""
+    CLIENT_NETWORKS = "ClientNetworks"
+    CORS = "Cors"
+    EJECTION = "OutlierEjection"
     FAILOVER = "Failover"
     """Standby endpoints, which receive requests only while the others are unhealthy."""
     FAILOVER_CREDENTIALS = "FailoverWithCredentialsPerEndpoint"
     """A separate credential and kind of address for each endpoint of a rule that fails over."""
     JWT = "Jwt"
+    LOCALITY = "Locality"
+    """Endpoints at the client's place before others."""
     MODEL_REWRITE = "ModelNameRewrite"
     """A separate model name in the request body for each endpoint."""
+    PREFIX_AFFINITY = "SessionAffinityByPrompt"
+    """Requests whose prompts begin alike at the same endpoint."""
     RATE_LIMIT = "RateLimit"
     SATURATION = "FailoverBySaturation"
     """A limit of the requests that an endpoint serves at a time; others go to the standby."""
+    CLIENT_RATE_LIMIT = "RateLimitPerClient"
+    REQUEST_SIZE = "RequestSize"
+    AFFINITY = "SessionAffinity"
+    WEIGHTED_AFFINITY = "SessionAffinityWithWeights"
+    """Sessions that are divided by the weights of groups, or over endpoints with different credentials."""
+    SLOW_START = "SlowStart"
+    USAGE_RATE_LIMIT = "TokenRateLimit"
     WEIGHTS = "Weights"
 
 
 FEATURES: Mapping[GatewayType, frozenset[Feature]] = {
     GatewayType.ENVOY: frozenset(
         {
+            Feature.AFFINITY,
             Feature.API_KEYS,
             Feature.BACKEND_CREDENTIALS,
             Feature.BACKEND_HOST,
+            Feature.CLIENT_NETWORKS,
+            Feature.CLIENT_RATE_LIMIT,
+            Feature.CORS,
+            Feature.EJECTION,
             Feature.FAILOVER,
             Feature.JWT,
+            Feature.LOCALITY,
             Feature.RATE_LIMIT,
+            Feature.REQUEST_SIZE,
+            Feature.SLOW_START,
+            Feature.WEIGHTED_AFFINITY,
             Feature.WEIGHTS,
         }
     ),
@@ -59,6 +82,8 @@ FEATURES: Mapping[GatewayType, frozenset[Feature]] = {
 
 RELAYED = frozenset({Feature.BACKEND_PATH, Feature.FAILOVER_CREDENTIALS, Feature.SATURATION})
 """The features that a relay adds, for the services of its namespaces."""
+# Before it a hash chose the endpoint inside a cluster of Envoy, and chance the cluster. Source: Envoy Gateway v1.9.0.
+SINCE: Mapping[Feature, tuple[int, int]] = {Feature.WEIGHTED_AFFINITY: (1, 9)}
 
 # Below it Envoy Gateway takes no Host rewrite inside a backendRef, and replicas could not be told apart.
 OLDEST_ENVOY_GATEWAY = (1, 8)
@@ -67,8 +92,8 @@ _OLDEST_WITH_RELAY = (1, 9)
 _VERSION = re.compile(r"v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})(?:[-+].*)?\Z")
 
 
-def features(gateway: GatewayType) -> frozenset[Feature]:
-    """Return the features that services of this gateway may use.
+def features(gateway: GatewayType, version: str = "") -> frozenset[Feature]:
+    """Return the features that services of this gateway may use; an empty `version` is the newest.
 
     Raises: Unsupported for a type that is not offered, with an alternative.
     """
@@ -80,7 +105,16 @@ def features(gateway: GatewayType) -> frozenset[Feature]:
             "name",
             reason="UnsupportedGatewayType",
         )
-    return FEATURES[gateway]
+    match = _VERSION.match(version)
+    known = (int(match[1]), int(match[2])) if match else None
+    return frozenset(
+        feature for feature in FEATURES[gateway] if known is None or SINCE.get(feature, OLDEST_ENVOY_GATEWAY) <= known
+    )
+
+
+def title(gateway: GatewayType, version: str) -> str:
+    """Return the name of a gateway's program as people know it."""
+    return f"Envoy Gateway {version} (type {gateway})"
 
 
 def offers_relay(version: str) -> bool:

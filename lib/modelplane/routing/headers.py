@@ -1,4 +1,4 @@
-"""Header names that may carry a credential.
+"""Header names that may carry a credential, or choose among endpoints.
 
 Names that control routing, framing or forwarding are refused: a chosen value there would reach another endpoint, split
 a request, or forge information of the gateway. All other names are allowed (x-api-key, api-key, x-goog-api-key ...).
@@ -35,9 +35,27 @@ def check_credential(name: str) -> None:
     """
     if not _NAME.match(name):
         raise InvalidInput(f"{name!r} is not a header name; use letters, digits and '-', for example x-api-key")
-    plain = name.lower().replace("_", "-")
-    if plain in _REFUSED or plain.startswith(_REFUSED_PREFIXES):
+    if _steers(name):
         raise InvalidInput(
             f"header {name} says where a request goes or how it is carried, and is never a credential; write the "
             "header in which the API expects its key, for example x-api-key"
         )
+
+
+def check_choice(name: str) -> None:
+    """Check that clients may choose among endpoints by the header `name`.
+
+    Raises: InvalidInput (the author's fault), with a correction.
+    """
+    if not _NAME.match(name):
+        raise InvalidInput(f"{name!r} is not a header name; use letters, digits and '-', for example x-session-id")
+    if _steers(name):
+        raise InvalidInput(
+            f"header {name} belongs to the protocol or to the gateway and is not the same for the requests of one "
+            "client; write a header of your own, for example x-session-id"
+        )
+
+
+def _steers(name: str) -> bool:
+    plain = name.lower().replace("_", "-")
+    return plain in _REFUSED or plain.startswith(_REFUSED_PREFIXES)

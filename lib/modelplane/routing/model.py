@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from modelplane.labels import LabelSelector
+from modelplane.routing.access import ClientAddresses, Clients, Cors, LimitScope
+from modelplane.routing.balancing import Balancing
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
 from modelplane.routing.url import AddressKind, Place, Url
@@ -83,6 +85,8 @@ class Endpoint:
     tls: Tls | None = None
     health: HealthCheck | None = None
     is_composed: bool = False
+    place: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The labels of its place (region, zone, tier)."""
 
     @property
     def address_kind(self) -> AddressKind:
@@ -122,10 +126,15 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """A limit of `requests` per `unit` (Second, Minute, Hour), counted by each proxy of the gateway."""
+    """A limit of `requests` per `unit` (Second, Minute, Hour), counted by each proxy of the gateway.
+
+    `tokens` is a limit of tokens for the same unit, None without one.
+    """
 
     requests: int
     unit: str
+    per: LimitScope = LimitScope.SERVICE
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +168,11 @@ class Service:
     retries: Retries = Retries()
     rate_limit: RateLimit | None = None
     auth: ApiKeys | Jwt | None = None
+    clients: Clients | None = None
+    cors: Cors | None = None
+    max_request_size: str = ""
+    """The largest body of a request as a quantity, empty without a limit."""
+    balancing: Balancing = field(default_factory=Balancing)
     uid: str = ""
 
     @property
@@ -215,6 +229,10 @@ class Gateway:
     tenants: Tenants | None = None
     """The namespaces whose services may have a route on it, None for all."""
     relay: Relay | None = None
+    client_addresses: ClientAddresses | None = None
+    """The source of the addresses of clients, None while nobody has said that these are known."""
+    place: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The labels of its place (region, zone, tier)."""
 
     @property
     def is_tls(self) -> bool:

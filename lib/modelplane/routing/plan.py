@@ -9,20 +9,22 @@ credential and one kind of address for all endpoints. Source: Envoy Gateway v1.9
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from modelplane import names, words
 from modelplane.errors import Unsupported
-from modelplane.routing import weights
+from modelplane.routing import sharing, weights, wishes
 from modelplane.routing.features import Feature
 from modelplane.routing.model import Credential, Endpoint, Group, HealthCheck, Service, Tls
 
 # Source: Gateway API v1.6.1, HTTPRouteRule.backendRefs; Envoy Gateway v1.9.0, Backend.spec.endpoints and .fallback.
-MAX_BACKENDS = 16
+MAX_BACKENDS = sharing.MAX_BACKENDS
 MAX_ENDPOINTS_PER_BACKEND = 256
 PRIORITY_LEVELS = 2
+# A route has sixteen rules, one of them for requests of no known place.
+MAX_AREAS = 15
 
 
 class Variant(StrEnum):
@@ -97,6 +99,14 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """A rule of its own for the requests of one place; the endpoints there come first, and all others stand by."""
+
+    place: str
+    bundles: tuple[Bundle, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The plan of a route that the gateway supports. Without `targets` no endpoint is ready, and the route is held.
 
@@ -120,11 +130,19 @@ class Plan:
     legs: tuple[Leg, ...] = ()
     token: str = ""
     max_parallel: int = 0
+    areas: tuple[Area, ...] = ()
+    """The rules for the places that endpoints have, by place (`SHARED` with locality only)."""
 
     @property
     def is_one_cluster(self) -> bool:
         """Return whether the rule is one cluster of Envoy, which a filter inside a backendRef would split."""
         return self.variant is not Variant.PER_ENDPOINT
+
+    @property
+    def all_bundles(self) -> tuple[Bundle, ...]:
+        """Return the bundles of every rule, each once."""
+        every = [*self.bundles, *(bundle for area in self.areas for bundle in area.bundles)]
+        return tuple({bundle.key: bundle for bundle in every}.values())
 
 
 def assign(groups: Sequence[Sequence[Candidate]]) -> tuple[tuple[Candidate, ...], ...]:
@@ -141,8 +159,13 @@ def assign(groups: Sequence[Sequence[Candidate]]) -> tuple[tuple[Candidate, ...]
     return tuple(result)
 
 
-def decide(service: Service, matched: Sequence[Sequence[Candidate]], offered: frozenset[Feature]) -> Plan:
-    """Return the plan of the route of `service` over the candidates of each group.
+def decide(
+    service: Service,
+    matched: Sequence[Sequence[Candidate]],
+    offered: frozenset[Feature],
+    home: Mapping[str, str] | None = None,
+) -> Plan:
+    """Return the plan of the route of `service` over the candidates of each group. `home` is the gateway's own place.
 
     Raises: Unsupported if the gateway cannot express it, with the reason of a condition and a correction.
     """
@@ -150,23 +173,27 @@ def decide(service: Service, matched: Sequence[Sequence[Candidate]], offered: fr
     drained = [group.weight == 0 for group in service.groups]
     wanted = [() if gone else candidates for gone, candidates in zip(drained, groups, strict=True)]
     known = [candidate.endpoint for group in wanted for candidate in group if candidate.endpoint]
-    _check_wishes(service, offered)
+    wishes.check(service, offered)
     _check_uniform(known, offered)
     ready = [
         tuple(candidate for candidate in candidates if candidate.ready and candidate.endpoint) for candidates in wanted
     ]
     levels = sorted({group.priority for group, gone in zip(service.groups, drained, strict=True) if not gone})
-    is_shared = len(levels) > 1 or sum(map(len, ready)) > MAX_BACKENDS
+    cause = sharing.cause(service, known, levels, sum(map(len, ready)))
+    is_shared = bool(cause)
     if is_shared:
-        _check_shared(known, levels, offered)
+        _check_shared(known, levels, offered, cause)
+    sharing.check(service, cause, offered)
     targets = _targets(service.groups, ready)
+    areas = _areas(service, ready) if is_shared else ()
+    own = next((area for area in areas if area.place == sharing.home(service, home)), None)
     alike = {endpoint.health for endpoint in known}
     credentials = {endpoint.credential for endpoint in known}
     return Plan(
         variant=Variant.SHARED if is_shared else Variant.PER_ENDPOINT,
         prefix=known[0].url.prefix if known else "",
         targets=targets,
-        bundles=bundles(service.groups, targets) if is_shared else (),
+        bundles=own.bundles if own is not None else bundles(service.groups, targets) if is_shared else (),
         credential=next(iter(credentials)) if is_shared and len(credentials) == 1 else None,
         health=next(iter(alike)) if len(alike) == 1 else None,
         matched=sum(map(len, groups)),
@@ -175,24 +202,15 @@ def decide(service: Service, matched: Sequence[Sequence[Candidate]], offered: fr
             *_notes(service, groups, ready),
             # At a relay the endpoints of each leg have a check of their own.
             *(() if Feature.FAILOVER_CREDENTIALS in offered else unchecked(known, is_shared=is_shared)),
+            *sharing.notes(service, [target.endpoint for target in targets], own.place if own else ""),
         ),
         is_complete=all(
             gone or (bool(candidates) and all(each.ready and not each.problem for each in candidates))
             for gone, candidates in zip(drained, groups, strict=True)
         ),
         is_drained=all(drained),
+        areas=areas,
     )
-
-
-def _check_wishes(service: Service, offered: frozenset[Feature]) -> None:
-    for wish, feature, field in (
-        (service.auth is not None, Feature.API_KEYS, "spec.auth"),
-        (service.rate_limit is not None, Feature.RATE_LIMIT, "spec.rateLimit"),
-    ):
-        if wish and feature not in offered:
-            raise Unsupported(
-                f"{field} needs {feature}, which this gateway does not offer; remove it", reason="NotOffered"
-            )
 
 
 def _check_uniform(known: Sequence[Endpoint], offered: frozenset[Feature]) -> None:
@@ -222,9 +240,8 @@ def _check_uniform(known: Sequence[Endpoint], offered: frozenset[Feature]) -> No
         )
 
 
-def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: frozenset[Feature]) -> None:
-    """Return when the endpoints can share one cluster of Envoy."""
-    cause = "failover by priority" if len(levels) > 1 else f"more than {MAX_BACKENDS} endpoints"
+def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: frozenset[Feature], cause: str) -> None:
+    """Return when the endpoints can share one cluster of Envoy, which `cause` needs."""
     if Feature.FAILOVER not in offered:
         raise Unsupported(
             f"{cause} is not offered by this gateway; use one priority and fewer endpoints", reason="NotOffered"
@@ -239,7 +256,8 @@ def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: fro
         listed = _by_value((endpoint.name, credential_text(endpoint.credential)) for endpoint in known)
         raise Unsupported(
             f"{cause} needs the same credentials for all endpoints: {listed}; this gateway cannot change them when "
-            "it sends a request to another endpoint; use one Secret for all, or groups of the same priority",
+            "it sends a request to another endpoint; use one Secret for all, or "
+            f"{'groups of the same priority' if len(levels) > 1 else 'a separate ModelService for those that differ'}",
             reason="CredentialConflict",
         )
     if len({endpoint.address_kind for endpoint in known}) > 1 and Feature.FAILOVER_CREDENTIALS not in offered:
@@ -273,8 +291,46 @@ def _targets(groups: Sequence[Group], ready: Sequence[Sequence[Candidate]]) -> t
     )
 
 
-def bundles(groups: Sequence[Group], targets: Sequence[Target]) -> tuple[Bundle, ...]:
-    """Return the targets gathered by group and TLS settings; the lowest priority that has any is the one in use."""
+def _areas(service: Service, ready: Sequence[Sequence[Candidate]]) -> tuple[Area, ...]:
+    """Return the rule of each place that a ready endpoint has. Weights hold among its endpoints, and among the rest."""
+    locality = service.balancing.locality
+    if locality is None:
+        return ()
+    key = locality.topology_key
+    places = sorted({each.endpoint.place.get(key, "") for group in ready for each in group if each.endpoint} - {""})
+    if len(places) > MAX_AREAS:
+        raise Unsupported(
+            f"the endpoints are at {len(places)} places by {key}; a route of this gateway has room for {MAX_AREAS} and "
+            "one rule for other requests; use a topologyKey with fewer values, or several ModelServices",
+            reason="TooManyPlaces",
+        )
+
+    def at(place: str, *, is_near: bool) -> tuple[Target, ...]:
+        chosen = [
+            [each for each in group if each.endpoint and (each.endpoint.place.get(key) == place) is is_near]
+            for group in ready
+        ]
+        return _targets(service.groups, chosen)
+
+    return tuple(
+        Area(
+            place,
+            (
+                *bundles(service.groups, at(place, is_near=True), (key, place, "near")),
+                *bundles(service.groups, at(place, is_near=False), (key, place, "rest"), standby=True),
+            ),
+        )
+        for place in places
+    )
+
+
+def bundles(
+    groups: Sequence[Group], targets: Sequence[Target], of: Sequence[str] = (), *, standby: bool = False
+) -> tuple[Bundle, ...]:
+    """Return the targets gathered by group and TLS settings; the lowest priority that has any is the one in use.
+
+    `of` tells the bundles of one rule from those of another. With `standby` all stand by.
+    """
     gathered: dict[tuple[int, str], list[Target]] = {}
     for target in targets:
         gathered.setdefault((target.group, _tls_key(target.endpoint.tls)), []).append(target)
@@ -284,10 +340,10 @@ def bundles(groups: Sequence[Group], targets: Sequence[Target]) -> tuple[Bundle,
         endpoints = tuple(member.endpoint for member in members)
         found.append(
             Bundle(
-                key=names.digest(groups[index].selector.text(), tls_key),
+                key=names.digest(groups[index].selector.text(), tls_key, *of),
                 endpoints=endpoints,
                 weight=sum(member.weight for member in members),
-                standby=members[0].priority > in_use,
+                standby=standby or members[0].priority > in_use,
                 tls=endpoints[0].tls,
             )
         )

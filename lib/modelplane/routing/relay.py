@@ -41,14 +41,20 @@ def decide(
     Raises: Unsupported if the gateway cannot express it, with the reason of a condition and a correction.
     """
     try:
-        plain = plan.decide(service, matched, offered)
+        plain = plan.decide(service, matched, offered, gateway.place)
     except Unsupported as error:
-        if error.reason not in _CURED:
+        if error.reason not in _CURED or _wishes(service):
             raise
         relay = _relay(service, gateway, error)
     else:
         if not any(group.max_requests for group in service.groups):
             return plain
+        if _wishes(service):
+            raise Unsupported(
+                f"{_LIMIT} needs a relay, which stands before the choice of {', '.join(_wishes(service))}; "
+                "leave out one of them, or use a separate ModelService",
+                reason="NotOffered",
+            )
         relay = _relay(
             service,
             gateway,
@@ -105,6 +111,13 @@ def inner(retries: Retries, endpoints: int) -> Retries:
     Two, because Envoy takes the endpoint with the fewest requests, which until it is left out is the one that fails.
     """
     return replace(retries, attempts=min(retries.attempts, 2) if endpoints > 1 else 0)
+
+
+def _wishes(service: Service) -> list[str]:
+    """Return the fields by which endpoints are compared with each other. Before a relay only legs can be."""
+    balancing = service.balancing
+    affinity = ["spec.affinity"] if balancing.affinity is not None else []
+    return [*affinity, *(f"spec.{name}" for name in balancing.shared_causes)]
 
 
 def _relay(service: Service, gateway: Gateway, cause: Unsupported) -> Relay:

@@ -43,3 +43,13 @@ def one(
 def dotted(path: Path) -> str:
     """Return a path in the form both validators are compared in: keys and indexes joined by dots."""
     return ".".join(str(part) for part in path)
+
+
+@dataclass(frozen=True, slots=True)
+class Fine:
+    """One document that must be accepted."""
+
+    id: str
+    kind: str
+    changes: tuple[Change, ...] = ()
+    old: tuple[Change, ...] | None = None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tests.conformance.crd import (
+    cases_access,
     cases_cache,
     cases_class,
     cases_cloud,
@@ -16,7 +15,7 @@ from tests.conformance.crd import (
     cases_routing,
     cases_scaling,
 )
-from tests.conformance.crd.case import Case, Change
+from tests.conformance.crd.case import Case, Fine
 from tests.conformance.crd.documents import GONE, VALID
 
 _HW = ("spec", "nodeSelector")
@@ -37,23 +36,15 @@ REFUSED: tuple[Case, ...] = (
     *cases_cloud.CLOUD,
     *cases_quota.QUOTA,
     *cases_routing.ROUTING,
+    *cases_access.ACCESS,
     *cases_cache.CACHE,
     *cases_scaling.SCALING,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fine:
-    """One document that must be accepted."""
-
-    id: str
-    kind: str
-    changes: tuple[Change, ...] = ()
-    old: tuple[Change, ...] | None = None
-
-
 ACCEPTED: tuple[Fine, ...] = (
     *(Fine(f"valid-{kind}", kind) for kind in VALID),
+    *cases_access.FINE,
     Fine(
         "pipeline-and-data-of-a-named-backend",
         "ModelDeployment",

@@ -60,7 +60,7 @@ def test_we_refuse_what_the_api_server_refuses(case: case_form.Case, answers: di
 
 
 @pytest.mark.parametrize("fine", cases.ACCEPTED, ids=lambda fine: fine.id)
-def test_both_accept(fine: cases.Fine, answers: dict[str, Json]) -> None:
+def test_both_accept(fine: case_form.Fine, answers: dict[str, Json]) -> None:
     assert answers["answers"][fine.id]["errors"] == []
     document = documents.document(fine.kind, *fine.changes)
     old = None if fine.old is None else documents.document(fine.kind, *fine.old)

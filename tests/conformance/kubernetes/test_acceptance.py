@@ -79,7 +79,7 @@ def test_refused_with_the_promised_words(plane: controlplane.Plane, case: case_f
 
 
 @pytest.mark.parametrize("fine", cases.ACCEPTED, ids=lambda fine: fine.id)
-def test_accepted(plane: controlplane.Plane, fine: cases.Fine) -> None:
+def test_accepted(plane: controlplane.Plane, fine: case_form.Fine) -> None:
     old = None if fine.old is None else documents.document(fine.kind, *fine.old)
     refusal = _refusal(plane, documents.document(fine.kind, *fine.changes), old)
     if fine.id in REFUSED_BEHIND_THE_SCHEMA:

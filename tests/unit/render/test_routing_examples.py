@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pytest
+
 from modelplane.api import gateway as gateways
 from modelplane.render import gateway as front
 from modelplane.render import traffic
+from modelplane.routing import access
 from tests.support import routing as build
 
 Json = Any
@@ -361,4 +364,31 @@ def test_the_front_door() -> None:
         "timeout": {
             "http": {"requestReceivedTimeout": "0s", "streamIdleTimeout": "3600s", "idleTimeout": "3600s"},
         },
+        # They choose a pod behind a router inside a cluster, or name a client.
+        "headers": {"earlyRequestHeaders": {"remove": list(access.INTERNAL_HEADERS)}},
     }
+
+
+@pytest.mark.parametrize(
+    ("source", "policy", "detection"),
+    [
+        pytest.param({"addressFrom": "Connection"}, "Local", {}, id="connection"),
+        pytest.param(
+            {"addressFrom": "XForwardedFor", "trustedHops": 2},
+            "Cluster",
+            {"clientIPDetection": {"xForwardedFor": {"numTrustedHops": 2}}},
+            id="x-forwarded-for",
+        ),
+        pytest.param(
+            {"addressFrom": "ProxyProtocol"}, "Cluster", {"proxyProtocol": {"optional": False}}, id="proxy-protocol"
+        ),
+    ],
+)
+def test_the_addresses_of_clients_are_known_from_what_the_platform_says(
+    source: Json, policy: str, detection: Json
+) -> None:
+    door = gateways.decode({**GATEWAY, "spec": {**GATEWAY["spec"], "clients": source}})
+    (proxy,) = [one.resource["spec"] for one in front.front_door(door) if one.resource["kind"] == "EnvoyProxy"]
+    assert proxy["provider"]["kubernetes"]["envoyService"]["externalTrafficPolicy"] == policy
+    spec = traffic.client_manifest(door).resource["spec"]
+    assert {key: spec[key] for key in ("clientIPDetection", "proxyProtocol") if key in spec} == detection
