@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.routing import fleet, translation
+from tests.conformance.routing import access, fleet, translation
 from tests.conformance.routing.translation import Translation
 from tests.support import live, routing
 
@@ -68,6 +68,7 @@ CASES: dict[str, tuple[Json, list[Json]]] = {
     "jwt": (routing.model_service(group("a"), one("saas"), auth=JWT), [A0, SAAS]),
     "rate-limit": (routing.model_service(group("a"), rateLimit={"requests": 7, "unit": "Minute"}), [A0]),
     "prefix": (routing.model_service(one("p")), [routing.model_endpoint("p", "https://p.example.com/openai/v1")]),
+    **access.CASES,
     "no-retries": (routing.model_service(group("a"), retries={"attempts": 0}), [A0]),
 }
 
@@ -92,7 +93,7 @@ def translated(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Transla
     live.needs("routing", "go")
     folder = tmp_path_factory.mktemp("translation")
     return {
-        name: translation.translate([*fleet.objects(service, endpoints), *SECRETS], folder)
+        name: translation.translate([*fleet.objects(service, endpoints, gateway=access.DOOR), *SECRETS], folder)
         for name, (service, endpoints) in CASES.items()
     }
 
@@ -198,6 +199,24 @@ def test_no_stream_is_cut_by_a_default(translated: Mapping[str, Translation], na
         if cluster["name"].startswith("httproute/"):
             assert cluster["perConnectionBufferLimitBytes"] == 32 * 1024 * 1024
             assert cluster["circuitBreakers"]["thresholds"][0]["maxRequests"] == 65536
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_request_is_hedged(translated: Mapping[str, Translation], name: str) -> None:
+    said = [key for config in translated[name].configs for key in keys(config)]
+    assert "routes" in said
+    assert not [key for key in said if "hedge" in key.lower()]
+
+
+def keys(value: Json) -> Iterator[str]:
+    """Yield every key of a configuration."""
+    if isinstance(value, dict):
+        yield from value
+        for each in value.values():
+            yield from keys(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from keys(each)
 
 
 def test_a_path_rewrite_inside_a_backend_ref_is_what_the_translator_refuses(tmp_path: Path) -> None:
