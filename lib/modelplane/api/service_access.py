@@ -89,7 +89,7 @@ def cors(field: Field, proof: ApiKeys | Jwt | None) -> Cors | None:
     with_cookies = field.at("allowCredentials").flag(default=False)
     if with_cookies and _ANY in origins:
         raise field.at("allowCredentials").wrong(
-            'lets every page act with the cookies of its visitor because allowOrigins has "*"; list the origins'
+            'lets every page act with the cookies of its visitor because allowOrigins has "*"; write the origins'
         )
     named = {item.text() for item in field.at("allowHeaders").items()} or set(plain.headers)
     if isinstance(proof, ApiKeys) and _ANY not in named and proof.header.lower() not in {one.lower() for one in named}:

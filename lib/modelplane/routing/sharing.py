@@ -19,7 +19,7 @@ MAX_BACKENDS = 16
 
 
 def cause(service: Service, known: Sequence[Endpoint], levels: Sequence[int], ready: int) -> str:
-    """Return why the endpoints share one cluster, empty if each has its own.
+    """Return the reason for one cluster of all endpoints, empty if each has its own.
 
     `known` are the endpoints of groups that receive requests, `levels` their priorities, `ready` the number of ready
     ones.
@@ -79,7 +79,7 @@ def home(service: Service, place: Mapping[str, str] | None) -> str:
 
 
 def notes(service: Service, used: Sequence[Endpoint], own: str) -> Iterator[str]:
-    """Yield where the endpoints are, if the service prefers near ones; `own` is the gateway's place if one is there."""
+    """Yield the places of the endpoints, if the service prefers near ones; `own` is the gateway's place if one is there."""
     locality = service.balancing.locality
     if locality is None or not used:
         return
@@ -90,7 +90,7 @@ def notes(service: Service, used: Sequence[Endpoint], own: str) -> Iterator[str]
         told.append(f"{nowhere} without {locality.topology_key}, which only stand by for the others")
     others = f"requests without a known {locality.header} go to {own} first" if own else ""
     others = others or f"requests without a known {locality.header} go to all by weight"
-    yield f"by {locality.header} the endpoints of a place come first: {', '.join(told)}; {others}"
+    yield f"by {locality.header} the endpoints of a place come first: {', '.join(told)}, and {others}"
 
 
 def _live(service: Service) -> list[int]:

@@ -6,7 +6,17 @@ import sys
 from collections.abc import Sequence
 
 from modelplane_cli import exits
-from modelplane_cli.checks import acceptance, advice, habits, idle_overrides, scalers, sizes, tokens, unknown_names
+from modelplane_cli.checks import (
+    acceptance,
+    advice,
+    habits,
+    idle_overrides,
+    scalers,
+    shared_hosts,
+    sizes,
+    tokens,
+    unknown_names,
+)
 from modelplane_cli.checks.acceptance import Checked
 from modelplane_cli.commands import sources
 from modelplane_cli.documents import reading
@@ -45,7 +55,7 @@ def _together(checked: Checked, kinds: definitions.Definitions) -> list[Problem]
     from modelplane_cli.checks import function_refusals  # noqa: PLC0415 - as said
 
     refused = function_refusals.check(checked, kinds)
-    found = [*refused, *unknown_names.check(checked), *scalers.check(checked)]
+    found = [*refused, *unknown_names.check(checked), *scalers.check(checked), *shared_hosts.check(checked)]
     return [*found, *idle_overrides.check(checked, refused)]
 
 

@@ -45,6 +45,8 @@ def _service(state: ServiceState, screen: Screen) -> Iterator[str]:
     row = RouteRow(None, state.route)
     if state.route.url:
         yield f"  {state.route.url}"
+    for rule in state.rules:
+        yield from folding.paragraph(rule, screen.width, start="  - ", indent="    ")
     groups = list(route_text.cells(row))
     if groups:
         yield from table.lines(route_text.HEADINGS, groups, indent="  ", screen=screen, alarms=("0",))

@@ -17,7 +17,7 @@ from modelplane.api import inference_cluster, replica, replica_endpoint, service
 from modelplane.errors import ModelplaneError
 from modelplane.labels import LabelSelector
 from modelplane_cli import shorts
-from modelplane_cli.planning import capacity, replicas, routes
+from modelplane_cli.planning import capacity, replicas, routes, service_rules
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.replicas import DEPLOYMENT
 from modelplane_cli.planning.routes import SERVICE, Route
@@ -60,6 +60,7 @@ class ServiceState:
     route: Route
     backends: tuple[Backend, ...]
     causes: tuple[Failure, ...]
+    rules: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:
@@ -202,7 +203,7 @@ def _service(world: World, key: Key) -> ServiceState:
     backends += _missing(world, key.namespace, selectors)
     backends.sort(key=lambda one: (one.is_ready, one.cluster, one.name))
     own = (*causes(world, key), *_selected(world, key.namespace, selectors))
-    return ServiceState(key, route, tuple(backends), own)
+    return ServiceState(key, route, tuple(backends), own, service_rules.of(resource))
 
 
 def _selectors(resource: Mapping[str, Json]) -> tuple[LabelSelector, ...]:

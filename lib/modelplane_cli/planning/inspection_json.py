@@ -30,6 +30,7 @@ def encode(state: State) -> dict[str, Json]:
         return {
             **start,
             "url": row["url"],
+            "rules": list(state.rules),
             "groups": row["groups"],
             "endpoints": [_encode_backend(one) for one in state.backends],
             "causes": _encode(state.causes),

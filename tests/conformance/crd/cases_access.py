@@ -40,7 +40,7 @@ ACCESS: tuple[Case, ...] = (
     _service("cors-for-nobody", "cors", {"allowOrigins": []}, Cause.INVALID, "allowOrigins"),
     _service("cors-without-scheme", "cors", {"allowOrigins": ["app.example"]}, Cause.INVALID, "allowOrigins.0"),
     _service("cors-with-path", "cors", {"allowOrigins": ["https://a.example/b"]}, Cause.INVALID, "allowOrigins.0"),
-    _service("cors-cookies-for-all", "cors", {"allowOrigins": ["*"], "allowCredentials": True}, "list the origins"),
+    _service("cors-cookies-for-all", "cors", {"allowOrigins": ["*"], "allowCredentials": True}, "write the origins"),
     _service("cors-method", "cors", {"allowOrigins": ["*"], "allowMethods": ["post"]}, Cause.INVALID, "allowMethods.0"),
     _service("size-of-nothing", "maxRequestSize", "0Mi", Cause.INVALID),
     _service("size-in-bytes", "maxRequestSize", "1000000", Cause.INVALID),

@@ -72,6 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
     upstream: Upstream
     protocol_version = "HTTP/1.1"
     timeout = 120
+    disable_nagle_algorithm = True  # head and body are two writes
 
     def setup(self) -> None:
         super().setup()

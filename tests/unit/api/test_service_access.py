@@ -73,7 +73,7 @@ def test_a_field_without_a_value_has_a_default_that_helps() -> None:
         pytest.param(
             {"cors": {"allowOrigins": ["*"], "allowCredentials": True}},
             "spec.cors.allowCredentials",
-            "list the origins",
+            "write the origins",
             id="cookies",
         ),
         pytest.param(

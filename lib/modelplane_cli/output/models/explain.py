@@ -209,6 +209,8 @@ class ServiceExplanation(Part):
     """True when requests reach every group that wants them and every endpoint is ready."""
     url: str | None
     """URL of the service. Null while it has none."""
+    rules: list[str]
+    """Access to it and the choice of an endpoint beyond weights, a sentence each."""
     groups: list[RouteShare]
     """The groups of endpoints in the order of the spec."""
     endpoints: list[ServedEndpoint]

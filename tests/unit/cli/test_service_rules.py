@@ -1,0 +1,63 @@
+"""What the command says of access to a service and the choice of its endpoints, and of two services of one host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from modelplane_cli.commands import validate
+from modelplane_cli.planning import service_rules
+from tests.support import routing
+
+Json = Any
+A = routing.group(deployment="a")
+JWT = {"jwt": {"issuer": "https://i.example", "jwksUri": "https://i.example/k"}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "want"),
+    [
+        pytest.param({}, [], id="nothing-asked"),
+        pytest.param({"auth": JWT}, ["clients send a token of https://i.example"], id="token"),
+        pytest.param(
+            {"rateLimit": {"requests": 9, "unit": "Hour"}},
+            ["all clients together may send 9 requests per hour to each proxy of the gateway"],
+            id="limit",
+        ),
+        pytest.param(
+            {"clients": {"deniedCIDRs": ["10.0.0.0/8"]}},
+            ["requests may come from every network, but not from 10.0.0.0/8"],
+            id="denied",
+        ),
+        pytest.param(
+            {"affinity": {"type": "ClientAddress"}},
+            ["a session stays at one endpoint, by the address of its client"],
+            id="address",
+        ),
+        pytest.param({"slowStart": {}}, ["a new endpoint has its whole share after 60s"], id="slow-start"),
+        pytest.param({"maxRequestSize": "none"}, [], id="what-cannot-be-read"),
+    ],
+)
+def test_rules_are_said_in_words(spec: Json, want: list[str]) -> None:
+    assert list(service_rules.of(routing.model_service(A, **spec))) == want
+
+
+def test_two_services_of_one_host_are_told_before_they_meet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    host = "chat.ml-team.models.example"
+    documents = [
+        routing.inference_gateway(gateway={"hostname": "models.example"}),
+        *(routing.model_service(A, name=name, host=host) for name in ("one", "two")),
+        routing.model_service(A, name="three", host=f"other-{host}"),
+        routing.model_service(A, name="four"),
+    ]
+    for document in documents:
+        document.pop("status", None)
+    (tmp_path / "all.yaml").write_text("---\n".join(yaml.safe_dump(document) for document in documents))
+    validate.main([str(tmp_path)])
+    said = [line for line in capsys.readouterr().out.splitlines() if "this host too" in line]
+    assert len(said) == 1
+    assert "ModelService ml-team/one has this host too" in said[0]
+    assert "two" in said[0]
