@@ -79,7 +79,7 @@ def home(service: Service, place: Mapping[str, str] | None) -> str:
 
 
 def notes(service: Service, used: Sequence[Endpoint], own: str) -> Iterator[str]:
-    """Yield the places of the endpoints, if the service prefers near ones; `own` is the gateway's place if one is there."""
+    """Yield the places of the endpoints, if near ones come first; `own` is the place of the gateway, if it has one."""
     locality = service.balancing.locality
     if locality is None or not used:
         return

@@ -27,7 +27,7 @@ class Request:
 class Upstream:
     """Serves until closed. `fail_with` answers every request with that status code, 0 with an answer.
 
-    `fail_headers` go with each failure.
+    `fail_headers` go with each failure. A `document` is its answer to everything.
     """
 
     def __init__(self, name: str, *, certificate: Path | None = None) -> None:
@@ -36,6 +36,7 @@ class Upstream:
         self.asked_names: list[str | None] = []
         self.fail_with = 0
         self.fail_headers: dict[str, str] = {}
+        self.document: Json = None
         self.connections: list[socket.socket] = []
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -93,6 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.upstream.fail_with:
             message = f"{self.upstream.name} is out of order"
             self._send(self.upstream.fail_with, {"error": {"message": message}}, self.upstream.fail_headers)
+            return
+        if self.upstream.document is not None:
+            self._send(200, self.upstream.document)
             return
         asked = json.loads(body) if body else {}
         if asked.get("stream"):

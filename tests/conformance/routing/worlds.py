@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import http.client
+import json
+import socket
+import time
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +18,7 @@ from tests.conformance.routing.test_traffic import Answer, World
 from tests.conformance.routing.translation import Translation
 
 Json = Any
+_SYSTEM_AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 KEY = {"authorization": "Bearer sk-alice"}
 
 
@@ -22,15 +28,30 @@ class Door(World):
     def __init__(self, folder: Path, door: Json = access.DOOR) -> None:
         super().__init__(folder)
         self.door = door
+        self.authority: Path | None = None
+        """The certificate authority that stands for those of the system."""
 
     def translate(self, service: Json, endpoints: list[Json], *documents: Json) -> Translation:
         made = fleet.objects(service, endpoints, gateway=self.door)
-        return translation.translate([*made, *documents], self.folder)
+        done = translation.translate([*made, *documents], self.folder)
+        if self.authority is None:
+            return done
+        text = json.dumps(done.configs).replace(_SYSTEM_AUTHORITIES, str(self.authority))
+        return dataclasses.replace(done, configs=tuple(json.loads(text)))
 
     def serve_replicas(self, *clusters: str) -> dict[str, int]:
         """Serve one upstream for each cluster, and return the ports by address."""
         self.serve(*clusters)
         return {f"gateway.{name}.example.com:80": self.upstreams[name].port for name in clusters}
+
+    def listen(self) -> None:
+        """Wait until the listener takes connections, which is once it has the keys of every issuer or gave up."""
+        assert self.envoy is not None
+        for _ in range(200):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.envoy.port), 1):
+                return
+            time.sleep(0.05)
+        raise AssertionError("Envoy does not listen")
 
     def raw(
         self, path: str, headers: Sequence[tuple[str, str]], *, method: str = "POST", body: bytes = b"{}"
