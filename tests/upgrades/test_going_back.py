@@ -30,6 +30,7 @@ LOST: Final = {
     "InferenceCluster: spec.cluster.eks.storageDrivers",
     "InferenceCluster: spec.cluster.eks.zones",
     "InferenceCluster: spec.storage",
+    "InferenceGateway: spec.clients",
     "InferenceGateway: spec.scaling",
     "LLMInference: spec.args",
     "LLMInference: spec.modelCacheRef",
@@ -37,10 +38,18 @@ LOST: Final = {
     "LLMInference: spec.scaling",
     "ModelDeployment: spec.scaling",
     "ModelReplica: spec.cacheKey",
+    "ModelService: spec.affinity",
+    "ModelService: spec.clients",
+    "ModelService: spec.cors",
+    "ModelService: spec.ejection",
+    "ModelService: spec.locality",
+    "ModelService: spec.maxRequestSize",
+    "ModelService: spec.rateLimit.per",
 }
 """The fields of specs that are lost for good once the earlier definitions are installed over objects that have them."""
 
 TOUCHED: Final[dict[str, set[str]]] = {
+    "access": set(),
     "clouds/aks": {"qwen3-8b-1"},
     "clouds/eks": set(),
     "clouds/gke": {"qwen3-8b-1"},
@@ -95,7 +104,7 @@ def test_the_earlier_definitions_lose_what_was_written(earlier: Release, today: 
     assert lost == LOST
 
 
-_COMPOSITES: Final = {"LLMInference", "ModelDeployment", "ModelReplica", "ModelCache", "ModelCacheCopy"}
+_COMPOSITES: Final = {"LLMInference", "ModelDeployment", "ModelReplica", "ModelCache", "ModelCacheCopy", "ModelService"}
 _OF_CLUSTERS: Final = {"InferenceCluster", "ServingStack", "CloudNetwork", "CloudCluster", "CloudNodePool"}
 """What is paused too where clusters were created or have a serving stack, which the earlier release would delete."""
 
