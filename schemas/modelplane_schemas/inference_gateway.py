@@ -34,6 +34,20 @@ class EnvoyGateway(Wire):
     )
 
 
+class Relay(Wire):
+    """
+    An internal gateway behind this one, through which services fail over between endpoints that differ in credential, path or kind of address, or that are full. Left out, there is none, and such services are refused. Services that one rule can hold do not use it.
+    """
+
+    namespaces: list[str] = Field(
+        description="Namespaces whose ModelServices may use the relay. A namespace that is removed keeps the services that use it until they are gone.",
+    )
+    replicas: int | None = Field(
+        default=None,
+        description="Proxies of the relay. All requests of the services that use it pass through them. Default: 2.",
+    )
+
+
 class Clients(Wire):
     """
     The addresses of clients. Left out, the gateway may see a load balancer or a node instead, and a ModelService that decides by addresses (clients, affinity) is refused.
@@ -55,6 +69,15 @@ class GatewayRef(Wire):
 
     namespace: str | None = Field(default=None, description="Namespace of the Gateway.")
     name: str | None = Field(default=None, description="Name of the Gateway.")
+
+
+class StatusRelay(Wire):
+    """
+    The relay, once it can be used.
+    """
+
+    name: str | None = Field(default=None, description="Name of its Gateway and of its Service.")
+    host: str | None = Field(default=None, description="Host name of its Service.")
 
 
 class Condition(Wire):
@@ -127,6 +150,7 @@ class Status(Wire):
         default=None, description="Features that ModelServices of this gateway may use, sorted."
     )
     gateway_ref: GatewayRef | None = None
+    relay: StatusRelay | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
@@ -248,6 +272,7 @@ class Spec(Wire):
     envoy_gateway: EnvoyGateway | None = None
     gateway: Gateway | None = None
     endpoints: Endpoints | None = None
+    relay: Relay | None = None
     clients: Clients | None = None
     scaling: Scaling | None = None
     crossplane: Crossplane | None = None

@@ -185,6 +185,8 @@ def _circle_rules(own: _Own, plan: Plan) -> list[Json]:
             "filters": [_extension_ref(own.circle_filter)],
         }
     ]
+
+
 def _area_rule(own: _Own, plan: Plan, area: Area) -> Mapping[str, Json]:
     """Return the rule for the requests of one place; an unknown place takes the rule for all."""
     rule = dict(_rule(own, plan))
