@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.render import objects
 from modelplane.render.manifest import Lifecycle, Manifest
+from modelplane.routing.transport import Transport
 from modelplane.workload.site import ClusterFacts
 from modelplane_functions import hold
 from modelplane_functions.exchange import Child, Condition, Observed, Ready, Truth
@@ -27,11 +29,29 @@ def facts(observed: Observed) -> ClusterFacts:
     return recall(observed.composite, "facts", partial(inference_cluster.decode_facts, observed.composite))
 
 
-def read(observed: Observed) -> GatewayAddress | None:
-    """Return the observed address of the cluster's gateway, or the last known one: an address may be briefly absent."""
+def read(observed: Observed, serving: Transport | None, trusted: str = "") -> GatewayAddress | None:
+    """Return the observed address of the cluster's gateway, or the last known one: an address may be briefly absent.
+
+    It is that of the listener for the transport that endpoints are told (`serving`), None before there is one.
+    `trusted` are the authorities behind the certificate of the gateway.
+    """
+    if serving is None:
+        return None
     manifest = objects.observed(observed.children.get(KEY))
+    before = hold.published(lambda: published(observed))
+    if serving is Transport.MUTUAL_TLS:
+        now = None if manifest is None else _address(manifest, names.MUTUAL_TLS_LISTENER)
+        known = now or (before if before is not None and before.server_name else None)
+        if known is None:
+            return None
+        return replace(known, server_name=names.server_name(observed.name), authorities=trusted or known.authorities)
     now = None if manifest is None else _address(manifest, _spec(observed).at("listener").text(""))
-    return now or hold.published(lambda: inference_cluster.decode_gateway(Field(observed.status).at("gateway")))
+    return now or (before if before is not None and not before.server_name else None)
+
+
+def published(observed: Observed) -> GatewayAddress | None:
+    """Return the published address. Raises: InvalidInput."""
+    return inference_cluster.decode_gateway(Field(observed.status).at("gateway"))
 
 
 def _address(gateway: Mapping[str, Json], listener_name: str) -> GatewayAddress | None:
@@ -39,6 +59,10 @@ def _address(gateway: Mapping[str, Json], listener_name: str) -> GatewayAddress 
     listeners = seen.objects(seen.at(gateway, "spec", "listeners"))
     if listener_name:
         listeners = tuple(listener for listener in listeners if listener.get("name") == listener_name)
+    else:
+        # One that asks for certificates is used by its own name alone.
+        others = tuple(one for one in listeners if one.get("name") != names.MUTUAL_TLS_LISTENER)
+        listeners = others or listeners
     if not address or not listeners:
         return None
     listener = listeners[0]

@@ -19,8 +19,9 @@ from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Pool
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access
 from modelplane.render.stack import needs, releases
+from modelplane.routing.transport import Transport
 from modelplane.workload.site import ClusterFacts
-from modelplane.workload.stack import Component, Reference, Stack
+from modelplane.workload.stack import Component, Mode, Reference, Stack
 from modelplane_functions import cluster_cloud, hold
 from modelplane_functions.exchange import Child, Condition, Kind, Observed, Ready, Resource, Truth
 
@@ -32,6 +33,25 @@ _KINDS = {
 }
 _DECIDED, _WISH = "install", "asked"
 _LISTENER = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The listeners of the cluster's own Gateway, and the Secret of its certificate, empty if it needs none."""
+
+    listeners: frozenset[Transport]
+    certificate: str = ""
+
+
+_PLAIN = Door(frozenset({Transport.PLAINTEXT}))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The parts of a cluster that its stack is decided from, beside its facts."""
+
+    pools: Iterable[Pool]
+    door: Door = _PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +74,13 @@ def read(
     access: Access | None,
     provider: ProviderConfigRef | None,
     facts: ClusterFacts,
-    pools: Iterable[Pool],
+    given: Given,
 ) -> ClusterStack:
     """Return the stack of a cluster, which has no children where none is wanted and none was made.
 
     Without access a cluster that is created is not there yet, and what was made before is kept.
     """
-    found = _read(observed, access, provider, facts, pools)
+    found = _read(observed, access, provider, facts, given)
     return replace(found, status={"stack": _record(observed)})
 
 
@@ -69,17 +89,17 @@ def _read(
     access: Access | None,
     provider: ProviderConfigRef | None,
     facts: ClusterFacts,
-    pools: Iterable[Pool],
+    given: Given,
 ) -> ClusterStack:
     standing = observed.children.get(KEY)
-    if not _is_wanted(observed) and standing is None:
+    if not is_wanted(observed) and standing is None:
         return ClusterStack()
     if access is None or provider is None:
         waits = Condition(serving_stack.CONDITION, Truth.UNKNOWN, "WaitingForCluster", "the cluster is not there yet")
         return ClusterStack(_held(observed), {}, waits, serving_stack.users(standing or {}))
     kinds = {} if standing is not None else _KINDS
     try:
-        stack = _stack(observed, access, provider, facts, pools)
+        stack = _stack(observed, access, provider, facts, given)
     except InvalidInput as error:
         wrong = Condition(serving_stack.CONDITION, Truth.FALSE, error.reason, f"{error}; what is installed is kept")
         return ClusterStack(_held(observed), kinds, wrong, serving_stack.users(standing or {}))
@@ -89,7 +109,7 @@ def _read(
     return ClusterStack(children, kinds, _condition(observed, standing), serving_stack.users(standing or {}))
 
 
-def _is_wanted(observed: Observed) -> bool:
+def is_wanted(observed: Observed) -> bool:
     """Return whether a stack is installed: by default on what Modelplane makes, and on nothing else.
 
     Earlier versions wrote `install: true` by default and installed nothing. A cluster that such a version has reported
@@ -105,6 +125,25 @@ def _is_wanted(observed: Observed) -> bool:
     return asked and not is_of_earlier_version
 
 
+def owns_gateway(observed: Observed) -> bool | None:
+    """Return whether the cluster's Gateway is made by its stack, None while that is not decided."""
+    standing = observed.children.get(KEY)
+    if standing is None and not is_wanted(observed):
+        return False
+    asked = seen.text(seen.at(observed.spec, "stack", "components", serving_stack.GATEWAY))
+    mode = next((one for one in Mode if one.value == asked), None) or serving_stack.gateway_mode(standing or {})
+    return None if mode is None else mode is Mode.MANAGED
+
+
+def listeners(observed: Observed) -> frozenset[Transport]:
+    """Return the listeners that the stack was asked to make, none before there is one."""
+    standing = observed.children.get(KEY)
+    if standing is None:
+        return frozenset()
+    has = zip((Transport.PLAINTEXT, Transport.MUTUAL_TLS), serving_stack.decode_listeners(standing), strict=True)
+    return frozenset(one for one, is_open in has if is_open)
+
+
 def _asked(observed: Observed) -> bool:
     stack = Field(observed.spec, ("spec",)).at("stack")
     return stack.at("install").flag(default=cluster_cloud.is_created(observed))
@@ -112,18 +151,20 @@ def _asked(observed: Observed) -> bool:
 
 def _record(observed: Observed) -> dict[str, bool]:
     """Return the decision, and what the author had said when it was made."""
-    return {_DECIDED: _is_wanted(observed), _WISH: _asked(observed)}
+    return {_DECIDED: is_wanted(observed), _WISH: _asked(observed)}
 
 
-def _stack(
-    observed: Observed, access: Access, provider: ProviderConfigRef, facts: ClusterFacts, pools: Iterable[Pool]
-) -> Stack:
+def _stack(observed: Observed, access: Access, provider: ProviderConfigRef, facts: ClusterFacts, given: Given) -> Stack:
     root = Field(observed.composite)
     modes, versions = serving_stack.decode_wishes(root)
     needs.check(versions)
     of_cloud = cluster_cloud.stack_needs(observed)
     needed = needs.of(
-        inference_cluster.decode_backends(root), _drivers(pools), facts.scheduler, has_monitors=facts.has_pod_monitors
+        inference_cluster.decode_backends(root),
+        _drivers(given.pools),
+        facts.scheduler,
+        has_monitors=facts.has_pod_monitors,
+        has_certificates=bool(given.door.certificate),
     )
     before: tuple[Component, ...] = serving_stack.decode_standing(observed.children.get(KEY, {}))
     return Stack(
@@ -135,6 +176,8 @@ def _stack(
         gateway_name=facts.gateway_name,
         gateway_namespace=facts.gateway_namespace,
         gateway_listener=facts.gateway_listener or _LISTENER,
+        gateway_plaintext=Transport.PLAINTEXT in given.door.listeners,
+        gateway_certificate=given.door.certificate if Transport.MUTUAL_TLS in given.door.listeners else "",
         driver_root=root.at("spec", "stack", "gpuDriverRoot").text(of_cloud.gpu_driver_root),
         limits_critical_pods=of_cloud.needs_critical_quota,
         lifelines=cluster_cloud.lifelines(observed),
@@ -192,7 +235,7 @@ def _condition(observed: Observed, standing: Resource | None) -> Condition:
     told = seen.condition(seen.at(standing, "status"), serving_stack.CONDITION)
     kept = (
         ""
-        if _is_wanted(observed)
+        if is_wanted(observed)
         else (
             "spec.stack.install is off, which uninstalls nothing: set components to Disabled, or to External to keep "
             "them; "

@@ -20,6 +20,10 @@ GROUP = "modelplane.ai"
 API_VERSION = f"{GROUP}/v1alpha1"
 SYSTEM_NAMESPACE = "modelplane-system"
 INTERNAL_DOMAIN = "modelplane.internal"
+# The names in the certificates of the clusters' gateways. Nothing resolves them.
+GATEWAYS_DOMAIN = "modelplane-gateways.internal"
+# The listener of a cluster's gateway that asks its clients for a certificate.
+MUTUAL_TLS_LISTENER = "mutual-tls"
 
 LABEL_DEPLOYMENT = f"{GROUP}/deployment"
 LABEL_REPLICA = f"{GROUP}/replica"
@@ -155,3 +159,18 @@ def replica(deployment: str, index: int) -> str:
 def internal_host(namespace: str, replica_name: str) -> str:
     """Return the host name of a replica between gateways."""
     return f"{replica_name}.{namespace}.{INTERNAL_DOMAIN}"
+
+
+def gateway_identity(gateway: str) -> str:
+    """Return the identity of an InferenceGateway in its client certificate."""
+    return f"spiffe://{GROUP}/gateway/{gateway}"
+
+
+def cluster_identity(cluster: str) -> str:
+    """Return the identity of the gateway of an InferenceCluster in its server certificate."""
+    return f"spiffe://{GROUP}/cluster/{cluster}"
+
+
+def server_name(cluster: str) -> str:
+    """Return the host name in the server certificate of the gateway of an InferenceCluster."""
+    return f"{cluster}.{GATEWAYS_DOMAIN}"

@@ -34,31 +34,32 @@ class EnvoyGateway(Wire):
     )
 
 
-class Relay(Wire):
+class ClientCertificate(Wire):
     """
-    An internal gateway behind this one, through which services fail over between endpoints that differ in credential, path or kind of address, or that are full. Left out, there is none, and such services are refused. Services that one rule can hold do not use it.
+    The certificate that the gateway shows to endpoints which ask their clients for one, such as the gateways of clusters (InferenceCluster spec.gateway.mutualTLS).
     """
 
-    namespaces: list[str] = Field(
-        description="Namespaces whose ModelServices may use the relay. A namespace that is removed keeps the services that use it until they are gone.",
+    mode: Literal["Issued", "None"] = Field(
+        description="Issued lets cert-manager on the control plane issue and renew one, for spiffe://modelplane.ai/gateway/NAME. None shows none, and clusters that require one refuse the gateway. Left out, a gateway that was made by a version without this field shows none, and every other one has one issued; status.clientCertificate.mode records it.",
     )
-    replicas: int | None = Field(
+
+
+class StatusClientCertificate(Wire):
+    """
+    The certificate that the gateway shows to endpoints.
+    """
+
+    mode: Literal["Issued", "None"] | None = Field(
+        default=None, description="The decision whether it has one, which stays."
+    )
+    identity: str | None = Field(default=None, description="The URI in the certificate.")
+    authorities: str | None = Field(
         default=None,
-        description="Proxies of the relay. All requests of the services that use it pass through them. Default: 2.",
+        description="Certificates, in PEM, of the authority that signs it and of those that did before. Clusters trust them.",
     )
-
-
-class Clients(Wire):
-    """
-    The addresses of clients. Left out, the gateway may see a load balancer or a node instead, and a ModelService that decides by addresses (clients, affinity) is refused.
-    """
-
-    address_from: Literal["Connection", "XForwardedFor", "ProxyProtocol"] = Field(
-        description="Connection: the load balancer keeps the client's address, and so does the Service of the proxies (externalTrafficPolicy Local). XForwardedFor: proxies before the gateway append it to the header. ProxyProtocol: the load balancer sends it before the request, always.",
-    )
-    trusted_hops: int | None = Field(
-        default=None,
-        description="Number of proxies before the gateway that append to X-Forwarded-For. Default 1. What clients wrote is left of theirs.",
+    presented: bool | None = Field(default=None, description="True when the proxies show it.")
+    not_after: str | None = Field(
+        default=None, description="The time at which the certificate expires unless it is renewed."
     )
 
 
@@ -69,15 +70,6 @@ class GatewayRef(Wire):
 
     namespace: str | None = Field(default=None, description="Namespace of the Gateway.")
     name: str | None = Field(default=None, description="Name of the Gateway.")
-
-
-class StatusRelay(Wire):
-    """
-    The relay, once it can be used.
-    """
-
-    name: str | None = Field(default=None, description="Name of its Gateway and of its Service.")
-    host: str | None = Field(default=None, description="Host name of its Service.")
 
 
 class Condition(Wire):
@@ -149,8 +141,8 @@ class Status(Wire):
     features: list[str] | None = Field(
         default=None, description="Features that ModelServices of this gateway may use, sorted."
     )
+    client_certificate: StatusClientCertificate | None = None
     gateway_ref: GatewayRef | None = None
-    relay: StatusRelay | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
@@ -271,9 +263,8 @@ class Spec(Wire):
     allowed_namespaces: AllowedNamespaces | None = None
     envoy_gateway: EnvoyGateway | None = None
     gateway: Gateway | None = None
+    client_certificate: ClientCertificate | None = None
     endpoints: Endpoints | None = None
-    relay: Relay | None = None
-    clients: Clients | None = None
     scaling: Scaling | None = None
     crossplane: Crossplane | None = None
 

@@ -116,6 +116,10 @@ class Tls(Wire):
     Verification of the endpoint's certificate.
     """
 
+    ca_certificates: str | None = Field(
+        default=None,
+        description="Certificates of the authorities that may sign the endpoint's certificate, in PEM, in place of caCertificateRefs. Nothing else may stand there: no private key.",
+    )
     ca_certificate_refs: list[CaCertificateRef] | None = Field(
         default=None,
         description="ConfigMaps or Secrets of the same namespace with ca.crt. Default is the system's certificate authorities.",
@@ -154,6 +158,7 @@ class InForceTls(Wire):
     Verification of the endpoint's certificate.
     """
 
+    ca_certificates: str | None = Field(default=None, description="Certificates of authorities, in PEM.")
     ca_certificate_refs: list[InForceTlsCaCertificateRef] | None = Field(
         default=None, description="ConfigMaps or Secrets of the same namespace with ca.crt."
     )

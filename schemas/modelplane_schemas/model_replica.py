@@ -108,6 +108,11 @@ class Address(Wire):
     )
     address: str | None = Field(default=None, description="Address of the cluster's gateway.")
     port: int | None = Field(default=None, description="Port of the cluster's gateway.")
+    server_name: str | None = Field(
+        default=None,
+        description="Host name in the certificate of the gateway, where it asks for client certificates.",
+    )
+    authorities: str | None = Field(default=None, description="Certificates, in PEM, of the authorities that sign it.")
     scheme: Literal["http", "https"] | None = Field(default=None, description="http or https.")
 
 

@@ -45,6 +45,11 @@ class Gateway(Wire):
     name: str | None = Field(default=None, description="Name of the Gateway. Default: modelplane.")
     namespace: str | None = Field(default=None, description="Namespace of the Gateway. Default: modelplane-system.")
     listener: str | None = Field(default=None, description="Name of its listener. Default: http.")
+    plaintext: bool | None = Field(default=None, description="False for no listener without TLS.")
+    certificate: str | None = Field(
+        default=None,
+        description="Secret of the certificate for a listener that asks its clients for one. Without any listener the Gateway is not made yet.",
+    )
 
 
 class Lifeline(Wire):

@@ -3,14 +3,16 @@
 Reads: the InferenceClasses of its pools, and every ModelReplica that names this cluster (by label and by spec). By
 name: an admitted ModelReplica that lost its label, the ModelDeployment of a replica to admit, and the Object of a
 workload whose replica is gone. The InferenceQuotas, where a replica is to be admitted. The Namespaces of replicas,
-where the cluster allows or a quota selects namespaces by label.
+where the cluster allows or a quota selects namespaces by label. The InferenceGateways, where the cluster's gateway asks
+its clients for a certificate, and while endpoints move to or from that the Backends of the control plane.
 Emits: the parts of a cluster that is created; the ClusterProviderConfig for its kubeconfig, and the ServingStack where
 one is installed; an Object that only observes the cluster's Gateway, and one for each API version that an offered
-backend needs; collections that list the pods of deleted replicas. While the cluster is in use, a ClusterUsage, which
-makes Crossplane refuse to delete the InferenceCluster.
-Reports: gateway address, provider configuration, installed backends, pools with allocations and free devices, the
-replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown, and NamespacesAllowed
-where not everybody may place replicas.
+backend needs; the certificate of the gateway and the policy on who may come in; collections that list the pods of
+deleted replicas. While the cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the
+InferenceCluster.
+Reports: gateway address, its transport, provider configuration, installed backends, pools with allocations and free
+devices, the replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown, NamespacesAllowed where
+not everybody may place replicas, and MutualTLSReady where the gateway asks for certificates.
 
 This function is the only writer of its cluster's ledger. A replica in `status.admitted` may run with the spec recorded
 in `status.admissions`. It stays admitted whatever happens to the pool later.
@@ -43,6 +45,7 @@ from modelplane_functions import (
     cluster_cloud,
     cluster_gateway,
     cluster_stack,
+    cluster_tls,
     held_pools,
     hold,
     installations,
@@ -66,7 +69,7 @@ from modelplane_functions.standing import Answer, Standing
 Json: TypeAlias = Any
 
 _CLASS = "class/"
-_UNSETTLING = frozenset({"StackReady", allowed_namespaces.CONDITION})
+_UNSETTLING = frozenset({"StackReady", allowed_namespaces.CONDITION, cluster_tls.CONDITION})
 """The conditions that say something and change nothing of the cluster's readiness."""
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
@@ -87,18 +90,21 @@ def compose(observed: Observed) -> Outcome:
         return Outcome(requirements=requirements, kinds=claims.kinds(observed))
     access = _access(observed)
     provider = None if access is None else _provider(observed, access)
-    gateway = cluster_gateway.read(observed)
+    tls = cluster_tls.read(observed, provider)
+    gateway = cluster_gateway.read(observed, tls.serving, tls.trusted)
     ledger = _ledger(observed)
     standing = ledger.standing
     created = _created(observed, ledger, is_reached=access is not None)
     backends = installations.read(observed)
-    stack = cluster_stack.read(observed, access, provider, cluster_gateway.facts(observed), ledger.pools)
+    given = cluster_stack.Given(ledger.pools, cluster_stack.Door(tls.listeners, tls.secret))
+    stack = cluster_stack.read(observed, access, provider, cluster_gateway.facts(observed), given)
     conditions = (
         *created.conditions,
         *([] if access is None else [cluster_gateway.ready(observed, gateway)]),
         _stack_ready(observed, backends, stack.condition),
         _capacity_known(observed, ledger),
         *_namespaces_allowed(observed, ledger),
+        *tls.conditions,
     )
     settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type not in _UNSETTLING)
     return Outcome(
@@ -108,12 +114,14 @@ def compose(observed: Observed) -> Outcome:
             **created.children,
             **stack.children,
             **_reached(observed, ledger, access, provider),
+            **tls.children,
             **_protection(observed, standing, stack.users),
         },
         status={
             **_published(observed, access, provider),
             **created.status,
             **stack.status,
+            **tls.status,
             **_recalled_status(observed, gateway, ledger),
             "backends": installation.encode(backends),
         },
@@ -121,7 +129,9 @@ def compose(observed: Observed) -> Outcome:
         events=tuple(_events(observed, ledger)),
         ready=Ready.TRUE if settled else Ready.FALSE,
         # Nobody is told when the last pod of a deleted or changed replica ends, or the last Object of its workload.
-        ttl_seconds=_WAITING_SECONDS if not settled or standing.ending or standing.changed else _SETTLED_SECONDS,
+        ttl_seconds=_SETTLED_SECONDS
+        if settled and tls.is_settled and not (standing.ending or standing.changed)
+        else _WAITING_SECONDS,
     )
 
 
@@ -129,7 +139,7 @@ def compose(observed: Observed) -> Outcome:
 
 
 def _requirements(observed: Observed) -> dict[str, Requirement]:
-    needed = claims.requirements(observed)
+    needed = claims.requirements(observed) | cluster_tls.requirements(observed)
     for entry in Field(observed.spec, ("spec",)).at("nodePools").items():
         class_name = entry.at("className").text()
         needed[_CLASS + class_name] = Requirement(names.API_VERSION, inference_class.KIND, name=class_name)
@@ -274,6 +284,7 @@ def _protection(observed: Observed, standing: Standing, of_stack: int) -> dict[s
     """
     users = _users(observed.children.get(PROVIDER_CONFIG_KEY, {}))
     ours = (1 if cluster_gateway.KEY in observed.children else 0) + installations.users(observed) + of_stack
+    ours += cluster_tls.users(observed)
     # Nothing is deleted of replicas of which only pods may be left, and on a lost cluster nobody sees these end.
     left = len(standing.leaving - standing.lingering)
     manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, left))

@@ -1,12 +1,14 @@
 """InferenceGateway: the fleet's entry point on the control plane.
 
-Reads: its own observed children.
+Reads: its own observed children, and the CertificateRequest in which cert-manager publishes its authority.
 Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that protects the
 Release until the Gateway is gone. Once the kinds of Envoy Gateway exist, a GatewayClass (unless one is adopted), an
 EnvoyProxy, a Gateway and a ClientTrafficPolicy. On request, a NetworkPolicy that blocks the proxies from networks
-without endpoints, and a relay: a second EnvoyProxy, Gateway and ClientTrafficPolicy with NetworkPolicies.
-Reports: address, port, scheme, hostname, features, gatewayRef, relay; conditions Accepted, Installed, Programmed and,
-with a relay, Relay.
+without endpoints, and a relay: a second EnvoyProxy, Gateway and ClientTrafficPolicy with NetworkPolicies. With a client
+certificate its issuers and Certificates of cert-manager.
+Reports: address, port, scheme, hostname, features, gatewayRef, clientCertificate, relay; conditions Accepted,
+Installed, Programmed, ClientCertificateReady, which changes nothing of the gateway's readiness, and, with a relay,
+Relay.
 
 No object of Envoy Gateway's kinds is emitted before they are installed. An object of an unknown kind would keep
 Crossplane from applying the Release that installs the kind.
@@ -15,6 +17,7 @@ Crossplane from applying the Release that installs the kind.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane.api import gateway as gateways
@@ -26,8 +29,18 @@ from modelplane.render import traffic
 from modelplane.routing import features
 from modelplane.routing.features import Feature
 from modelplane.routing.model import Gateway
-from modelplane_functions import gateway_relay, hold
-from modelplane_functions.exchange import Child, Condition, Event, Observed, Outcome, Ready, Severity, Truth
+from modelplane_functions import gateway_identity, gateway_relay, hold
+from modelplane_functions.exchange import (
+    Child,
+    Condition,
+    Event,
+    Observed,
+    Outcome,
+    Ready,
+    Requirement,
+    Severity,
+    Truth,
+)
 
 Json: TypeAlias = Any
 
@@ -42,15 +55,20 @@ def compose(observed: Observed) -> Outcome:
     Raises: InvalidInput or Unsupported when the gateway's author must change something. Everything is held then.
     """
     gateway = gateways.decode(observed.composite)
+    requirements = gateway_identity.requirements(observed)
+    if not requirements.keys() <= observed.required.keys():
+        return Outcome(requirements=requirements)
     try:
         offered = features.features(gateway.type, gateway.version)
     except Unsupported as error:
-        return _refused(observed, error)
+        return _refused(observed, requirements, error)
     release = gateway_status.ready(observed.children.get(rendering.RELEASE_KEY), "Release")
     is_installed = _is_installed(gateway, observed, release)
     state = gateway_status.gateway(observed.children.get(rendering.GATEWAY_KEY))
+    shown = gateway_identity.read(observed, gateway)
+    gateway = replace(gateway, client_certificate=shown.secret)
     children = _children(gateway, observed, is_installed=is_installed)
-    status = _status(gateway, observed, state, offered)
+    status = {**_status(gateway, observed, state, offered), "clientCertificate": shown.status}
     conditions = (
         Condition("Accepted", Truth.TRUE, "Accepted", f"the gateway is accepted for Envoy Gateway {gateway.version}"),
         _installed(gateway, observed, release, is_installed=is_installed),
@@ -61,17 +79,24 @@ def compose(observed: Observed) -> Outcome:
         child.ready is Ready.TRUE for child in children.values()
     )
     return Outcome(
-        children=children,
+        requirements=requirements,
+        kinds=shown.kinds,
+        children={**children, **shown.children},
         status=status,
-        conditions=conditions,
+        conditions=(*conditions, *shown.conditions),
         events=_events(observed, status),
         ready=Ready.TRUE if is_ready else Ready.FALSE,
-        ttl_seconds=_SETTLED_SECONDS if is_ready else _WAITING_SECONDS,
+        ttl_seconds=_SETTLED_SECONDS if is_ready and _is_settled(shown) else _WAITING_SECONDS,
     )
 
 
-def _refused(observed: Observed, error: Unsupported) -> Outcome:
+def _is_settled(shown: gateway_identity.Shown) -> bool:
+    return all(condition.status is Truth.TRUE for condition in shown.conditions)
+
+
+def _refused(observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported) -> Outcome:
     return Outcome(
+        requirements=requirements,
         children=hold.hold(observed.children),
         status={key: value for key, value in observed.status.items() if key != "conditions"},
         conditions=(Condition("Accepted", Truth.FALSE, error.reason, error.message),),

@@ -2,7 +2,8 @@
 
 Reads: its own Backend and credential filter, as observed children. An endpoint written by hand also reads the
 InferenceGateways, which restrict where requests may be sent.
-Emits: an Envoy Gateway Backend, and with `auth` an HTTPRouteFilter that sets the credential.
+Emits: an Envoy Gateway Backend, with `auth` an HTTPRouteFilter that sets the credential, and with
+`tls.caCertificates` a ConfigMap of them, which is there before the Backend refers to it and as long as it does.
 Reports: backendName, ready (routes may use it: it exists and was not refused), inForce (the spec that its objects were
 made from; a service routes to it while the spec cannot be read); conditions EndpointResolved and Reachable.
 
@@ -12,9 +13,10 @@ whole value of the header, for example `Bearer sk-...`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api import endpoint as endpoints
 from modelplane.api import gateway as gateways
 from modelplane.api import gateway_status
@@ -32,6 +34,7 @@ from modelplane_functions.exchange import (
     Outcome,
     Ready,
     Requirement,
+    Resource,
     Severity,
     Truth,
 )
@@ -67,19 +70,40 @@ def compose(observed: Observed) -> Outcome:
         )
         for manifest in routing.endpoint_manifests(endpoint)
     }
+    staged = _staged(observed, children)
+    is_applied = staged[routing.BACKEND_KEY] is children[routing.BACKEND_KEY]
     return Outcome(
         requirements=requirements,
-        children=children,
+        children=staged,
         status={
             **_names(endpoint, observed),
             "ready": is_ready,
-            "inForce": endpoints.in_force(observed.composite),
+            "inForce": endpoints.in_force(observed.composite) if is_applied else observed.status.get("inForce") or {},
         },
         conditions=(_resolved(endpoint), _reachable(verdict)),
         events=() if is_draining else _events(is_ready=is_ready, was_ready=was_ready, verdict=verdict),
         ready=_ready(exists and is_usable),
         ttl_seconds=_SETTLED_SECONDS if verdict.is_good else _WAITING_SECONDS,
     )
+
+
+def _staged(observed: Observed, wanted: Mapping[str, Child]) -> dict[str, Child]:
+    """Return the children of this step. A Backend refuses all requests while the authorities that it names are missing.
+
+    So they are there before an existing Backend refers to them, and until it does not.
+    """
+    standing, trusted = observed.children.get(routing.BACKEND_KEY), observed.children.get(routing.AUTHORITIES_KEY)
+    children = dict(wanted)
+    if routing.AUTHORITIES_KEY in wanted and trusted is None and standing is not None:
+        children[routing.BACKEND_KEY] = Child(hold.held(standing), Ready.FALSE)
+    if routing.AUTHORITIES_KEY not in wanted and trusted is not None and _trusts(standing, hold.name_of(trusted)):
+        children[routing.AUTHORITIES_KEY] = Child(hold.held(trusted), Ready.TRUE)
+    return children
+
+
+def _trusts(backend: Resource | None, name: str) -> bool:
+    named = seen.objects(seen.at(backend, "spec", "tls", "caCertificateRefs"))
+    return any(one.get("name") == name for one in named)
 
 
 def _names(endpoint: Endpoint, observed: Observed) -> dict[str, str]:

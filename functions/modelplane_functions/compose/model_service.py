@@ -177,18 +177,23 @@ def _staged(
         for key, child in sorted(observed.items()):
             if key not in wanted and _is_referred(key) and child["metadata"]["name"] in names_in_use:
                 children[key] = Child(hold.held(child), _held_readiness(child))
+    for key in sorted(children):
+        # The authorities that a Backend trusts stay while it does: without them it refuses all requests.
+        trusted = routing.authorities_key(key)
+        if trusted not in children and trusted in observed and key in observed:
+            children[trusted] = Child(hold.held(observed[trusted]), Ready.TRUE)
     return children
 
 
 def _is_referred(key: str) -> bool:
-    return key in _FILTERS or key.startswith(f"{routing.BACKEND_KEY}-")
+    return key in _FILTERS or key.startswith((f"{routing.BACKEND_KEY}-", f"{routing.AUTHORITIES_KEY}-"))
 
 
 def _stands(key: str, child: Resource | None) -> bool:
     if child is None:
         return False
     # Envoy Gateway reads a Backend only while a route refers to it. Waiting for its acceptance would never end.
-    return key in _FILTERS or gateway_status.backend(child).is_good is not False
+    return not key.startswith(f"{routing.BACKEND_KEY}-") or gateway_status.backend(child).is_good is not False
 
 
 def _readiness(key: str, child: Resource | None, route: Verdict) -> Ready:
@@ -204,7 +209,7 @@ def _held_readiness(child: Resource) -> Ready:
         return _truth(gateway_status.backend(child))
     if kind in {"BackendTrafficPolicy", "SecurityPolicy"}:
         return _truth(gateway_status.policy(child, kind))
-    return Ready.TRUE if kind == "HTTPRouteFilter" else Ready.FALSE
+    return Ready.TRUE if kind in {"HTTPRouteFilter", "ConfigMap"} else Ready.FALSE
 
 
 def _truth(verdict: Verdict) -> Ready:

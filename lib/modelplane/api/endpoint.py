@@ -24,6 +24,7 @@ from modelplane.routing.model import (
 )
 from modelplane.routing.plan import Candidate
 from modelplane.routing.url import AddressKind, Scheme, Url
+from modelplane.workload import authorities
 
 Json: TypeAlias = Any
 
@@ -236,13 +237,22 @@ def _tls(spec: Field, namespace: str, address: Url, host: str | None) -> Tls | N
     except InvalidInput as error:
         raise error.under(*field.at("sni").path) from None
     skip = field.at("insecureSkipVerify").flag(default=False)
-    authorities = tuple(
+    refs = tuple(
         CertificateRef(ref.at("kind").text("ConfigMap"), ref.at("name").text())
         for ref in field.at("caCertificateRefs").items()
     )
-    if skip and authorities:
+    if skip and refs:
         raise field.wrong("caCertificateRefs have no effect with insecureSkipVerify; remove one of them")
-    return Tls(sni, authorities, skip)
+    given = field.at("caCertificates")
+    if given.is_set and (skip or refs):
+        raise given.wrong("has no effect with caCertificateRefs or insecureSkipVerify; write one of the three")
+    bundle = authorities.bundle([given.text()]) if given.is_set else ""
+    if given.is_set and not bundle:
+        raise given.wrong(
+            'must be certificates in PEM and nothing else: blocks from "-----BEGIN CERTIFICATE-----" to "-----END '
+            'CERTIFICATE-----"'
+        )
+    return Tls(sni, refs, skip, bundle)
 
 
 def _health(field: Field) -> HealthCheck | None:

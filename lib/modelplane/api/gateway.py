@@ -5,9 +5,10 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, TypeAlias
 
-from modelplane import names
+from modelplane import names, seen
 from modelplane.api import networks, tenants
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
@@ -17,6 +18,7 @@ from modelplane.routing.addresses import Network
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
 from modelplane.routing.model import Gateway, ProxyPolicy, Relay
+from modelplane.workload import authorities
 
 Json: TypeAlias = Any
 
@@ -24,6 +26,28 @@ ENVOY_GATEWAY_VERSION = "v1.9.0"
 ENVOY_GATEWAY_NAMESPACE = "envoy-gateway-system"
 # Source: Gateway API v1.6.1, Gateway.spec.listeners.
 RELAY_NAMESPACES_MAX = 64
+
+
+class ClientMode(StrEnum):
+    """The certificate that a gateway shows to the gateways of clusters."""
+
+    ISSUED = "Issued"
+    """cert-manager issues one, which all endpoints see that ask for it."""
+    NONE = "None"
+    """The gateway shows none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A gateway as the clusters' gateways see it: its identity, and the authorities (PEM) that sign for it.
+
+    Until it `presents` its certificate it is refused by whoever asks for one.
+    """
+
+    name: str
+    identity: str
+    authorities: str
+    presents: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +125,14 @@ def state(document: Mapping[str, Json]) -> GatewayState:
         own = (*gateway.egress.own_hosts, _as_compared(address))
         standing = replace(standing, egress=replace(gateway.egress, own_hosts=own))
     return GatewayState(standing, address)
+
+
+def client(document: Mapping[str, Json]) -> Client:
+    """Return the gateway as the clusters' gateways see it. What its status does not say is not known."""
+    name, told = seen.text(seen.at(document, "metadata", "name")), seen.at(document, "status", "clientCertificate")
+    is_issued = seen.at(told, "mode") == ClientMode.ISSUED
+    trusted = authorities.bundle([seen.text(seen.at(told, "authorities"))]) if is_issued else ""
+    return Client(name, names.gateway_identity(name), trusted, bool(trusted) and seen.at(told, "presented") is True)
 
 
 def _version(field: Field) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 from kubecel import interruption
@@ -26,6 +27,7 @@ from modelplane.placement.snapshot import (
     Pool,
     RefusalNote,
 )
+from modelplane.workload import authorities
 from modelplane.workload.site import ClusterFacts, Tracing
 
 Json: TypeAlias = Any
@@ -54,14 +56,29 @@ class ProviderConfigRef:
         return {"kind": self.kind, "name": self.name}
 
 
+class MutualTls(StrEnum):
+    """The certificates that a cluster's gateway asks its clients for."""
+
+    REQUIRED = "Required"
+    """The fleet's gateways show theirs, and nobody else is served."""
+    DISABLED = "Disabled"
+    """None: whoever reaches the gateway is served."""
+
+
 @dataclass(frozen=True, slots=True)
 class GatewayAddress:
-    """The address of a cluster's gateway. `address` is an IP address or a host name."""
+    """The address of a cluster's gateway. `address` is an IP address or a host name.
+
+    `server_name` is the name in its certificate and `authorities` (PEM) are those that sign it, empty where the gateway
+    asks its clients for no certificate.
+    """
 
     address: str
     port: int
     scheme: str = "http"
     hostname: str = ""
+    server_name: str = ""
+    authorities: str = ""
 
 
 def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cluster:
@@ -177,6 +194,8 @@ def decode_gateway(status: Field) -> GatewayAddress | None:
         port=status.integer_at("port", 80),
         scheme=status.text_at("scheme", "http"),
         hostname=status.text_at("hostname", ""),
+        server_name=status.text_at("serverName", ""),
+        authorities=authorities.bundle([status.text_at("authorities", "")]),
     )
 
 
@@ -185,6 +204,8 @@ def encode_gateway(gateway: GatewayAddress) -> dict[str, Json]:
     block: dict[str, Json] = {"address": gateway.address, "port": gateway.port, "scheme": gateway.scheme}
     if gateway.hostname:
         block["hostname"] = gateway.hostname
+    if gateway.server_name:
+        block |= {"serverName": gateway.server_name, "authorities": gateway.authorities}
     return block
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.api.fields import Field
+from modelplane.workload import authorities
 from modelplane.workload.model import Model
 
 Json: TypeAlias = Any
@@ -41,6 +42,10 @@ def encode(
         "host": seen.text(seen.at(told, "host")) or names.internal_host(namespace, name),
         "api": ["OpenAI"],
     }
+    server_name = seen.text(seen.at(told, "serverName"))
+    trusted = authorities.bundle([seen.text(seen.at(told, "authorities"))])
+    if server_name and trusted:
+        spec["tls"] = {"sni": server_name, "caCertificates": trusted}
     if model is not None:
         spec["model"] = {"name": model.name}
     return {

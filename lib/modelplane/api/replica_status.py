@@ -109,9 +109,12 @@ def address(replica: Replica, gateway: GatewayAddress | None, before: Before) ->
     """Return the address of the replica at its cluster's gateway, else its last one."""
     if gateway is None:
         return before.address
-    return {
+    told: dict[str, Json] = {
         "host": names.internal_host(replica.namespace, replica.name),
         "address": gateway.address,
         "port": gateway.port,
         "scheme": gateway.scheme,
     }
+    if gateway.server_name:
+        told |= {"serverName": gateway.server_name, "authorities": gateway.authorities}
+    return told

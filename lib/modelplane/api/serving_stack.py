@@ -18,6 +18,8 @@ Resource: TypeAlias = Mapping[str, Json]
 
 KIND = "ServingStack"
 CONDITION = "StackReady"
+GATEWAY = "gateway"
+"""The component of the Gateway."""
 DEFAULT_DRIVER_ROOT = "/"
 _CONFIG_KIND = "ClusterProviderConfig"
 _GATEWAY, _NAMESPACE, _LISTENER = "modelplane", names.SYSTEM_NAMESPACE, "http"
@@ -37,6 +39,8 @@ def decode(resource: Resource) -> Stack:
         gateway_name=gateway.text_at("name", _GATEWAY),
         gateway_namespace=gateway.text_at("namespace", _NAMESPACE),
         gateway_listener=gateway.text_at("listener", _LISTENER),
+        gateway_plaintext=gateway.at("plaintext").flag(default=True),
+        gateway_certificate=gateway.text_at("certificate", ""),
         driver_root=spec.at("gpuDriverRoot").text(DEFAULT_DRIVER_ROOT),
         limits_critical_pods=spec.at("criticalPriorityQuota").flag(default=False),
         is_abandoned=spec.at("abandon").flag(default=False),
@@ -48,16 +52,21 @@ def decode(resource: Resource) -> Stack:
 
 def encode(stack: Stack) -> dict[str, Json]:
     """Return the ServingStack."""
+    gateway: dict[str, Json] = {
+        "name": stack.gateway_name,
+        "namespace": stack.gateway_namespace,
+        "listener": stack.gateway_listener,
+    }
+    if not stack.gateway_plaintext:
+        gateway["plaintext"] = False
+    if stack.gateway_certificate:
+        gateway["certificate"] = stack.gateway_certificate
     spec: dict[str, Json] = {
         "clusterName": stack.cluster,
         "kubernetesConfig": {"kind": stack.kubernetes.kind, "name": stack.kubernetes.name},
         "helmConfig": {"kind": stack.helm.kind, "name": stack.helm.name},
         "components": [_encoded(one) for one in stack.components],
-        "gateway": {
-            "name": stack.gateway_name,
-            "namespace": stack.gateway_namespace,
-            "listener": stack.gateway_listener,
-        },
+        "gateway": gateway,
         "gpuDriverRoot": stack.driver_root,
     }
     if stack.limits_critical_pods:
@@ -109,6 +118,19 @@ def decode_wishes(cluster: Field) -> tuple[dict[str, Mode], dict[str, str]]:
     modes = {name: given.at("components", name).choice(Mode) for name in sorted(given.at("components").members())}
     versions = {name: given.at("versions", name).text() for name in sorted(given.at("versions").members())}
     return modes, versions
+
+
+def decode_listeners(resource: Resource) -> tuple[bool, bool]:
+    """Return whether the Gateway of a ServingStack has a listener without TLS, and one with client certificates."""
+    gateway = seen.at(resource, "spec", "gateway")
+    return seen.at(gateway, "plaintext") is not False, bool(seen.text(seen.at(gateway, "certificate")))
+
+
+def gateway_mode(resource: Resource) -> Mode | None:
+    """Return by whom the Gateway of a ServingStack is installed, None while that is not decided."""
+    listed = seen.objects(seen.at(resource, "status", "components"))
+    told = next((seen.text(one.get("mode")) for one in listed if one.get("name") == GATEWAY), "")
+    return next((mode for mode in Mode if mode.value == told), None)
 
 
 def users(resource: Resource) -> int:

@@ -191,24 +191,34 @@ def _proxy(gateway: Gateway) -> Manifest:
     """
     known = gateway.client_addresses
     policy = "Local" if known is not None and known.source is AddressSource.CONNECTION else "Cluster"
+    spec: dict[str, Json] = {
+        "provider": {
+            "type": "Kubernetes",
+            "kubernetes": {
+                "envoyDeployment": {"replicas": 2},
+                "envoyService": {"type": "LoadBalancer", "externalTrafficPolicy": policy},
+            },
+        },
+        "shutdown": {"drainTimeout": "600s", "minDrainDuration": "10s"},
+        **backend_tls(gateway),
+    }
     return Manifest(
         PROXY_KEY,
         {
             "apiVersion": routing.ENVOY_VERSION,
             "kind": "EnvoyProxy",
             "metadata": {"name": gateway.gateway_name, "namespace": gateway.gateway_namespace},
-            "spec": {
-                "provider": {
-                    "type": "Kubernetes",
-                    "kubernetes": {
-                        "envoyDeployment": {"replicas": 2},
-                        "envoyService": {"type": "LoadBalancer", "externalTrafficPolicy": policy},
-                    },
-                },
-                "shutdown": {"drainTimeout": "600s", "minDrainDuration": "10s"},
-            },
+            "spec": spec,
         },
     )
+
+
+def backend_tls(gateway: Gateway) -> Mapping[str, Json]:
+    """Return the part of the proxies' settings with the certificate that they show to endpoints, empty for none."""
+    if not gateway.client_certificate:
+        return {}
+    reference = {"group": "", "kind": "Secret", "name": gateway.client_certificate}
+    return {"backendTLS": {"clientCertificateRef": reference}}
 
 
 def _gateway(gateway: Gateway) -> Manifest:

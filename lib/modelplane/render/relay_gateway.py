@@ -58,6 +58,7 @@ def _proxy(gateway: Gateway, own: Relay) -> Mapping[str, Json]:
                 },
             },
             "shutdown": {"drainTimeout": "600s", "minDrainDuration": "10s"},
+            **door.backend_tls(gateway),
         },
     }
 

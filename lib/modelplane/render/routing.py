@@ -19,6 +19,7 @@ from modelplane.routing.access import LimitScope
 from modelplane.routing.model import Credential, Endpoint, Gateway, Jwt, Service, Tls
 from modelplane.routing.plan import Area, Bundle, Plan, Target
 from modelplane.routing.url import AddressKind
+from modelplane.workload import authorities
 
 Json: TypeAlias = Any
 
@@ -31,6 +32,7 @@ RULE = "serve"
 
 BACKEND_KEY = "backend"
 CREDENTIAL_KEY = "credential"
+AUTHORITIES_KEY = "authorities"
 ROUTE_KEY = "route"
 RULE_FILTER_KEY = "rule-filter"
 CIRCLE_FILTER_KEY = "circle-filter"
@@ -48,17 +50,18 @@ _AUTHORIZATION = "Authorization"
 
 
 def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
-    """Return the objects of an endpoint: its Backend, and the filter that sets its credential."""
+    """Return the objects of an endpoint: its Backend, given authorities, and the filter that sets its credential."""
     labels = {names.LABEL_ENDPOINT: endpoint.name}
-    backend = Manifest(
-        BACKEND_KEY,
-        _backend(endpoint.namespace, backend_name(endpoint.name), labels, _backend_spec((endpoint,), endpoint.tls)),
-    )
-    if endpoint.credential is None:
-        return (backend,)
-    spec = {"credentialInjection": _injection(endpoint.credential)}
-    name = credential_filter_name(endpoint.name)
-    return (backend, Manifest(CREDENTIAL_KEY, _filter(endpoint.namespace, name, labels, spec)))
+    trusted = names.hashed(endpoint.name, "ca", of=(AUTHORITIES_KEY,))
+    spec = _backend_spec((endpoint,), endpoint.tls, trusted)
+    made = [Manifest(BACKEND_KEY, _backend(endpoint.namespace, backend_name(endpoint.name), labels, spec))]
+    if endpoint.tls is not None and endpoint.tls.bundle:
+        made.append(_authorities(AUTHORITIES_KEY, endpoint.namespace, trusted, labels, endpoint.tls.bundle))
+    if endpoint.credential is not None:
+        injection = {"credentialInjection": _injection(endpoint.credential)}
+        name = credential_filter_name(endpoint.name)
+        made.append(Manifest(CREDENTIAL_KEY, _filter(endpoint.namespace, name, labels, injection)))
+    return tuple(made)
 
 
 def backend_name(endpoint: str) -> str:
@@ -81,6 +84,11 @@ def bundle_key(bundle: Bundle) -> str:
     return f"{BACKEND_KEY}-{bundle.key}"
 
 
+def authorities_key(key: str) -> str:
+    """Return the composition key of the authorities to which the Backend of this key refers."""
+    return key.replace(BACKEND_KEY, AUTHORITIES_KEY, 1)
+
+
 def service_manifests(
     service: Service, gateway: Gateway, plan: Plan, standing: Mapping[str, str] = NOTHING
 ) -> tuple[Manifest, ...]:
@@ -95,9 +103,16 @@ def service_manifests(
         rendered += [
             Manifest(
                 bundle_key(bundle),
-                _backend(service.namespace, own.bundle(bundle), labels, _bundle_spec(bundle)),
+                _backend(service.namespace, own.bundle(bundle), labels, _bundle_spec(bundle, own.trusted(bundle))),
             )
             for bundle in plan.all_bundles
+        ]
+        rendered += [
+            _authorities(
+                authorities_key(bundle_key(bundle)), service.namespace, own.trusted(bundle), labels, bundle.tls.bundle
+            )
+            for bundle in plan.all_bundles
+            if bundle.tls is not None and bundle.tls.bundle
         ]
     spec = _rule_filter_spec(service, plan)
     if spec:
@@ -119,6 +134,11 @@ class _Own:
     def bundle(self, bundle: Bundle) -> str:
         """Return the name of a bundle's Backend."""
         return self.standing.get(bundle_key(bundle)) or names.hashed(self.service.name, of=(bundle.key,))
+
+    def trusted(self, bundle: Bundle) -> str:
+        """Return the name of the authorities of a bundle's Backend."""
+        key = authorities_key(bundle_key(bundle))
+        return self.standing.get(key) or names.hashed(self.service.name, "ca", of=(bundle.key,))
 
     @property
     def rule_filter(self) -> str:
@@ -271,17 +291,17 @@ def _backend_ref(name: str, weight: int) -> dict[str, Json]:
     return {"group": ENVOY, "kind": "Backend", "name": name, "weight": weight}
 
 
-def _bundle_spec(bundle: Bundle) -> Mapping[str, Json]:
-    spec = dict(_backend_spec(bundle.endpoints, bundle.tls))
+def _bundle_spec(bundle: Bundle, trusted: str) -> Mapping[str, Json]:
+    spec = dict(_backend_spec(bundle.endpoints, bundle.tls, trusted))
     if bundle.standby:
         spec["fallback"] = True
     return spec
 
 
-def _backend_spec(endpoints: tuple[Endpoint, ...], tls: Tls | None) -> Mapping[str, Json]:
+def _backend_spec(endpoints: tuple[Endpoint, ...], tls: Tls | None, trusted: str) -> Mapping[str, Json]:
     spec: dict[str, Json] = {"endpoints": [_address(endpoint) for endpoint in endpoints]}
     if tls is not None:
-        spec["tls"] = _tls(tls)
+        spec["tls"] = _tls(tls, trusted)
     return spec
 
 
@@ -300,9 +320,12 @@ def _literal(address: str) -> str:
     return ipaddress.ip_address(address).exploded
 
 
-def _tls(tls: Tls) -> Mapping[str, Json]:
+def _tls(tls: Tls, trusted: str) -> Mapping[str, Json]:
+    """Return the check of a certificate; `trusted` is the ConfigMap with the given authorities."""
     if tls.insecure_skip_verify:
         return {"insecureSkipVerify": True, "sni": tls.sni}
+    if tls.bundle:
+        return {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": trusted}], "sni": tls.sni}
     if tls.authorities:
         refs = [{"group": "", "kind": ref.kind, "name": ref.name} for ref in tls.authorities]
         return {"caCertificateRefs": refs, "sni": tls.sni}
@@ -316,6 +339,11 @@ def _injection(credential: Credential) -> Mapping[str, Json]:
         "overwrite": True,
         "credential": {"valueRef": {"group": "", "kind": "Secret", "name": credential.secret}},
     }
+
+
+def _authorities(key: str, namespace: str, name: str, labels: Mapping[str, str], bundle: str) -> Manifest:
+    config = _object("v1", "ConfigMap", namespace, name, labels) | {"data": {authorities.KEY: bundle}}
+    return Manifest(key, config)
 
 
 def _backend(namespace: str, name: str, labels: Mapping[str, str], spec: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -51,11 +51,15 @@ class CertificateRef:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """The check of a certificate: for the name `sni`, against `authorities`, or those of the system if empty."""
+    """The check of a certificate: for the name `sni`, against `authorities`, or those of the system if empty.
+
+    `bundle` are authorities in PEM, in place of references to them.
+    """
 
     sni: str
     authorities: tuple[CertificateRef, ...] = ()
     insecure_skip_verify: bool = False
+    bundle: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +237,8 @@ class Gateway:
     """The source of the addresses of clients, None while nobody has said that these are known."""
     place: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The labels of its place (region, zone, tier)."""
+    client_certificate: str = ""
+    """The Secret, beside the Gateway, of the certificate that it shows to endpoints; empty for none."""
 
     @property
     def is_tls(self) -> bool:

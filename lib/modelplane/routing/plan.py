@@ -10,7 +10,7 @@ credential and one kind of address for all endpoints. Source: Envoy Gateway v1.9
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from modelplane import names, words
@@ -18,6 +18,7 @@ from modelplane.errors import Unsupported
 from modelplane.routing import sharing, weights, wishes
 from modelplane.routing.features import Feature
 from modelplane.routing.model import Credential, Endpoint, Group, HealthCheck, Service, Tls
+from modelplane.workload import authorities
 
 # Source: Gateway API v1.6.1, HTTPRouteRule.backendRefs; Envoy Gateway v1.9.0, Backend.spec.endpoints and .fallback.
 MAX_BACKENDS = sharing.MAX_BACKENDS
@@ -344,7 +345,7 @@ def bundles(
                 endpoints=endpoints,
                 weight=sum(member.weight for member in members),
                 standby=standby or members[0].priority > in_use,
-                tls=endpoints[0].tls,
+                tls=_shared_tls(endpoints),
             )
         )
     if len(found) > MAX_BACKENDS or any(len(bundle.endpoints) > MAX_ENDPOINTS_PER_BACKEND for bundle in found):
@@ -396,8 +397,19 @@ def credential_text(credential: Credential | None) -> str:
     return f"{credential.header} from Secret {credential.secret}" if credential else "none"
 
 
+def _shared_tls(endpoints: Sequence[Endpoint]) -> Tls | None:
+    """Return the settings of endpoints whose keys are equal: with the authorities of all, where these are given."""
+    tls = endpoints[0].tls
+    if tls is None or not tls.bundle:
+        return tls
+    return replace(tls, bundle=authorities.bundle(one.tls.bundle for one in endpoints if one.tls is not None))
+
+
 def _tls_key(tls: Tls | None) -> str:
     if tls is None:
         return ""
-    authorities = ",".join(f"{ref.kind}/{ref.name}" for ref in tls.authorities)
-    return f"{tls.sni}|{authorities}|{tls.insecure_skip_verify}"
+    if tls.bundle:
+        # Other authorities for the same name change a bundle in place.
+        return f"{tls.sni}|given"
+    listed = ",".join(f"{ref.kind}/{ref.name}" for ref in tls.authorities)
+    return f"{tls.sni}|{listed}|{tls.insecure_skip_verify}"

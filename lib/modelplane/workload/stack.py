@@ -80,10 +80,11 @@ class Report:
 class Stack:
     """The serving stack of one cluster.
 
-    `kubernetes` and `helm` reach the cluster. `driver_root` is the folder of the NVIDIA driver on its nodes.
-    `limits_critical_pods` is True where pods of a critical priority need a ResourceQuota (GKE). An `is_abandoned` stack
-    is left on its cluster as it is. `modes` are the modes that were decided before, by the name of their report.
-    `lifelines` stay until everything is uninstalled.
+    `kubernetes` and `helm` reach the cluster. The Gateway has a listener without TLS where `gateway_plaintext`, and one
+    that asks its clients for a certificate where its own is in the Secret `gateway_certificate`. `driver_root` is the
+    folder of the NVIDIA driver on its nodes. `limits_critical_pods` is True where pods of a critical priority need a
+    ResourceQuota (GKE). An `is_abandoned` stack is left on its cluster as it is. `modes` are the modes that were
+    decided before, by the name of their report. `lifelines` stay until everything is uninstalled.
     """
 
     name: str
@@ -94,6 +95,8 @@ class Stack:
     gateway_name: str = "modelplane"
     gateway_namespace: str = "modelplane-system"
     gateway_listener: str = "http"
+    gateway_plaintext: bool = True
+    gateway_certificate: str = ""
     driver_root: str = "/"
     limits_critical_pods: bool = False
     is_abandoned: bool = False

@@ -14,7 +14,8 @@ from modelplane.errors import InvalidInput
 SECONDS = 300
 """The time limit of kubectl, sufficient for the list of a large fleet over a slow connection."""
 
-# What our functions compose and observe, beside our own kinds. Secrets are not among them.
+# What our functions compose and observe, beside our own kinds. Secrets are not among them, nor ConfigMaps: those of a
+# control plane hold more than the authorities of our endpoints.
 COMPOSED = frozenset(
     {
         "objects.kubernetes.m.crossplane.io",
@@ -37,11 +38,14 @@ COMPOSED = frozenset(
         "networkpolicies.networking.k8s.io",
         "horizontalpodautoscalers.autoscaling",
         "scaledobjects.keda.sh",
+        "certificates.cert-manager.io",
+        "issuers.cert-manager.io",
     }
 )
 
-# What our functions require of others: an InferenceCluster may allow namespaces by their labels.
-REQUIRED = frozenset({"namespaces"})
+# What our functions require of others: an InferenceCluster may allow namespaces by their labels, and cert-manager
+# publishes the certificate of an InferenceGateway's authority in a request.
+REQUIRED = frozenset({"namespaces", "certificaterequests.cert-manager.io"})
 
 
 def text(context: str) -> str:

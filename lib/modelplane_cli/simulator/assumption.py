@@ -14,15 +14,16 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.api import kinds
+from modelplane.api import kinds, serving_stack
+from modelplane.render import certificates, mutual_tls
 from modelplane.render.backend import Backend
 from modelplane.render.backends import selection
 from modelplane.render.clouds import selection as clouds
 from modelplane.render.provisioning import Provisioner
 from modelplane.render.stack import releases
-from modelplane_cli.simulator import assumed_routing
+from modelplane_cli.simulator import assumed_certificates, assumed_routing
 from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
-from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of
+from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of, key_of
 
 Json: TypeAlias = Any
 
@@ -44,6 +45,13 @@ _ABSENT = {
 _AVAILABLE = {"type": "Ready", "status": "True", "reason": "Available"}
 _OF_STACKS = {("apps", "Deployment"), ("apiregistration.k8s.io", "APIService")}
 """Kinds by which a serving stack sees that its components work, where they are only read."""
+_OF_CERTIFICATES: Mapping[tuple[str, Json], Callable[[Mapping[str, Json]], dict[str, Json]]] = {
+    assumed_certificates.CERTIFICATE: assumed_certificates.certificate,
+    assumed_certificates.ISSUER: assumed_certificates.ready,
+    assumed_certificates.REQUEST: assumed_certificates.signed,
+    (ENVOY, "ClientTrafficPolicy"): assumed_routing.policy,
+}
+"""Kinds of a cluster's gateway and its certificates."""
 _CLAIM, _JOB = ("", "PersistentVolumeClaim"), ("batch", "Job")
 _POLICIES = ("BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy")
 
@@ -81,7 +89,16 @@ class Ready:
             for key in store.of_kind(group, kind):
                 if key not in self.observed and not self._is_known(around, key) and self._assume(around, key, rule):
                     changed.append(key)
-        return changed
+        return changed + list(self._requests(store))
+
+    def _requests(self, store: Store) -> Iterator[Key]:
+        """Yield the keys of new CertificateRequests, which cert-manager makes and nobody composes."""
+        for key in store.of_kind(*assumed_certificates.CERTIFICATE):
+            made = None if key in self.observed else assumed_certificates.request(store.get(key) or {})
+            if made is not None and key_of(made) not in self.observed:
+                made["metadata"]["annotations"] = {ANNOTATION: "ready"}
+                if store.put(made):
+                    yield key_of(made)
 
     def _is_known(self, around: Surroundings, key: Key) -> bool:
         return key in self.known and self.known[key] == around.footing(key)
@@ -135,7 +152,12 @@ class Surroundings:
         resource = self.store.get(key) or {"metadata": {}}
         manifest = (resource.get("spec") or {}).get("forProvider", {}).get("manifest") or {}
         kind = (group_of(str(manifest.get("apiVersion") or "")), manifest.get("kind"))
-        beside = frozenset(self.beside(resource)) if _backend_of(kind) is not None else frozenset()
+        beside: Footing = ()
+        if _backend_of(kind) is not None:
+            beside = tuple(sorted(self.beside(resource)))
+        elif kind == (GATEWAY_API, "Gateway"):
+            made = _made_gateway(cluster_of(resource, self.store), self.store)
+            beside = (0 if made is None else self.store.version(key_of(made)),)
         return self.store.version(key), self.store.version(_owner(resource) or _NOBODY), beside
 
     def users(self, provider_config: str) -> int:
@@ -238,6 +260,8 @@ _RULES: Mapping[tuple[str, str], Rule] = {
     (KEDA, "ScaledObject"): _scaled_object,
     (AUTOSCALING, "HorizontalPodAutoscaler"): _autoscaler,
     **{(ENVOY, kind): _only(assumed_routing.policy) for kind in _POLICIES},
+    assumed_certificates.CERTIFICATE: _only(assumed_certificates.certificate),
+    assumed_certificates.ISSUER: _only(assumed_certificates.ready),
 }
 
 
@@ -279,13 +303,26 @@ def _observed_manifest(resource: Object, cluster: str, store: Store) -> dict[str
         return {**manifest, "metadata": {**manifest["metadata"], "uid": f"assumed-{resource['metadata']['name']}"}}
     if manifest.get("kind") != "Gateway" or manifest.get("spec"):
         return manifest
+    made = _made_gateway(cluster, store)
+    if made is not None:
+        return {**manifest, "spec": manifest_of(made)["spec"]}
     gateway = ((store.get(Key("modelplane.ai", "InferenceCluster", "", cluster)) or {}).get("spec") or {}).get(
         "gateway"
-    )
-    return {
-        **manifest,
-        "spec": {"listeners": [assumed_routing.listener(str((gateway or {}).get("listener") or "http"))]},
-    }
+    ) or {}
+    if gateway.get("mutualTLS") == "Required":
+        listener = mutual_tls.listener(names.bounded(str(gateway.get("name") or "modelplane"), certificates.LEAF_KEY))
+    else:
+        listener = assumed_routing.listener(str(gateway.get("listener") or "http"))
+    return {**manifest, "spec": {"listeners": [listener]}}
+
+
+def _made_gateway(cluster: str, store: Store) -> Object | None:
+    """Return the Object of the Gateway that the stack of a cluster makes, None where it makes none (yet)."""
+    for key in store.controlled_by(Key(names.GROUP, serving_stack.KIND, "", cluster)):
+        found = store.get(key) or {}
+        if key.kind == "Object" and _kind_of(manifest_of(found)) == (GATEWAY_API, "Gateway"):
+            return found if manifest_of(found).get("spec") else None
+    return None
 
 
 def cluster_of(resource: Mapping[str, Json], store: Store) -> str:
@@ -324,6 +361,8 @@ def _remote_status(
         return assumed_routing.gateway(manifest, cluster_address(cluster))
     if kind == (GATEWAY_API, "HTTPRoute"):
         return assumed_routing.http_route(manifest, lambda *_identity: True)
+    if kind in _OF_CERTIFICATES:
+        return _OF_CERTIFICATES[kind](manifest)
     backend = _backend_of(kind)
     if backend is not None:
         there = around.beside(resource)

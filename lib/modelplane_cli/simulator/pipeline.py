@@ -48,7 +48,9 @@ class Handed:
 ANNOTATION_KEY = "crossplane.io/composition-resource-name"
 MAX_ITERATIONS = 5
 
-_ASSUMED: Final = frozenset({("keda.sh", "ScaledObject"), ("helm.m.crossplane.io", "Release")})
+_ASSUMED: Final = frozenset(
+    {("keda.sh", "ScaledObject"), ("helm.m.crossplane.io", "Release"), ("cert-manager.io", "Certificate")}
+)
 """Foreign kinds that are taken to be served where a function asks; about others there is no answer."""
 
 _CAPABILITIES = (

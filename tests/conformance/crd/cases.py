@@ -150,6 +150,16 @@ ACCEPTED: tuple[Fine, ...] = (
     Fine("gateway-with-a-relay", "InferenceGateway", ((("spec", "relay"), {"namespaces": ["a", "b"], "replicas": 3}),)),
     Fine("service-with-a-limit", "ModelService", ((("spec", "endpoints", 0, "maxRequests"), 64),)),
     Fine(
+        "cluster-with-mutual-tls",
+        "InferenceCluster",
+        ((("spec", "gateway"), {"mutualTLS": "Required", "listener": "mutual-tls"}),),
+    ),
+    Fine(
+        "endpoint-with-given-authorities",
+        "ModelEndpoint",
+        ((("spec",), {"url": "https://a.b", "tls": {"caCertificates": 2 * cases_routing.CERTIFICATE}}),),
+    ),
+    Fine(
         "gateway-with-certificate-only",
         "InferenceGateway",
         ((("spec", "gateway"), {"tls": {"certificateRefs": [{"name": "a"}]}}),),

@@ -9,6 +9,28 @@ from tests.conformance.crd.documents import GONE, VALID
 _POOL = ("spec", "nodePools", 0)
 
 CLUSTER: tuple[Case, ...] = (
+    one(
+        "cluster-mutual-tls-word",
+        "InferenceCluster",
+        ("spec", "gateway"),
+        {"mutualTLS": "Enabled"},
+        Cause.NOT_SUPPORTED,
+        at="spec.gateway.mutualTLS",
+    ),
+    one(
+        "cluster-mutual-tls-with-another-listener",
+        "InferenceCluster",
+        ("spec", "gateway"),
+        {"mutualTLS": "Required", "listener": "http"},
+        "with mutualTLS Required the listener is mutual-tls",
+    ),
+    one(
+        "cluster-mutual-tls-with-istio",
+        "InferenceCluster",
+        ("spec", "gateway"),
+        {"mutualTLS": "Required", "implementation": "Istio"},
+        "mutualTLS Required needs Envoy Gateway",
+    ),
     one("cluster-no-pools", "InferenceCluster", ("spec", "nodePools"), GONE, Cause.REQUIRED),
     one(
         "cluster-existing-without-block",

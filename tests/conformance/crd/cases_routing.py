@@ -6,11 +6,29 @@ from modelplane.structural import Cause
 from tests.conformance.crd.case import Case, one
 from tests.conformance.crd.documents import GONE, VALID
 
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIUQ0x5\n-----END CERTIFICATE-----\n"
+
 ROUTING: tuple[Case, ...] = (
     one("gateway-type", "InferenceGateway", ("spec", "type"), "Traefik", Cause.NOT_SUPPORTED),
     one("gateway-version", "InferenceGateway", ("spec", "envoyGateway", "version"), "1.9", Cause.INVALID),
     one("gateway-port", "InferenceGateway", ("spec", "gateway", "port"), 70000, Cause.INVALID),
     one("gateway-hostname", "InferenceGateway", ("spec", "gateway", "hostname"), "models.*.com", Cause.INVALID),
+    one(
+        "gateway-client-certificate",
+        "InferenceGateway",
+        ("spec", "clientCertificate"),
+        {"mode": "Off"},
+        Cause.NOT_SUPPORTED,
+        at="spec.clientCertificate.mode",
+    ),
+    one(
+        "gateway-client-certificate-without-mode",
+        "InferenceGateway",
+        ("spec", "clientCertificate"),
+        {},
+        Cause.REQUIRED,
+        at="spec.clientCertificate.mode",
+    ),
     one(
         "gateway-nobody-is-allowed",
         "InferenceGateway",
@@ -177,6 +195,28 @@ ROUTING: tuple[Case, ...] = (
         ("spec", "tls"),
         {"insecureSkipVerify": True, "caCertificateRefs": [{"name": "a"}]},
         "caCertificateRefs have no effect with insecureSkipVerify",
+    ),
+    one(
+        "endpoint-given-ca-and-refs",
+        "ModelEndpoint",
+        ("spec", "tls"),
+        {"caCertificates": CERTIFICATE, "caCertificateRefs": [{"name": "a"}]},
+        "caCertificates has no effect",
+    ),
+    one(
+        "endpoint-given-ca-on-http",
+        "ModelEndpoint",
+        ("spec",),
+        {"url": "http://a.b", "tls": {"caCertificates": CERTIFICATE}},
+        "tls applies to https",
+    ),
+    one(
+        "endpoint-given-key",
+        "ModelEndpoint",
+        ("spec", "tls"),
+        {"caCertificates": CERTIFICATE.replace("CERTIFICATE", "PRIVATE KEY")},
+        Cause.INVALID,
+        at="spec.tls.caCertificates",
     ),
     one(
         "endpoint-health-path",

@@ -70,6 +70,7 @@ def test_a_running_gateway_is_ready_and_says_where_it_is() -> None:
             "Weights",
         ],
         "gatewayRef": {"namespace": "modelplane-system", "name": "default"},
+        "clientCertificate": {"mode": "Issued"},
     }
     assert outcome.events == ()
 

@@ -151,3 +151,55 @@ def test_a_replica_is_asked_for_by_its_own_host() -> None:
     assert endpoint["hostname"] == "llama-0.ml-team.modelplane.internal"
     assert endpoint["fqdn"] == {"hostname": "gateway.east.example.com", "port": 80}
     assert "the Host header is llama-0.ml-team.modelplane.internal" in condition(outcome, "EndpointResolved").message
+
+
+AUTHORITY = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIUQ0x5\n-----END CERTIFICATE-----\n"
+GIVEN = {"caCertificates": AUTHORITY, "sni": "east.modelplane-gateways.internal"}
+
+
+def test_given_authorities_stand_in_a_config_map_that_the_backend_names() -> None:
+    outcome = compose(routing.model_endpoint("saas", status={}, tls=GIVEN))
+    config = outcome.children["authorities"].resource
+    assert config["data"] == {"ca.crt": AUTHORITY}
+    tls = outcome.children["backend"].resource["spec"]["tls"]
+    assert tls == {
+        "caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": config["metadata"]["name"]}],
+        "sni": "east.modelplane-gateways.internal",
+    }
+
+
+def test_a_backend_that_runs_names_authorities_once_they_are_there_and_they_leave_after_it() -> None:
+    document = routing.model_endpoint("saas", "http://saas.example.com", status={})
+    children = routing.observed(compose(document))
+    document["status"] = dict(compose(document, children).status)
+    document["spec"] |= {"url": "https://saas.example.com", "tls": GIVEN}
+
+    first = compose(document, children)
+    assert first.children["backend"].resource["spec"] == children["backend"]["spec"]
+    assert first.status["inForce"]["url"] == "http://saas.example.com"
+    assert (first.status["ready"], first.ready) == (True, Ready.FALSE)
+    children = routing.observed(first)
+    second = compose(document, children)
+    assert second.children["backend"].resource["spec"]["tls"]["sni"] == GIVEN["sni"]
+    assert second.status["inForce"]["url"] == "https://saas.example.com"
+
+    children = routing.observed(second)
+    del document["spec"]["tls"]
+    document["spec"]["url"] = "http://saas.example.com"
+    third = compose(document, children)
+    assert "tls" not in third.children["backend"].resource["spec"]
+    assert third.children.keys() == {"backend", "authorities"}
+    assert compose(document, routing.observed(third)).children.keys() == {"backend"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"caCertificates": "-----BEGIN PRIVATE KEY-----\nMIIBdzCC\n-----END PRIVATE KEY-----"},
+        {"caCertificates": AUTHORITY, "insecureSkipVerify": True},
+        {"caCertificates": AUTHORITY, "caCertificateRefs": [{"name": "ca"}]},
+    ],
+)
+def test_authorities_that_are_none_or_have_no_effect_are_refused_at_the_field(changes: Json) -> None:
+    with pytest.raises(InvalidInput, match="caCertificates"):
+        compose(routing.model_endpoint("saas", status={}, tls=changes))

@@ -383,3 +383,36 @@ def test_spending_somebody_elses_key_without_asking_who_calls_is_said_aloud() ->
     assert condition(running.settle(), "Accepted").reason == "OpenToAll"
     running.service["spec"]["auth"] = KEYS
     assert condition(running.settle(), "Accepted").reason == "Accepted"
+
+
+# --- authorities of a shared rule -------------------------------------------------------------------------------------
+
+
+def test_a_shared_rule_moves_to_tls_once_its_authorities_are_there_and_they_leave_after_its_backends() -> None:
+    running = Running(standby=True)
+    certificate = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIUQ0x{}\n-----END CERTIFICATE-----\n"
+    before = running.route
+    for number, endpoint in enumerate(each for each in running.store if each["kind"] == "ModelEndpoint"):
+        endpoint["spec"]["url"] = endpoint["spec"]["url"].replace("http://", "https://")
+        endpoint["spec"]["tls"] = {
+            "caCertificates": certificate.format(number),
+            "sni": "east.modelplane-gateways.internal",
+        }
+    first = running.compose()
+    assert first.children["route"].resource["spec"] == before, "held until what it refers to is there"
+    new = {key for key in first.children if key.startswith("authorities-")}
+    assert new
+    assert {key.replace("authorities", "backend", 1) for key in new} <= first.children.keys()
+    texts = [str(first.children[key].resource["data"]["ca.crt"]) for key in new]
+    assert sum(text.count("BEGIN") for text in texts) == 3, "one bundle for one name, with the authorities of all"
+    last = running.settle()
+    assert last.ready is Ready.TRUE
+    assert new == {key for key in last.children if key.startswith("authorities-")}
+
+    for endpoint in (each for each in running.store if each["kind"] == "ModelEndpoint"):
+        endpoint["spec"]["url"] = endpoint["spec"]["url"].replace("https://", "http://")
+        del endpoint["spec"]["tls"]
+    back = running.compose()
+    assert new <= back.children.keys(), "the Backends that the route still uses trust them"
+    last = running.settle()
+    assert not any(key.startswith("authorities-") for key in last.children)

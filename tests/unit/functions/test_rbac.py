@@ -108,13 +108,19 @@ def test_crossplane_may_write_every_composed_kind_and_no_other() -> None:
     assert shipped == wanted | {(OURS, "composed"): frozenset({"create", "update", "delete"})}
 
 
+def test_crossplane_may_read_where_cert_manager_publishes_and_write_nothing_of_it() -> None:
+    assert role("modelplane-required-certificates") == {("cert-manager.io", "certificaterequests"): READ}
+
+
 def test_crossplane_may_read_the_foreign_kind_that_is_required_and_write_nothing_of_it() -> None:
     wanted = allowed_namespaces.requirements((Tenants(labels=(("tier", "prod"),)),), ("ml-team",)).values()
     kinds = {(one.api_version.rpartition("/")[0], plural(one.kind)) for one in wanted}
     assert role("modelplane-required-kinds") == dict.fromkeys(kinds, READ)
 
 
-@pytest.mark.parametrize("name", ["modelplane-composed-kinds", "modelplane-required-kinds"])
+@pytest.mark.parametrize(
+    "name", ["modelplane-composed-kinds", "modelplane-required-kinds", "modelplane-required-certificates"]
+)
 def test_crossplanes_role_has_its_label(name: str) -> None:
     labels = permissions.of_kind(SHIPPED, "ClusterRole")[name]["metadata"]["labels"]
     assert labels == {"rbac.crossplane.io/aggregate-to-crossplane": "true"}
@@ -204,13 +210,19 @@ def test_who_sees_the_fleet_may_read_all_that_the_command_reads_and_no_secret() 
     assert writable(sees) == frozenset()
     command = {(group, name) for name, _, group in (one.partition(".") for one in live.COMPOSED)}
     ours = {(OURS, one) for one in scoped("Namespaced") | scoped("Cluster")} | {(OURS, "modeldeployments/scale")}
-    context = {("", "events"), ("", "namespaces"), ("kubernetes.m.crossplane.io", "providerconfigusages")}
+    context = {
+        ("cert-manager.io", "certificaterequests"),
+        ("", "events"),
+        ("", "namespaces"),
+        ("kubernetes.m.crossplane.io", "providerconfigusages"),
+    }
     assert sees.keys() == command | ours | context
 
 
 def test_the_command_reads_all_that_is_composed() -> None:
     command = {(group, name) for name, _, group in (one.partition(".") for one in live.COMPOSED)}
-    assert command == {one for one in composed() if one[0] != OURS}
+    unread = {("", "configmaps")}
+    assert command == {one for one in composed() if one[0] != OURS} - unread
 
 
 def test_kubernetes_own_roles_get_to_see_and_not_to_write() -> None:

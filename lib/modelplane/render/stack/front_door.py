@@ -7,10 +7,14 @@ Source: Envoy Gateway v1.9.1, Gateway API v1.6.1.
 
 from __future__ import annotations
 
-from modelplane.render import routing
+from typing import Any, TypeAlias
+
+from modelplane.render import mutual_tls, routing
 from modelplane.render.manifest import Lifecycle, Manifest, Purpose
 from modelplane.render.stack import releases
 from modelplane.workload.stack import Stack
+
+Json: TypeAlias = Any
 
 CLASS, PROXIES, GATEWAY, NAMESPACE = "gateway-class", "gateway-proxies", "gateway", "gateway-namespace"
 KEYS = (NAMESPACE, CLASS, PROXIES, GATEWAY)
@@ -19,16 +23,11 @@ _CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"
 
 
 def manifests(stack: Stack) -> tuple[Manifest, ...]:
-    """Return the objects of the cluster's gateway, in the order of creation."""
+    """Return the objects of the cluster's gateway, in the order of creation; the Gateway once it has a listener."""
     where = {"name": stack.gateway_name, "namespace": stack.gateway_namespace}
     parameters = {"group": routing.ENVOY, "kind": "EnvoyProxy", "name": stack.gateway_name}
-    listener = {
-        "name": stack.gateway_listener,
-        "protocol": "HTTP",
-        "port": 80,
-        "allowedRoutes": {"namespaces": {"from": "All"}},
-    }
-    return (
+    listeners = _listeners(stack)
+    made = (
         Manifest(
             NAMESPACE,
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": stack.gateway_namespace}},
@@ -71,9 +70,21 @@ def manifests(stack: Stack) -> tuple[Manifest, ...]:
                 "spec": {
                     "gatewayClassName": stack.gateway_name,
                     "infrastructure": {"parametersRef": parameters},
-                    "listeners": [listener],
+                    "listeners": listeners,
                 },
             },
             readiness=releases.gateway_readiness(),
         ),
     )
+    return made if listeners else tuple(one for one in made if one.key != GATEWAY)
+
+
+def _listeners(stack: Stack) -> list[dict[str, Json]]:
+    plain = {
+        "name": stack.gateway_listener,
+        "protocol": "HTTP",
+        "port": 80,
+        "allowedRoutes": {"namespaces": {"from": "All"}},
+    }
+    listed = [plain] if stack.gateway_plaintext else []
+    return [*listed, mutual_tls.listener(stack.gateway_certificate)] if stack.gateway_certificate else listed

@@ -26,10 +26,18 @@ OF_BACKENDS: Mapping[str, tuple[str, ...]] = {
 _NO_SCHEDULER = "None"
 
 
-def of(backends: Sequence[str], drivers: Iterable[str], scheduler: str, *, has_monitors: bool) -> tuple[Component, ...]:
+def of(
+    backends: Sequence[str],
+    drivers: Iterable[str],
+    scheduler: str,
+    *,
+    has_monitors: bool,
+    has_certificates: bool = False,
+) -> tuple[Component, ...]:
     """Return the components that a cluster needs, by name.
 
-    `drivers` are those of the devices of its classes that are claimed by DRA.
+    `drivers` are those of the devices of its classes that are claimed by DRA. A gateway that `has_certificates` needs
+    whoever issues them.
     """
     offered = tuple(OF_BACKENDS) if ANY_BACKEND in backends else tuple(backends)
     needed = {name for backend in offered for name in OF_BACKENDS.get(backend, ("gateway",))}
@@ -43,6 +51,8 @@ def of(backends: Sequence[str], drivers: Iterable[str], scheduler: str, *, has_m
         variants["queue"] = (scheduler,)
     if has_monitors:
         needed.add("metrics")
+    if has_certificates:
+        needed.add("certManager")
     return tuple(Component(name, variants=variants.get(name, ())) for name in sorted(needed | variants.keys()))
 
 
