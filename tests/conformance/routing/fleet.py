@@ -54,4 +54,4 @@ def _composed(document: Json, store: Sequence[Json]) -> dict[str, Json]:
 
 def _bare(child: Json) -> Json:
     metadata = {key: child["metadata"][key] for key in ("name", "namespace", "labels") if key in child["metadata"]}
-    return {"metadata": metadata, "spec": child["spec"]}
+    return {"metadata": metadata, **{part: child[part] for part in ("spec", "data") if part in child}}

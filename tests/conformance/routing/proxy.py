@@ -1,9 +1,9 @@
 """A real Envoy with the configuration that Envoy Gateway made, running on this machine.
 
-What differs from a cluster, and why: clusters and listeners are static instead of streamed, addresses lead to the
-test's own servers (Envoy Gateway refuses loopback addresses, so they are put in afterwards), secrets are written out
-(the translator does not print them), and routes are read from a file, so that a test can change them while requests
-run.
+What differs from a cluster, and why: listeners are static instead of streamed, addresses lead to the test's own servers
+(Envoy Gateway refuses loopback addresses, so they are put in afterwards), secrets are written out (the translator does
+not print them), and clusters, routes and secrets that rotate are read from files, so that a test can change them while
+requests run.
 """
 
 from __future__ import annotations
@@ -21,17 +21,35 @@ from tests.conformance.routing.translation import Translation
 
 Json = Any
 _START_SECONDS = 30
+_HTTP1: Json = {"httpProtocolOptions": {}}
+_HTTP = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 
 
 class Envoy:
-    """Runs until closed. `ports` leads `host:port` of an endpoint to a port of this machine; `secrets` are by name."""
+    """Runs until closed. `ports` leads `host:port` of an endpoint to a port of this machine; `secrets` are by name.
+
+    Those of `rotating` are read from files; `rotate` replaces one of them. With `is_fresh` each request has a
+    connection, and so a handshake, of its own.
+    """
 
     def __init__(
-        self, translation: Translation, folder: Path, *, ports: Mapping[str, int], secrets: Mapping[str, Json]
+        self,
+        translation: Translation,
+        folder: Path,
+        *,
+        ports: Mapping[str, int],
+        secrets: Mapping[str, Json],
+        rotating: Mapping[str, Json] | None = None,
+        is_fresh: bool = False,
     ) -> None:
-        self._folder, self._ports, self._secrets = folder, ports, secrets
+        self._folder, self._ports, self._secrets = folder, dict(ports), secrets
+        self._rotating, self._is_fresh = frozenset(rotating or {}), is_fresh
         self._listener = ""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, secret in (rotating or {}).items():
+            self.rotate(name, secret)
         self.route(translation)
+        self.cluster(translation)
         bootstrap = folder / "bootstrap.json"
         bootstrap.write_text(json.dumps(self._bootstrap(translation), indent=1))
         self._log = (folder / "envoy.log").open("w")
@@ -53,9 +71,41 @@ class Envoy:
             {**config, "@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration"}
             for config in translation.dumped("RoutesConfigDump", "dynamicRouteConfigs", "routeConfig")
         ]
-        partial = self._folder / "routes.partial"
-        partial.write_text(json.dumps({"resources": routes}))
-        os.replace(partial, self._routes)
+        self._put(self._routes, routes)
+
+    def cluster(self, translation: Translation, *, ports: Mapping[str, int] | None = None) -> None:
+        """Put the clusters of `translation` in place, all at once; `ports` are further ones."""
+        self._ports |= ports or {}
+        assignments = {
+            config["clusterName"]: config
+            for config in translation.dumped("EndpointsConfigDump", "dynamicEndpointConfigs", "endpointConfig")
+        }
+        clusters = [
+            {
+                "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+                **self._cluster(cluster, assignments),
+            }
+            for cluster in translation.dumped("ClustersConfigDump", "dynamicActiveClusters", "cluster")
+        ]
+        self._put(self._file("clusters", "clusters"), clusters)
+
+    def rotate(self, name: str, secret: Json) -> None:
+        """Put a secret in place."""
+        kind = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"
+        self._put(self._secret(name), [{"@type": kind, "name": name, **secret}])
+
+    def _put(self, file: Path, resources: list[Json]) -> None:
+        partial = self._folder / "resources.partial"
+        partial.write_text(json.dumps({"resources": resources}))
+        os.replace(partial, file)
+
+    def _file(self, directory: str, name: str) -> Path:
+        folder = self._folder / directory
+        folder.mkdir(exist_ok=True)
+        return folder / f"{name}.json"
+
+    def _secret(self, name: str) -> Path:
+        return self._file("secrets", name.replace("/", "_"))
 
     def close(self) -> None:
         self._process.terminate()
@@ -68,19 +118,9 @@ class Envoy:
 
     @property
     def _routes(self) -> Path:
-        folder = self._folder / "routes"
-        folder.mkdir(exist_ok=True)
-        return folder / "routes.json"
+        return self._file("routes", "routes")
 
     def _bootstrap(self, translation: Translation) -> Json:
-        assignments = {
-            config["clusterName"]: config
-            for config in translation.dumped("EndpointsConfigDump", "dynamicEndpointConfigs", "endpointConfig")
-        }
-        clusters = [
-            self._cluster(cluster, assignments)
-            for cluster in translation.dumped("ClustersConfigDump", "dynamicActiveClusters", "cluster")
-        ]
         listeners = [
             self._local(listener)
             for listener in translation.dumped("ListenersConfigDump", "dynamicListeners", "activeState", "listener")
@@ -90,8 +130,8 @@ class Envoy:
         return {
             "node": {"id": "test", "cluster": "test"},
             "admin": {"address": {"socketAddress": {"address": "127.0.0.1", "portValue": 0}}},
+            "dynamicResources": {"cdsConfig": _watched(self._file("clusters", "clusters"))},
             "staticResources": {
-                "clusters": clusters,
                 "listeners": listeners,
                 "secrets": [{"name": name, **secret} for name, secret in self._secrets.items()],
             },
@@ -103,6 +143,11 @@ class Envoy:
             made["type"] = "STATIC"
             made["loadAssignment"] = self._plain(assignments[cluster["name"]])
         made.get("loadAssignment", {}).pop("@type", None)
+        if self._is_fresh:
+            known = made.get("typedExtensionProtocolOptions", {}).get(_HTTP, {"explicitHttpConfig": _HTTP1})
+            common = {**known.get("commonHttpProtocolOptions", {}), "maxRequestsPerConnection": 1}
+            options = {"@type": f"type.googleapis.com/{_HTTP}", **known, "commonHttpProtocolOptions": common}
+            made["typedExtensionProtocolOptions"] = {_HTTP: options}
         return made
 
     def _local(self, listener: Json) -> Json:
@@ -120,16 +165,13 @@ class Envoy:
         if "socketAddress" in made:
             made["socketAddress"] = self._address(made["socketAddress"])
         if "sdsConfig" in made:
-            assert made["name"] in self._secrets, f"the test gives no secret {made['name']}"
-            del made["sdsConfig"]
+            if made["name"] in self._rotating:
+                made["sdsConfig"] = _watched(self._secret(made["name"]))
+            else:
+                assert made["name"] in self._secrets, f"the test gives no secret {made['name']}"
+                del made["sdsConfig"]
         if "rds" in made:
-            made["rds"]["configSource"] = {
-                "resourceApiVersion": "V3",
-                "pathConfigSource": {
-                    "path": str(self._routes),
-                    "watchedDirectory": {"path": str(self._routes.parent)},
-                },
-            }
+            made["rds"]["configSource"] = _watched(self._routes)
         return made
 
     def _address(self, address: Json) -> Json:
@@ -152,6 +194,13 @@ class Envoy:
             time.sleep(0.1)
         self.close()
         raise AssertionError(f"Envoy did not start:\n{(self._folder / 'envoy.log').read_text()[-4000:]}")
+
+
+def _watched(file: Path) -> Json:
+    return {
+        "resourceApiVersion": "V3",
+        "pathConfigSource": {"path": str(file), "watchedDirectory": {"path": str(file.parent)}},
+    }
 
 
 def _program() -> str:
