@@ -29,7 +29,9 @@ LOST: Final = {
     "InferenceCluster: spec.cluster.eks.privateNodes",
     "InferenceCluster: spec.cluster.eks.storageDrivers",
     "InferenceCluster: spec.cluster.eks.zones",
+    "InferenceCluster: spec.gateway.mutualTLS",
     "InferenceCluster: spec.storage",
+    "InferenceGateway: spec.clientCertificate",
     "InferenceGateway: spec.clients",
     "InferenceGateway: spec.scaling",
     "LLMInference: spec.args",
@@ -37,6 +39,7 @@ LOST: Final = {
     "LLMInference: spec.replicas",
     "LLMInference: spec.scaling",
     "ModelDeployment: spec.scaling",
+    "ModelEndpoint: spec.tls.caCertificates",
     "ModelReplica: spec.cacheKey",
     "ModelService: spec.affinity",
     "ModelService: spec.clients",
@@ -104,9 +107,16 @@ def test_the_earlier_definitions_lose_what_was_written(earlier: Release, today: 
     assert lost == LOST
 
 
-_COMPOSITES: Final = {"LLMInference", "ModelDeployment", "ModelReplica", "ModelCache", "ModelCacheCopy", "ModelService"}
-_OF_CLUSTERS: Final = {"InferenceCluster", "ServingStack", "CloudNetwork", "CloudCluster", "CloudNodePool"}
-"""What is paused too where clusters were created or have a serving stack, which the earlier release would delete."""
+_COMPOSITES: Final = {
+    *("LLMInference", "ModelDeployment", "ModelReplica", "ModelCache", "ModelCacheCopy", "ModelService"),
+    "InferenceGateway",
+}
+_OF_CLUSTERS: Final = {
+    *("InferenceCluster", "ServingStack", "CloudNetwork", "CloudCluster", "CloudNodePool"),
+    "ModelEndpoint",
+}
+"""What is paused too where clusters were created or have a serving stack, which the earlier release would delete, and
+where endpoints use TLS with client certificates, of which it knows nothing."""
 
 
 UNLIMITED: Final = {"quota"}

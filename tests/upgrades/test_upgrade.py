@@ -22,6 +22,7 @@ MEANT: Final = (
     Meant("ModelEndpoint", "metadata.labels.modelplane.ai/*", "labels of the cluster, by which services select"),
     Meant("InferenceCluster", "status.stack", "the decision that nothing is installed where nobody asked for it"),
     Meant("InferenceCluster", "status.conditions[[]].message", "StackReady names spec.stack.install"),
+    Meant("InferenceGateway", "status.clientCertificate", "the decision that a gateway of before shows no certificate"),
     Meant("LLMInference", "status.gpu", "the size that was derived"),
     Meant("LLMInference", "status.nodes", "the size that was derived"),
     Meant("ModelDeployment", "metadata.annotations.modelplane.ai/size", "keeps the derived size where models change"),
@@ -31,6 +32,7 @@ MEANT: Final = (
 LOST: Final = {
     "InferenceCluster: status.admissions[].workload",
     "InferenceCluster: status.stack",
+    "InferenceGateway: status.clientCertificate",
     "LLMInference: status.gpu",
     "LLMInference: status.nodes",
 }
