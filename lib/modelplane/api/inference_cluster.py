@@ -224,7 +224,7 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         name=root.at("metadata", "name").text(),
         gateway_name=gateway.text_at("name", DEFAULT_GATEWAY),
         gateway_namespace=_label(gateway.at("namespace"), SYSTEM_NAMESPACE),
-        gateway_listener=gateway.text_at("listener", ""),
+        gateway_listener="" if _moves_listeners(root) else gateway.text_at("listener", ""),
         pool_node_selector=selectors,
         pool_taints=taints,
         scheduler=decode_scheduler(root),
@@ -234,6 +234,15 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         tracing=_tracing(root.at("spec", "monitoring", "tracing")),
         versions={key: str(value) for key, value in sorted(root.at("spec", "stack", "versions").members().items())},
     )
+
+
+def _moves_listeners(root: Field) -> bool:
+    """Return whether the listener may be another one than the named one: then routes are on all of the Gateway.
+
+    One who asks for client certificates names no listener, but by default a cluster may have a name and ask for them.
+    """
+    told = seen.at(root.value, "status", "mutualTLS")
+    return seen.text(seen.at(told, "mode")) == MutualTls.REQUIRED or bool(seen.text(seen.at(told, "phase")))
 
 
 def _tracing(field: Field) -> Tracing | None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelplane import names
+from modelplane.api import inference_cluster
 from modelplane.render import certificates, mutual_tls
 from modelplane_functions import cluster_stack
 from modelplane_functions.exchange import Truth
@@ -303,3 +304,20 @@ def test_whatever_happens_no_listener_closes_that_a_backend_uses(events: list[An
     world.wants("Disabled")
     world.settle()
     assert (world.listeners, world.used()) == ({PLAIN}, {PLAIN})
+
+
+def test_the_routes_of_a_cluster_that_names_a_listener_are_on_all_while_certificates_are_required() -> None:
+    world = TlsWorld()
+    world.spec["gateway"] = {"listener": "http"}
+    assert inference_cluster.decode_facts(world.cluster).gateway_listener == "http"
+    world.cluster["status"]["mutualTLS"] = {"mode": "Required"}
+    assert inference_cluster.decode_facts(world.cluster).gateway_listener == ""
+    world.settle()
+    assert (world.listeners, world.used()) == ({MUTUAL}, {MUTUAL})
+    world.wants("Disabled")
+    for _ in range(12):
+        if MUTUAL in world.used():
+            assert inference_cluster.decode_facts(world.cluster).gateway_listener == ""
+        world.all()
+    assert world.used() == {PLAIN}
+    assert inference_cluster.decode_facts(world.cluster).gateway_listener == "http"

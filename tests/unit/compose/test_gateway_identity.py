@@ -54,7 +54,6 @@ class World:
             outcome = self.step()
         return outcome
 
-    @property
     def shown(self) -> Json:
         return self.children["envoy-proxy"]["spec"].get("backendTLS")
 
@@ -71,11 +70,11 @@ def test_a_new_gateway_shows_a_certificate_once_it_is_issued() -> None:
     world = World()
     world.certificate = {}
     waiting = world.settle()
-    assert world.shown is None
+    assert world.shown() is None
     assert (condition(waiting).reason, waiting.ready) == ("CertificateNotReady", Ready.TRUE)
     world.certificate = copy.deepcopy(ISSUED)
     done = world.settle()
-    assert world.shown == {"clientCertificateRef": {"group": "", "kind": "Secret", "name": CERTIFICATE}}
+    assert world.shown() == {"clientCertificateRef": {"group": "", "kind": "Secret", "name": CERTIFICATE}}
     assert world.told == {
         "mode": "Issued",
         "identity": "spiffe://modelplane.ai/gateway/default",
@@ -97,7 +96,7 @@ def test_a_gateway_of_an_earlier_version_gets_none_and_is_not_touched() -> None:
     assert world.told == {"mode": "None"}
     assert condition(outcome) is None
     assert world.children.keys() == children.keys()
-    assert world.shown is None
+    assert world.shown() is None
     world.document["spec"]["clientCertificate"] = {"mode": "Issued"}
     world.settle()
     assert world.told["presented"] is True
@@ -145,7 +144,7 @@ def test_what_is_shown_stays_whatever_blinks(break_: Any) -> None:
     before, told = set(world.children), copy.deepcopy(world.told)
     break_(world)
     outcome = world.settle()
-    assert world.shown["clientCertificateRef"]["name"] == CERTIFICATE
+    assert world.shown()["clientCertificateRef"]["name"] == CERTIFICATE
     assert before <= set(world.children)
     assert world.told == told
     if break_ is _expired:
@@ -175,7 +174,7 @@ def test_the_proxies_let_go_of_the_certificate_before_it_is_removed() -> None:
     world.settle()
     world.document["spec"]["clientCertificate"] = {"mode": "None"}
     outcome = world.step()
-    assert world.shown is None
+    assert world.shown() is None
     assert set(certificates.KEYS) <= set(world.children)
     assert condition(outcome).reason == "SwitchedOff"
     world.settle()
