@@ -155,7 +155,13 @@ def _facts(observed: Observed, sight: Sight, chosen: _Chosen) -> Facts:
     own = replicas.own(observed, decision, sight.namesakes, sight.documents)
     return Facts(
         workload=workload,
-        intent=replace(chosen.wanted, backends=(backend,), needs=selection.needs(backend, workload), cache=cache.need),
+        intent=replace(
+            chosen.wanted,
+            backends=(backend,),
+            needs=selection.needs(backend, workload),
+            schedulers=tuple(schedulers.refusals(workload, backend).items()),
+            cache=cache.need,
+        ),
         # Replicas exist, but no cluster was listed. The list is more likely wrong than the whole fleet gone.
         fleet=Fleet(sight.clusters, received=bool(sight.clusters) or not own.current.replicas),
         classes=sight.classes,
@@ -182,7 +188,8 @@ def _intent(observed: Observed, workload: Workload) -> Intent:
         namespace=observed.namespace,
         deployment=observed.name,
         backends=(),
-        schedulers=schedulers.refusals(workload),
+        # Nothing is refused before a backend is chosen; each cluster's offer says what its scheduler refuses.
+        schedulers=dict.fromkeys(schedulers.SCHEDULERS, ""),
     )
 
 
@@ -256,7 +263,8 @@ def _vote(workload: Workload, standing: Standing, wanted: Intent, clusters: tupl
 
 
 def _offer(workload: Workload, cluster: Cluster, ways: tuple[Ways, ...]) -> Offer:
-    return Offer(cluster.backends, ways, selection.lacks(workload, cluster.missing))
+    lacks = selection.lacks(workload, cluster.missing)
+    return Offer(cluster.backends, ways, lacks, selection.unqueued(workload, cluster.scheduler))
 
 
 def _backend_of(child: Resource) -> str:

@@ -49,9 +49,25 @@ class Pods:
 
         Crossplane applies nothing of a composite that has a child of a kind that is not served.
         """
-        if self.collection is not None or not _is_short(rendered, found):
+        if self.collection is not None or not self.is_short(rendered, found):
             return {}
         return dict(COLLECTIONS)
+
+    def read(self, replica: Replica) -> list[Resource]:
+        """Return the pods of the replica that were read last."""
+        if self.collection is None:
+            return []
+        return pod_collection.pods(self.collection, self.members)
+
+    @staticmethod
+    def is_short(rendered: Mapping[str, Child], found: Progress) -> bool:
+        """Return whether workers are rendered, have been counted on the cluster, and are known not to be ready."""
+        return bool(rendered) and bool(found.counted) and found.workload.known is Known.NO
+
+    @staticmethod
+    def provider_config(rendered: Mapping[str, Child]) -> Mapping[str, str] | None:
+        """Return the provider configuration of the rendered objects, None where they have none."""
+        return _provider_config(rendered)
 
     def children(self, replica: Replica, rendered: Mapping[str, Child], found: Progress) -> dict[str, Child]:
         """Return the collection, made when workers are known not to be ready and kept until they are known to be.
@@ -60,7 +76,7 @@ class Pods:
         """
         provider = _provider_config(rendered)
         is_kept = self.collection is not None and found.workload.known is not Known.YES
-        is_made = self.is_served and _is_short(rendered, found)
+        is_made = self.is_served and self.is_short(rendered, found)
         if provider is None or not (is_kept or is_made):
             return {}
         return {pod_collection.KEY: Child(pod_collection.wrap(replica, provider), Ready.TRUE)}
@@ -80,11 +96,6 @@ def split(observed: Observed) -> tuple[Observed, Pods]:
         return observed, Pods(None, members, is_served)
     others = {key: child for key, child in observed.children.items() if key != pod_collection.KEY}
     return replace(observed, children=others), Pods(found, members, is_served)
-
-
-def _is_short(rendered: Mapping[str, Child], found: Progress) -> bool:
-    """Return whether workers are rendered, have been counted on the cluster, and are known not to be ready."""
-    return bool(rendered) and bool(found.counted) and found.workload.known is Known.NO
 
 
 def _provider_config(rendered: Mapping[str, Child]) -> Mapping[str, str] | None:

@@ -39,7 +39,8 @@ class Rendering:
     """The children to emit. `held` is the reason why they are the observed ones, empty when they are rendered anew.
 
     `awaited` are the children that must exist before the workload is created. `record` holds the digests of the pods'
-    objects. `edited` are the objects of the pods that another client changed; they are restored.
+    objects. `edited` are the objects of the pods that another client changed; they are restored. `replaced` are the
+    workloads that are deleted now and made anew, because a scheduler refuses their change.
     """
 
     children: Mapping[str, Child]
@@ -47,6 +48,7 @@ class Rendering:
     awaited: tuple[str, ...] = ()
     record: Rendered = NOTHING_RENDERED
     edited: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,10 @@ def _rendered(
     digests = {key: recall(observed.children[key], "digest", partial(_digest, one)) for key, one in standing.items()}
     edited = remembered.edited(digests) if is_known else ()
     if edited or is_anothers or not _runs_as_rendered(observed, source, workloads):
-        return Rendering(fresh, record=record, edited=edited)
+        # What somebody edited was not rendered, and is no reason to make anew what runs.
+        replaced = () if edited else _replaced(observed, workloads)
+        children = {key: child for key, child in fresh.items() if key not in replaced}
+        return Rendering(children, record=record, edited=edited, replaced=replaced)
     others = {key: child for key, child in fresh.items() if manifests[key].purpose not in _PODS}
     pods = {key: _child(observed, replica, one, provider, source) for key, one in standing.items()}
     if not is_known:
@@ -127,6 +132,19 @@ def _made(
     return recall(next(iter(observed.children.values()), None), "made", read, still)
 
 
+def _replaced(observed: Observed, workloads: Mapping[str, Child]) -> tuple[str, ...]:
+    """Return the observed workloads that a scheduler lets nobody change into those that are rendered now.
+
+    They are left out until they are gone: an object that is being deleted is none of the observed ones, and then the
+    new one is made under the same name.
+    """
+    standing = {key: objects.unwrap(observed.children[key]) for key in workloads if key in observed.children}
+    return tuple(
+        key for key, one in sorted(standing.items())
+        if one and schedulers.is_replaced(one, objects.unwrap(workloads[key].resource))
+    )  # fmt: skip
+
+
 def _digest(manifest: Manifest) -> str:
     return rendered.digest(manifest.resource)
 
@@ -139,6 +157,9 @@ def _obstacle(observed: Observed, replica: Replica, facts: ClusterFacts) -> str:
         return f"cluster {replica.cluster} has no pool {lacking}; the replica's pods are not moved"
     if not observed.children and not schedulers.is_offered(facts.scheduler):
         return f"spec.scheduler {facts.scheduler} of cluster {replica.cluster} is not supported yet"
+    unqueued = schedulers.refusal(replica, facts.scheduler)
+    if unqueued:
+        return f"spec.scheduler of cluster {replica.cluster} is {facts.scheduler} now, and {unqueued}"
     uncached = cache_facts.obstacle(observed, replica)
     running = {_rendered_from(child) for child in observed.children.values()} if uncached else set()
     if uncached and replica_verdict.fingerprint(observed, replica) not in running:

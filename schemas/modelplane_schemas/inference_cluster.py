@@ -25,20 +25,6 @@ class Taint(Wire):
     effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = Field(description="Effect of the taint.")
 
 
-class Scheduler(Wire):
-    """
-    The cluster scheduler, which places pods inside the cluster. Queues are not supported yet. A cluster with a queue gets no new replica. Default: {"type": "None"}.
-    """
-
-    type: Literal["None", "Kueue", "KAI", "Volcano"] | None = Field(
-        default=None, description="Type of the cluster scheduler. None means kube-scheduler alone. Default: None."
-    )
-    queue_name: str | None = Field(
-        default=None,
-        description="Name of the Kueue LocalQueue in the replica's namespace, or of the KAI or Volcano queue.",
-    )
-
-
 class Gateway(Wire):
     """
     The Gateway on the cluster through which replicas are reached.
@@ -229,6 +215,11 @@ class DeviceTaint(Wire):
     effect: Literal["None", "NoSchedule", "NoExecute"] = Field(
         description="NoSchedule keeps new pods off the device; NoExecute also ends pods that hold it; None only says something.",
     )
+
+
+class PriorityClass(Wire):
+    minimum: int = Field(description="Least priority of a deployment that gets the class.")
+    name: str = Field(description="Name of the WorkloadPriorityClass (Kueue) or PriorityClass (KAI, Volcano).")
 
 
 class Components(Wire):
@@ -423,6 +414,24 @@ class NodePool(Wire):
     taints: list[Taint] | None = Field(
         default=None,
         description="Taints on the pool's nodes. The pods of replicas tolerate them. Taints of device vendors (nvidia.com/gpu, amd.com/gpu) are always tolerated.",
+    )
+
+
+class Scheduler(Wire):
+    """
+    The cluster scheduler, which places pods inside the cluster. A change of it is for new replicas; what runs stays as it was rendered. KServe, LLMD and Native can be queued. Default: {"type": "None"}.
+    """
+
+    type: Literal["None", "Kueue", "KAI", "Volcano"] | None = Field(
+        default=None, description="Type of the cluster scheduler. None means kube-scheduler alone. Default: None."
+    )
+    queue_name: str | None = Field(
+        default=None,
+        description="Name of the Kueue LocalQueue in the replica's namespace, or of the KAI or Volcano queue. The queue is the platform's; Modelplane only reads it.",
+    )
+    priority_classes: list[PriorityClass] | None = Field(
+        default=None,
+        description="Priority classes of replicas, by the priority of their deployment. A replica gets the class with the greatest minimum that its priority reaches, and none below all of them.",
     )
 
 

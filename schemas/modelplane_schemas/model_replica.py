@@ -696,9 +696,9 @@ class Status(Wire):
     Progress of the replica.
     """
 
-    phase: Literal["Pending", "Admitted", "Starting", "Running", "Degraded", "Failed"] | None = Field(
+    phase: Literal["Pending", "Admitted", "Queued", "Starting", "Running", "Degraded", "Failed"] | None = Field(
         default=None,
-        description="Phase of the replica. Pending means that its cluster has not admitted it. Admitted means that it is not rendered yet. Starting means that it is rendered and does not serve yet. Running means that it serves with all workers. Degraded means that it serves with some workers. Failed means that it cannot serve without a change.",
+        description="Phase of the replica. Pending means that its cluster has not admitted it. Admitted means that it is not rendered yet. Queued means that it is rendered and waits in a queue of its cluster, which is no failure. Starting means that it is rendered and does not serve yet. Running means that it serves with all workers. Degraded means that it serves with some workers. Failed means that it cannot serve without a change.",
     )
     cluster: str | None = Field(default=None, description="The InferenceCluster that the replica runs on.")
     observed_generation: int | None = Field(

@@ -33,7 +33,7 @@ GANG = {
 }
 # Whose operators can be built from no source that a registry serves: `tests/conformance/manifests` puts what is
 # rendered for them to a real API server, and docs/backends.md says what was not run.
-WITHOUT_OPERATOR = {"dynamo", "vllmstack"}
+WITHOUT_OPERATOR = {"dynamo", "vllmstack", "kai", "volcano"}
 # Clusters that have room to spare and nothing to run.
 IDLE = {("autoscaling", "gke-us"), ("scaling", "gke-us")}
 
@@ -71,6 +71,8 @@ def test_the_cluster_runs_what_we_render(plane: controlplane.Plane, folder: Path
     workload.install(plane, cluster, _documents(folder, "InferenceClass"))
     _report_gateways(plane)
     for document in sorted(manifests, key=lambda one: one["kind"] != "Namespace"):
+        plane.api.apply(document)
+    for document in installation.documents(*sorted((folder / "on-the-cluster").glob("*.yaml"))):
         plane.api.apply(document)
     rendered_ones = [one for one in manifests if one["kind"] in KINDS]
     workloads = kubeapi.until(

@@ -17,6 +17,7 @@ import yaml
 from modelplane import names
 from tests.conformance.scheduler import hardware
 from tests.conformance.tools import workshop
+from tests.e2e import kueue
 from tests.support import controlplane, installation, kubeapi
 
 Document = dict[str, Any]
@@ -50,6 +51,8 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
         _kuberay(plane)
     if "KAITO" in backends:
         _kaito(plane)
+    if cluster["spec"].get("scheduler", {}).get("type") == "Kueue":
+        kueue.install(plane)
 
 
 def _storage(plane: controlplane.Plane, cluster: Document) -> None:

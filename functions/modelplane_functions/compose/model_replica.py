@@ -1,9 +1,9 @@
 """ModelReplica: a complete serving instance, rendered onto its cluster.
 
-Reads: its InferenceCluster and its ModelCache by name; while workers are not ready, its pods as provider-kubernetes has
-read them. Emits:
-provider-kubernetes Objects with the manifests of its backend, once the cluster has admitted it; while workers are not
-ready, a collection that lists its pods. Reports: phase, ready workers per role, the address for routing; conditions
+Reads: its InferenceCluster and its ModelCache by name; while workers are not ready, its pods and their queue as
+provider-kubernetes has read them. Emits: provider-kubernetes Objects with the manifests of its backend, once the
+cluster has admitted it; while workers are not ready, a collection that lists its pods, and what reads their queue.
+Reports: phase, ready workers per role, the address for routing; conditions
 Admitted, WorkloadReady, Serving, StatusStale, and Fits of a known model.
 
 A rendered replica keeps its objects while the InferenceCluster is missing, reports nothing, or no longer lists the
@@ -30,7 +30,14 @@ from modelplane.render.manifest import Purpose
 from modelplane.render.progress import Known, Phase, Progress
 from modelplane.workload import cached
 from modelplane.workload.model import Replica
-from modelplane_functions import cache_facts, model_fit, replica_pods, replica_rendering, replica_verdict
+from modelplane_functions import (
+    cache_facts,
+    model_fit,
+    replica_pods,
+    replica_queue,
+    replica_rendering,
+    replica_verdict,
+)
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -59,9 +66,11 @@ def compose(observed: Observed) -> Outcome:
     """Return the replica's objects and their progress."""
     replica = _decoded(observed)
     observed, pods = replica_pods.split(replace(observed, children=dict(_living(observed))))
+    observed, waiting = replica_queue.split(observed)
     requirements = {
         replica_verdict.CLUSTER: Requirement(names.API_VERSION, inference_cluster.KIND, name=replica.cluster),
         **pods.requirements(replica),
+        **waiting.requirements(replica),
         **(cache_facts.requirements(observed) if cached.is_cached(replica) else {}),
     }
     if not {replica_verdict.CLUSTER, *requirements.keys() & {cache_facts.CACHE}} <= observed.required.keys():
@@ -77,6 +86,8 @@ def compose(observed: Observed) -> Outcome:
     looks = _looks(observed)
     rendering = replace(rendering, children=_yielding(observed, rendering.children, looks))
     observation = pods.explained(replica, _observation(observed, replica, backend))
+    standing = (child for _, child in sorted(observed.children.items()))
+    observation = waiting.explained(replica, observation, standing, pods)
     seen = progress.judge(replica, observation, before=before.workers, has_address=address is not None)
     phase = _phase(verdict, rendering, seen)
     is_rendered = replica_rendering.is_rendered(observed, replica, rendering)
@@ -85,7 +96,11 @@ def compose(observed: Observed) -> Outcome:
     return Outcome(
         requirements=requirements,
         kinds=pods.kinds(rendering.children, seen),
-        children={**rendering.children, **pods.children(replica, rendering.children, seen)},
+        children={
+            **rendering.children,
+            **pods.children(replica, rendering.children, seen),
+            **waiting.children(replica, rendering.children, seen, pods),
+        },
         status={
             **replica_status.encode(replica, phase, seen.workers, address),
             **replica_status.encode_generation(observed.composite, is_rendered=is_rendered),
@@ -206,6 +221,11 @@ def _conditions(observed: Observed, verdict: Verdict, rendering: Rendering, seen
         yield Condition("Serving", Truth.FALSE, "NotRendered", waits)
     else:
         note = f"; the workload is kept as it is because {rendering.held}" if rendering.held else ""
+        if rendering.replaced:
+            note = (
+                f"; {' and '.join(rendering.replaced)} is deleted and made anew, because the scheduler of the cluster "
+                "refuses this change of it"
+            )
         if rendering.awaited:
             note = f"; the workload is created once {' and '.join(rendering.awaited)} exists"
         for kind, judgement in (("WorkloadReady", seen.workload), ("Serving", seen.serving)):
@@ -223,7 +243,8 @@ def _events(before: str, phase: Phase, verdict: Verdict, seen: Progress) -> Iter
     if before == phase:
         return
     messages = {Phase.PENDING: verdict.message, Phase.ADMITTED: verdict.message, Phase.RUNNING: seen.serving.message}
-    worse = {Phase.RUNNING: {Phase.DEGRADED, Phase.STARTING}, Phase.DEGRADED: {Phase.STARTING}}
+    below = {Phase.STARTING, Phase.QUEUED}
+    worse = {Phase.RUNNING: {Phase.DEGRADED, *below}, Phase.DEGRADED: below}
     bad = phase is Phase.FAILED or any(before == old and phase in new for old, new in worse.items())
     message = messages.get(phase, seen.workload.message)
     yield Event(Severity.WARNING if bad else Severity.NORMAL, str(phase), message)

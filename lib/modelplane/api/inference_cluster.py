@@ -38,6 +38,13 @@ EXISTING = "Existing"
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
 DEFAULT_SCHEDULER = "None"
+# Kueue v0.19 (pkg/dra): a claim whose selector matches no device of the cluster is inadmissible. Its pods stay gated,
+# so that no autoscaler makes a node for them.
+_SEES_DEVICES_FIRST = frozenset({"Kueue"})
+_UNSEEN = (
+    "is on no node of the pool yet, and {scheduler} admits no claim before a device matches its selector; set "
+    "minNodeCount to 1 or more"
+)
 DEFAULT_SAMPLING_PERCENT = 10
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VERSION = re.compile(r"v?1\.(?P<minor>[0-9]{1,3})(?![0-9])")
@@ -156,6 +163,7 @@ def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mappi
     Raises: InvalidInput, also for a name that is listed twice, because its devices would be ambiguous.
     """
     pools: dict[str, Pool] = {}
+    scheduler = spec.at("scheduler").text_at("type", DEFAULT_SCHEDULER)
     minor = _cluster_minor(spec.at("cluster"))
     lists_are_on = _lists_are_on(spec.at("cluster", "existing", "featureGates"), minor)
     for entry in spec.at("nodePools").items():
@@ -164,11 +172,15 @@ def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mappi
             raise entry.at("name").wrong(f'pool "{name}" is listed twice; pool names must be unique')
         status = published.get(name, _UNPUBLISHED)
         class_name = entry.text_at("className")
+        nodes = pool_nodes.counts(entry, status)
+        node_class = _class_on(classes.get(class_name), entry, minor, lists_are_on=lists_are_on)
+        if node_class is not None and nodes.present == 0 and scheduler in _SEES_DEVICES_FIRST:
+            node_class = locality.without_nodes(node_class, _UNSEEN.format(scheduler=scheduler))
         pools[name] = Pool(
             name=name,
             class_name=class_name,
-            node_class=_class_on(classes.get(class_name), entry, minor, lists_are_on=lists_are_on),
-            nodes=pool_nodes.counts(entry, status),
+            node_class=node_class,
+            nodes=nodes,
             allocations=allocations.decode_all(status.at("allocations")),
         )
     pool_nodes.check_counted_once(spec)
@@ -229,6 +241,10 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         pool_taints=taints,
         scheduler=decode_scheduler(root),
         queue=root.at("spec", "scheduler").text_at("queueName", ""),
+        priority_classes=tuple(
+            (entry.at("minimum").integer(), entry.text_at("name"))
+            for entry in root.at("spec", "scheduler", "priorityClasses").items()
+        ),
         gateway_implementation=gateway.text_at("implementation", ""),
         has_pod_monitors=root.at("spec", "monitoring", "podMonitors").flag(default=False),
         tracing=_tracing(root.at("spec", "monitoring", "tracing")),

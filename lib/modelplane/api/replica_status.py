@@ -14,7 +14,7 @@ from modelplane.workload.model import Replica, Role
 Json: TypeAlias = Any
 
 # A replica in one of these phases has been rendered: whatever is said later, it holds its place.
-_BOUND_PHASES = frozenset({"Starting", "Running", "Degraded", "Failed"})
+_BOUND_PHASES = frozenset({"Queued", "Starting", "Running", "Degraded", "Failed"})
 
 
 @dataclass(frozen=True, slots=True)

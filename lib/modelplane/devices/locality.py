@@ -27,6 +27,19 @@ def on_cluster(node_class: NodeClass, rules: Rules, minor: int, *, lists_are_on:
     return replace(node_class, devices=devices, kubernetes_minor=minor, lists_are_on=lists_are_on)
 
 
+@caches.kept(1024)
+def without_nodes(node_class: NodeClass, why: str) -> NodeClass:
+    """Return the class in a pool of which no node is there yet, for a scheduler that must see a device first.
+
+    Devices that are not claimed through DRA are counted without being seen.
+    """
+    devices = tuple(
+        replace(device, unpublished=device.unpublished or why) if device.claim is Claim.DRA else device
+        for device in node_class.devices
+    )
+    return replace(node_class, devices=devices)
+
+
 def _published(device: Device, *, lists_are_on: bool) -> Device:
     """Return the device as the cluster has it. An API server without the gate refuses a slice with lists.
 

@@ -93,7 +93,8 @@ class Problem:
     """A problem of a workload that is not ready: a stable reason, and a message with a correction.
 
     A problem that `is_final` does not end by waiting. One that is `about_route` does not concern pods. One that
-    `is_count` says that pods are not ready and not why, so that an error of a pod is told in its place.
+    `is_count` says that pods are not ready and not why, so that an error of a pod is told in its place. One that
+    `is_queued` is what the workload waits for in a queue of its cluster, which is no failure.
     """
 
     reason: str
@@ -101,6 +102,7 @@ class Problem:
     is_final: bool = False
     about_route: bool = False
     is_count: bool = False
+    is_queued: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ Resource: TypeAlias = Mapping[str, Json]
 API_VERSION = objects.API_VERSION
 KIND = "ObservedObjectCollection"
 KEY = "pods"
+cut = pod_errors.cut
 """The composition key of the collection."""
 
 _MEMBER_OF = "kubernetes.crossplane.io/owned-by-collection"
@@ -71,6 +72,20 @@ def _wrap(
     }
 
 
+def wrap_entries(
+    replica: Replica,
+    key: str,
+    entries: Mapping[str, Json],
+    labels: Mapping[str, str],
+    provider_config: Mapping[str, Json],
+) -> dict[str, Json]:
+    """Return the collection of other objects of a replica's namespace: `entries` is {apiVersion, kind} of those."""
+    where = (replica.namespace, objects.name_of(replica.name, key))
+    made = _wrap(where, replica.namespace, {"matchLabels": dict(labels)}, provider_config)
+    criteria = {**made["spec"]["observeObjects"], **entries}
+    return {**made, "spec": {**made["spec"], "observeObjects": criteria}}
+
+
 def is_collection(resource: Resource) -> bool:
     """Return whether the resource is a collection of provider-kubernetes."""
     return resource.get("kind") == KIND and resource.get("apiVersion") == API_VERSION
@@ -91,9 +106,14 @@ def error(replica: Replica, collection: Resource, found: Iterable[Resource]) -> 
 
 def pods(collection: Resource, found: Iterable[Resource]) -> list[Resource]:
     """Return the pods that the members of the collection have read and that were there at the last attempt."""
+    return members(collection, found, "Pod")
+
+
+def members(collection: Resource, found: Iterable[Resource], kind: str) -> list[Resource]:
+    """Return the objects of a kind that the members of the collection have read and that were there at last."""
     uid = seen.at(collection, "metadata", "uid")
     read = [objects.observed(one) for one in found if _belongs(one, uid) and not is_gone(one)]
-    return [pod for pod in read if pod is not None and pod.get("kind") == "Pod"]
+    return [one for one in read if one is not None and one.get("kind") == kind]
 
 
 def has_listed(collection: Resource) -> bool:

@@ -112,6 +112,16 @@ def _authors_labels(bound: BoundRole) -> dict[str, str]:
     return {key: str(value) for key, value in sorted(given.items())}
 
 
+def object_labels(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
+    """Return the labels by which the cluster scheduler recognizes the object that runs the role's pods."""
+    return dict(schedulers.marks(replica, bound, facts).object_labels)
+
+
+def object_annotations(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
+    """Return the annotations by which the cluster scheduler recognizes the object that runs the role's pods."""
+    return dict(schedulers.marks(replica, bound, facts).object_annotations)
+
+
 def pod_annotations(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> dict[str, str]:
     """Return the annotations of the role's pods: those of the author and of the cluster scheduler."""
     given = (bound.spec.template.get("metadata") or {}).get("annotations") or {}
@@ -146,9 +156,12 @@ def pod_spec(replica: Replica, bound: BoundRole, facts: ClusterFacts, pod: Engin
         affinity=_affinity(bound, pod.gang),
     )
     spec.setdefault("terminationGracePeriodSeconds", 60)
-    scheduler_name = schedulers.marks(replica, bound, facts).scheduler_name
+    marks = schedulers.marks(replica, bound, facts)
+    scheduler_name = marks.scheduler_name
     if scheduler_name:
         spec["schedulerName"] = scheduler_name
+    if marks.priority_class:
+        spec.setdefault("priorityClassName", marks.priority_class)
     if pod.devices.pod_claims:
         spec["resourceClaims"] = pod.devices.pod_claims
     return spec

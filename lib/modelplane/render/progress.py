@@ -19,6 +19,7 @@ class Phase(StrEnum):
 
     PENDING = "Pending"
     ADMITTED = "Admitted"
+    QUEUED = "Queued"
     STARTING = "Starting"
     RUNNING = "Running"
     DEGRADED = "Degraded"
@@ -69,6 +70,17 @@ def explained(observation: Observation, error: Problem | None) -> Observation:
     causes = tuple(one for one in others if not one.is_count)
     counts = tuple(one for one in others if one.is_count and one.is_final)
     return replace(observation, problems=(*causes, error, *routes, *counts))
+
+
+def queued(observation: Observation, problem: Problem | None) -> Observation:
+    """Return the observation of a workload that waits in a queue of its cluster: it is late, and has not failed.
+
+    What only counts pods is left out, also where a controller has given up waiting for them.
+    """
+    if problem is None:
+        return observation
+    others = tuple(one for one in observation.problems if not one.is_count)
+    return replace(observation, problems=(problem, *others))
 
 
 def judge(replica: Replica, observation: Observation, *, before: Mapping[Role, int], has_address: bool) -> Progress:
@@ -136,6 +148,8 @@ def _phase(observation: Observation, workload: Judgement, serving: Judgement) ->
         return Phase.RUNNING if workload.known is Known.YES else Phase.DEGRADED
     if any(problem.is_final for problem in observation.problems):
         return Phase.FAILED
+    if any(problem.is_queued for problem in observation.problems):
+        return Phase.QUEUED
     return Phase.STARTING
 
 

@@ -36,7 +36,8 @@ class ClusterFacts:
 
     `gateway_*` name the Gateway of the cluster; an empty listener means the first one. `pool_node_selector` and
     `pool_taints` are by pool name; taints are (key, value, effect) of the pool's nodes. `scheduler` is the cluster
-    scheduler, and `queue` is its queue, empty if there is none. `gateway_implementation` is empty if nothing depends on
+    scheduler, and `queue` is its queue, empty if there is none. `priority_classes` are (least priority, class of the
+    scheduler). `gateway_implementation` is empty if nothing depends on
     it. `has_pod_monitors` is True if the cluster serves PodMonitor. `versions` are those of components that differ from
     the pinned ones.
     """
@@ -49,6 +50,7 @@ class ClusterFacts:
     pool_taints: Mapping[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
     scheduler: str = "None"
     queue: str = ""
+    priority_classes: tuple[tuple[int, str], ...] = ()
     gateway_implementation: str = ""
     has_pod_monitors: bool = False
     tracing: Tracing | None = None

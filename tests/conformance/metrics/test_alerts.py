@@ -39,7 +39,7 @@ BUILD = {'modelplane_function_build_info{instance="a"}': "1x120"}
 
 
 def phases(now: str) -> dict[str, str]:
-    every = ("Pending", "Admitted", "Starting", "Running", "Degraded", "Failed")
+    every = ("Pending", "Admitted", "Queued", "Starting", "Running", "Degraded", "Failed")
     of = 'namespace="t",replica="r",cluster="c",deployment="d"'
     series = {f'modelplane_replica_phase{{{of},phase="{one}"}}': f"{int(one == now)}x120" for one in every}
     return {**series, f"modelplane_replica_created{{{of}}}": "0x120"}

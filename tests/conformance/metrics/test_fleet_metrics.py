@@ -119,7 +119,7 @@ EXPECTED = [
     (
         "ModelReplica",
         "modelplane_replica_phase",
-        phases("Pending", "Admitted", "Starting", "Running", "Degraded", "Failed"),
+        phases("Pending", "Admitted", "Queued", "Starting", "Running", "Degraded", "Failed"),
     ),
     ("ModelReplica", "modelplane_replica_condition", conditions),
     ("ModelService", "modelplane_service_matched_endpoints", number("status", "endpoints", "matched")),

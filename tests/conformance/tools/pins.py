@@ -70,6 +70,7 @@ MODULES = (
         "provider-kubernetes",
         (Program("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes/cmd/provider"),),
     ),
+    Module("kueue", (Program("kueue", "sigs.k8s.io/kueue/cmd/kueue"),)),
     Module("lws", (Program("lws", "sigs.k8s.io/lws/cmd"),)),
     Module(
         "envoy-gateway",
@@ -127,6 +128,7 @@ DEFINITIONS = {
     # Written after the Go types: github.com/vllm-project/production-stack/operator is not served by the module proxy.
     "production-stack": Definitions("", "restated", ("production-stack.vllm.ai_*.yaml",)),
     "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),
+    "kueue": Definitions("kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",)),
     "provider-kubernetes": Definitions(
         "provider-kubernetes",
         "github.com/crossplane-contrib/provider-kubernetes",

@@ -309,7 +309,7 @@ SUITES: Final = (
         "workloads",
         ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_workloads.py"),
         (*_FUNCTIONS, *_REAL, "examples/", "tests/e2e/"),
-        group=1, minutes=11, limit_minutes=25, programs=(*_FLEET, "kuberay", "kaito"),
+        group=1, minutes=12, limit_minutes=25, programs=(*_FLEET, "kuberay", "kaito", "kueue"),
     ),
     Suite(
         "operators",
@@ -317,9 +317,10 @@ SUITES: Final = (
             "hatch", "run", "pytest", "-n", "0", "-m", "slow",
             "tests/e2e/test_kserve.py", "tests/e2e/test_kuberay.py", "tests/e2e/test_kaito.py",
             "tests/e2e/test_provider.py", "tests/e2e/test_provider_pods.py", "tests/e2e/test_endings.py",
+            "tests/e2e/test_kueue.py",
         ),
-        (*_FUNCTIONS, *_REAL, "tests/e2e/", "tests/support/kaito.py"),
-        group=2, minutes=14, limit_minutes=30, programs=(*_FLEET, "kuberay", "kaito"),
+        (*_FUNCTIONS, *_REAL, "examples/queues/", "tests/e2e/", "tests/support/kaito.py"),
+        group=2, minutes=16, limit_minutes=30, programs=(*_FLEET, "kuberay", "kaito", "kueue"),
     ),
     Suite(
         "e2e",

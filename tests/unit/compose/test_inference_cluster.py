@@ -10,6 +10,7 @@ import pytest
 
 from modelplane.api import inference_cluster as decoded
 from modelplane.errors import InvalidInput, Unsupported
+from modelplane.render.schedulers import selection as schedulers
 from modelplane_functions import claims
 from modelplane_functions.compose import inference_cluster
 from modelplane_functions.exchange import Observed, Outcome, Ready, Truth
@@ -39,7 +40,9 @@ def test_the_cluster_is_reached_counted_and_admits() -> None:
 def test_a_queue_nobody_renders_for_is_said_and_closes_the_cluster_to_new_replicas() -> None:
     running = Running()
     running.cluster["spec"]["scheduler"] = {"type": "Kueue", "queueName": "serving"}
-    outcome = running.step()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(schedulers.SCHEDULERS, "Kueue")
+        outcome = running.step()
     assert "spec.scheduler Kueue is not supported yet" in condition(outcome, "StackReady").message
     assert len(outcome.status["admitted"]) == 3, "what is admitted stays"
     assert decoded.decode(running.cluster, {}).scheduler == "Kueue"

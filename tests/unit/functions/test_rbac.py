@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from modelplane.api import catalogue
+from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.tenancy import Tenants
 from modelplane_cli.documents import live
 from modelplane_functions import allowed_namespaces
 from tests.support import composed as composed_objects
-from tests.support import permissions
+from tests.support import permissions, replicas
 from tests.support.composed import examples, identity
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -57,7 +58,16 @@ def remote() -> dict[tuple[str, str], frozenset[str]]:
             verbs = found.setdefault((group, plural(kind)), set())
             for policy in one["spec"].get("managementPolicies", POLICIES):
                 verbs |= POLICIES[policy]
+            for looked_at in queue_of(one["spec"]["forProvider"]["manifest"]):
+                found.setdefault(looked_at, set()).update(READ)
     return {key: frozenset(verbs) for key, verbs in found.items()}
+
+
+def queue_of(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return group and plural of what is read of the queue of an object, while its pods wait."""
+    queue = schedulers.queue(replicas.replica(), [manifest])
+    read = [] if queue is None else [identity(queue.resource), identity(queue.entries)]
+    return [(group, plural(kind)) for group, kind in read]
 
 
 def is_of_a_stack(resource: Mapping[str, Any]) -> bool:

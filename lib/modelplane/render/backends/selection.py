@@ -17,6 +17,7 @@ from modelplane.render import capability, installed, overrides
 from modelplane.render.backend import Backend
 from modelplane.render.backends import dynamo, kaito, kserve, kuberay, llmd, native, preference, vllmstack
 from modelplane.render.backends.preference import Preferences
+from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload import cached
 from modelplane.workload.model import Workload
 from modelplane.workload.rule import Rule
@@ -58,12 +59,18 @@ class Offer:
     """The backends of a cluster in its order, and the ways in which devices of its matching pools are claimed, by role.
 
     Without `ways` nothing is claimed. `lacks` are the backends that the workload cannot use there, because the cluster
-    does not serve what their objects need.
+    does not serve what their objects need. `unqueued` are (backend, reason) of those whose pods its scheduler refuses.
     """
 
     backends: tuple[str, ...]
     ways: tuple[Ways, ...] = ()
     lacks: frozenset[str] = frozenset()
+    unqueued: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def unusable(self) -> frozenset[str]:
+        """Return the backends that the workload cannot use there, whatever its pools have."""
+        return self.lacks.union(name for name, _ in self.unqueued)
 
     @property
     def has_pools(self) -> bool:
@@ -146,6 +153,11 @@ def lacks(workload: Workload, missing: frozenset[str]) -> frozenset[str]:
     return frozenset(name for name in BACKENDS if any(version in missing for version, _ in needs(name, workload)))
 
 
+def unqueued(workload: Workload, scheduler: str) -> tuple[tuple[str, str], ...]:
+    """Return the backends whose pods the scheduler of a cluster cannot place, each with the reason."""
+    return tuple(schedulers.refuses(workload, BACKENDS, scheduler).items())
+
+
 def listed(names: Iterable[str]) -> dict[str, Backend]:
     """Return the backends among the names that are rendered, by name; all of them for a cluster that offers any."""
     known = tuple(names)
@@ -163,7 +175,7 @@ def settled(workload: Workload, standing: Standing, offered: Sequence[Offer]) ->
     if standing.current is None or _refusal(workload, standing.current) is not None:
         return None
     is_offered = any(
-        (standing.current in offer.backends or ANY_BACKEND in offer.backends) and standing.current not in offer.lacks
+        (standing.current in offer.backends or ANY_BACKEND in offer.backends) and standing.current not in offer.unusable
         for offer in offered
     )
     if standing.is_placed or is_offered or not offered:
@@ -179,7 +191,7 @@ def vote(workload: Workload, standing: Standing, offers: Iterable[Offer]) -> Cho
     """
     offered = tuple(offers)
     voters = tuple(offer for offer in offered if offer.has_pools) or tuple(
-        Offer(one.backends, lacks=one.lacks) for one in offered
+        Offer(one.backends, lacks=one.lacks, unqueued=one.unqueued) for one in offered
     )
     is_guess = not any(offer.has_pools for offer in offered)
     preferences = preference.on(standing.spec, standing.rules)
@@ -197,6 +209,9 @@ def vote(workload: Workload, standing: Standing, offers: Iterable[Offer]) -> Cho
         if first is not None:
             votes[first] += count
     ballots = tuple(Ballot(name, votes[name], preferences.of(name), refusals[name]) for name in asked)
+    if not votes and any(offer.unqueued for offer in voters):
+        # Each cluster then says why its scheduler refuses the pods, and what runs elsewhere is none of it.
+        return vote(workload, standing, [replace(offer, unqueued=()) for offer in voters])
     if not votes:
         said = {name: error for name, error in refusals.items() if error is not None}
         return Choice(None, refusals=said, ballots=ballots, failures=preferences.failures)
@@ -213,7 +228,7 @@ def _listed(offer: Offer) -> Iterable[str]:
 def _first(offer: Offer, capable: Sequence[str]) -> str | None:
     """Return the backend that a cluster votes for; `capable` are in the order of the rules."""
     order = capable if ANY_BACKEND in offer.backends else offer.backends
-    able = (name for name in order if name in capable and name not in offer.lacks)
+    able = (name for name in order if name in capable and name not in offer.unusable)
     return next((name for name in able if offer.is_served_by(claims(name))), None)
 
 

@@ -88,7 +88,7 @@ def _device_metrics(stack: Stack) -> Mapping[str, Json]:
     return {"kubernetesDRA": {"enabled": True}, "serviceMonitor": {"enabled": False}}
 
 
-_KUEUE_CONFIGURATION = """\
+KUEUE_CONFIGURATION = """\
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 health: {healthProbeBindAddress: ":8081"}
@@ -112,7 +112,7 @@ def _kueue(stack: Stack) -> Mapping[str, Json]:
     gate = {"name": "UnadmittedWorkloadsObservability", "enabled": True}
     return {
         "controllerManager": {"featureGates": [gate]},
-        "managerConfig": {"controllerManagerConfigYaml": _KUEUE_CONFIGURATION},
+        "managerConfig": {"controllerManagerConfigYaml": KUEUE_CONFIGURATION},
     }
 
 

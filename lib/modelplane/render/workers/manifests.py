@@ -176,8 +176,14 @@ def _workload(workers: Workers, kind: _Kind, spec: Mapping[str, Json]) -> Manife
             "metadata": {
                 "name": workers.name,
                 "namespace": replica.namespace,
-                "labels": pods.role_labels(replica, workers.bound),
-                "annotations": {names.ANNOTATION_ENGINE_ARGUMENTS: f"{role.role}: {said}"},
+                "labels": {
+                    **pods.object_labels(replica, workers.bound, workers.facts),
+                    **pods.role_labels(replica, workers.bound),
+                },
+                "annotations": {
+                    **pods.object_annotations(replica, workers.bound, workers.facts),
+                    names.ANNOTATION_ENGINE_ARGUMENTS: f"{role.role}: {said}",
+                },
             },
             "spec": spec,
         },

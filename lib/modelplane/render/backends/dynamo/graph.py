@@ -53,7 +53,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     )
     target = cluster_route.service(naming.service(replica), launching.PORT)
     route = cluster_route.of(replica, facts, (cluster_route.rule(("/",), target),))
-    return (namespaces.of(replica), *templates, _graph(replica, components.of(replica, facts, devices)), route)
+    return (namespaces.of(replica, facts), *templates, _graph(replica, components.of(replica, facts, devices)), route)
 
 
 def _graph(replica: Replica, parts: list[Json]) -> Manifest:

@@ -63,7 +63,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     service = manifests.service(replica, serving, launching.PORT)
     target = cluster_route.service(service.resource["metadata"]["name"], launching.PORT)
     route = cluster_route.of(replica, facts, (cluster_route.rule(("/",), target),))
-    return (namespaces.of(replica), *template, _set(replica, bound, facts, devices), service, route)
+    return (namespaces.of(replica, facts), *template, _set(replica, bound, facts, devices), service, route)
 
 
 def _set(replica: Replica, bound: BoundRole, facts: ClusterFacts, devices: claims.PodDevices) -> Manifest:

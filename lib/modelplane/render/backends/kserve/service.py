@@ -91,7 +91,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     }
     templates = tuple(found.template for found in devices.values() if found.template is not None)
     stand_ins = tuple(_stand_in(replica, bound) for bound in replica.roles if shape_of(bound.spec) is Shape.PIPELINE)
-    return (namespaces.of(replica), *templates, *stand_ins, _service(rendering, devices), _route(rendering))
+    return (namespaces.of(replica, facts), *templates, *stand_ins, _service(rendering, devices), _route(rendering))
 
 
 def _stand_in(replica: Replica, bound: BoundRole) -> Manifest:
@@ -141,8 +141,14 @@ def _service(rendering: _Rendering, devices: Mapping[Role, claims.PodDevices]) -
                 "metadata": {
                     "name": rendering.name,
                     "namespace": replica.namespace,
-                    "labels": pods.base_labels(replica),
-                    "annotations": {names.ANNOTATION_ENGINE_ARGUMENTS: _said_of_arguments(rendering)},
+                    "labels": {
+                        **pods.object_labels(replica, replica.roles[0], rendering.facts),
+                        **pods.base_labels(replica),
+                    },
+                    "annotations": {
+                        **pods.object_annotations(replica, replica.roles[0], rendering.facts),
+                        names.ANNOTATION_ENGINE_ARGUMENTS: _said_of_arguments(rendering),
+                    },
                 },
                 "spec": spec,
             }

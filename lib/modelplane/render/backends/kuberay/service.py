@@ -66,7 +66,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     target = cluster_route.service(serve_service(replica), launching.PORT)
     route = cluster_route.of(replica, facts, (cluster_route.rule(("/",), target),))
     service = _service(replica, facts, cluster.Members(devices, starts))
-    return (namespaces.of(replica), *templates, service, route)
+    return (namespaces.of(replica, facts), *templates, service, route)
 
 
 def start_seconds(bound: BoundRole) -> int:

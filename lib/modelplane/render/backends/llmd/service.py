@@ -35,7 +35,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
         if facts.has_pod_monitors
     )
     routed = _routed(replica, facts, service)
-    return (namespaces.of(replica), *templates, *account, *workloads, service, *routed, *watched)
+    return (namespaces.of(replica, facts), *templates, *account, *workloads, service, *routed, *watched)
 
 
 def _routed(replica: Replica, facts: ClusterFacts, service: Manifest) -> tuple[Manifest, ...]:

@@ -27,4 +27,4 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     target = cluster_route.service(service.resource["metadata"]["name"], launching.PORT)
     route = cluster_route.of(replica, facts, (cluster_route.rule(("/",), target),))
     template = () if devices.template is None else (devices.template,)
-    return (namespaces.of(replica), *template, workload, service, route)
+    return (namespaces.of(replica, facts), *template, workload, service, route)

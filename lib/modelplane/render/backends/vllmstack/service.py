@@ -48,7 +48,7 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     """
     target = cluster_route.service(identity(replica).name, _SERVICE_PORT)
     route = cluster_route.of(replica, facts, (cluster_route.rule(("/",), target),))
-    return (namespaces.of(replica), _runtime(replica, facts), _deployment(replica), route)
+    return (namespaces.of(replica, facts), _runtime(replica, facts), _deployment(replica), route)
 
 
 def _runtime(replica: Replica, facts: ClusterFacts) -> Manifest:
