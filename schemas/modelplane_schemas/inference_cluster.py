@@ -32,16 +32,7 @@ class Gateway(Wire):
 
     name: str | None = Field(default=None, description="Name of the Gateway. Default: modelplane.")
     namespace: str | None = Field(default=None, description="Namespace of the Gateway. Default: modelplane-system.")
-    listener: str | None = Field(
-        default=None,
-        description="Name of the listener to use. Default is the first. With mutualTLS Required it is mutual-tls.",
-    )
-    mutual_tls: Literal["Required", "Disabled"] | None = Field(
-        default=None,
-        validation_alias="mutualTLS",
-        serialization_alias="mutualTLS",
-        description="Required makes the gateway serve the fleet's gateways alone, which show their certificates: it gets one of its own and a policy on the listener mutual-tls, and the endpoints of a cluster that serves move there without a failed request. Where the Gateway is not made by spec.stack, its owner adds that listener. Disabled serves whoever reaches the gateway. Left out, it is Required where spec.stack makes the Gateway of a new cluster, and Disabled otherwise; status.mutualTLS.mode records it.",
-    )
+    listener: str | None = Field(default=None, description="Name of the listener to use. Default is the first.")
     implementation: Literal["Istio", "Other"] | None = Field(
         default=None,
         description="Implementation of the Gateway. Istio needs an object of its own to reach the endpoint pickers of LLMD. Default is Other.",
@@ -79,39 +70,19 @@ class StatusGateway(Wire):
     port: int | None = Field(default=None, description="Port of the listener.")
     hostname: str | None = Field(default=None, description="Host name of the listener.")
     scheme: Literal["http", "https"] | None = Field(default=None, description="Scheme of the listener.")
-    server_name: str | None = Field(
-        default=None,
-        description="Host name in the certificate of the gateway, where it asks for client certificates.",
-    )
-    authorities: str | None = Field(default=None, description="Certificates, in PEM, of the authorities that sign it.")
 
 
-class MutualTLS(Wire):
+class Queue(Wire):
     """
-    TLS with client certificates between the fleet's gateways and this cluster's.
+    Quota of the cluster's queue, where spec.scheduler.quota says that it is read.
     """
 
-    mode: Literal["Required", "Disabled"] | None = Field(
-        default=None, description="The decision whether it is required, which stays."
-    )
-    serving: Literal["Plaintext", "MutualTLS"] | None = Field(
-        default=None, description="The transport that endpoints use."
-    )
-    phase: Literal["Opening", "Moving", "Closing", "Settled"] | None = Field(
+    name: str | None = Field(default=None, description="Name of the object that has the quota.")
+    limit: int | None = Field(
         default=None,
-        description="Step of a change. Opening waits for the listener, Moving for the endpoints to use it, Closing closes the other one.",
+        description="Most devices that the queue may hold. Absent, the queue has no limit or was never read.",
     )
-    clients: list[str] | None = Field(default=None, description="Identities that the gateway lets in.")
-    client_authorities: str | None = Field(
-        default=None, description="Certificates, in PEM, of the authorities that sign for clients."
-    )
-    authorities: str | None = Field(
-        default=None, description="Certificates, in PEM, of the authorities that sign for the gateway."
-    )
-    not_after: str | None = Field(
-        default=None,
-        description="The time at which the certificate of the gateway expires unless it is renewed.",
-    )
+    held: int | None = Field(default=None, description="Devices that admitted replicas hold.")
 
 
 class Backend(Wire):
@@ -214,6 +185,20 @@ class DeviceTaint(Wire):
     value: str | None = Field(default=None, description="Value of the taint.")
     effect: Literal["None", "NoSchedule", "NoExecute"] = Field(
         description="NoSchedule keeps new pods off the device; NoExecute also ends pods that hold it; None only says something.",
+    )
+
+
+class Quota(Wire):
+    """
+    Quota of the queue, which is read from the cluster: no more devices are admitted there than it allows. It is an upper bound and no free device. Without this block no quota is read.
+    """
+
+    resource: str = Field(
+        description="Name by which the queue counts the devices of the pools. Kueue has the resource of a ClusterQueue (modelplane.ai/gpu), KAI gpu, and Volcano the key of a capability (deviceclass/gpu.nvidia.com).",
+    )
+    cluster_queue_name: str | None = Field(
+        default=None,
+        description="Name of the ClusterQueue of Kueue that the LocalQueues of all namespaces belong to.",
     )
 
 
@@ -345,10 +330,6 @@ class Ask(Wire):
         default=None,
         description="The quota that answers next. Where there are several they answer in the order of their names.",
     )
-    borrows: bool | None = Field(
-        default=None,
-        description="Whether it is beyond the own limits of a quota that borrows, whose lender answers others first.",
-    )
     holdings: list[Holding] = Field(description="The nodes and devices that the replica takes.")
 
 
@@ -429,6 +410,7 @@ class Scheduler(Wire):
         default=None,
         description="Name of the Kueue LocalQueue in the replica's namespace, or of the KAI or Volcano queue. The queue is the platform's; Modelplane only reads it.",
     )
+    quota: Quota | None = None
     priority_classes: list[PriorityClass] | None = Field(
         default=None,
         description="Priority classes of replicas, by the priority of their deployment. A replica gets the class with the greatest minimum that its priority reaches, and none below all of them.",
@@ -717,11 +699,7 @@ class Status(Wire):
     """
 
     gateway: StatusGateway | None = None
-    mutual_tls: MutualTLS | None = Field(
-        default=None,
-        validation_alias="mutualTLS",
-        serialization_alias="mutualTLS",
-    )
+    queue: Queue | None = None
     backends: list[Backend] | None = Field(
         default=None,
         description="The offered backends, as far as the API versions that the cluster serves were seen. The last known state is kept while the cluster cannot be read.",

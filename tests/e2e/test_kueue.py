@@ -22,7 +22,7 @@ from modelplane.render.scheduler import Queue, Sight
 from modelplane.render.schedulers import selection
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import Replica
-from modelplane.workload.site import ClusterFacts
+from modelplane.workload.site import ClusterFacts, Quota
 from tests.e2e import workload
 from tests.support import controlplane, examples, installation, kubeapi, live, replicas
 
@@ -184,6 +184,14 @@ def test_devices_that_no_node_has_are_refused_by_the_queue_and_not_waited_for(pl
     told = _until(plane, replica, made, Phase.QUEUED, "QueueRefuses").workload.message
     assert "waiting alone does not change that" in told
     _gone(plane, replica, made)
+
+
+def test_the_quota_is_read_where_kueue_keeps_it(plane: controlplane.Plane) -> None:
+    facts = replace(FACTS, quota=Quota("modelplane.ai/gpu", "ml-team"))
+    wanted = selection.quota(facts)
+    assert wanted is not None
+    found = plane.api.get(wanted["apiVersion"], wanted["kind"], wanted["metadata"]["name"])
+    assert selection.limit(facts, found) == 24
 
 
 def _changed(replica: Replica, **engine: Any) -> Replica:

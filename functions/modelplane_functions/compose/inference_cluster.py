@@ -6,9 +6,9 @@ workload whose replica is gone. The InferenceQuotas, where a replica is to be ad
 where the cluster allows or a quota selects namespaces by label. The InferenceGateways, where the cluster's gateway asks
 its clients for a certificate, and while endpoints move to or from that the Backends of the control plane.
 Emits: the parts of a cluster that is created; the ClusterProviderConfig for its kubeconfig, and the ServingStack where
-one is installed; an Object that only observes the cluster's Gateway, and one for each API version that an offered
-backend needs; the certificate of the gateway and the policy on who may come in; collections that list the pods of
-deleted replicas. While the cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the
+one is installed; Objects that only observe the cluster's Gateway, the quota of its queue, and each API version that an
+offered backend needs; the certificate of the gateway and the policy on who may come in; collections that list the pods
+of deleted replicas. While the cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the
 InferenceCluster.
 Reports: gateway address, its transport, provider configuration, installed backends, pools with allocations and free
 devices, the replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown, NamespacesAllowed where
@@ -32,7 +32,7 @@ from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.decision import Admission, ClusterAccount, PoolAccount
-from modelplane.placement.snapshot import Accounting, Pool, ReplicaClaim
+from modelplane.placement.snapshot import Accounting, Pool, QueueRoom, ReplicaClaim
 from modelplane.render import protection
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access
 from modelplane.render.clouds import selection as clouds
@@ -44,6 +44,7 @@ from modelplane_functions import (
     claims,
     cluster_cloud,
     cluster_gateway,
+    cluster_queue,
     cluster_stack,
     cluster_tls,
     held_pools,
@@ -81,6 +82,14 @@ class _Decoded:
     classes: Mapping[str, NodeClass]
     nodes: Mapping[str, Nodes]
     pools: tuple[Pool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The unit of accounting, and the quota of the queue, None where it sets no limit."""
+
+    accounting: Accounting
+    queue: QueueRoom | None
 
 
 def compose(observed: Observed) -> Outcome:
@@ -182,9 +191,16 @@ def _ledger(observed: Observed) -> Ledger:
     standing_on = held_pools.read(observed, pools, asked)
     standing.uncontrolled |= standing_on.copies
     before = frozenset(seen.text(entry.get("replica")) for entry in seen.objects(observed.status.get("asked")))
-    account = _account(observed, pools, inference_cluster.decode_accounting(root), tuple(standing_on.claims), before)
+    queue = cluster_queue.read(observed)
+    account = _account(
+        observed,
+        pools,
+        _Terms(inference_cluster.decode_accounting(root), queue.room),
+        tuple(standing_on.claims),
+        before,
+    )
     quotas.settle(observed, standing, account)
-    faults += (*sorted(standing.faults), *standing_on.told)
+    faults += (*sorted(standing.faults), *standing_on.told, *queue.faults)
     return Ledger(pools, account, faults, standing, standing_on.counted_on)
 
 
@@ -209,14 +225,17 @@ def _pools(observed: Observed, classes: dict[str, NodeClass]) -> tuple[Pool, ...
 def _account(
     observed: Observed,
     pools: tuple[Pool, ...],
-    accounting: Accounting,
+    terms: _Terms,
     asked: tuple[ReplicaClaim, ...],
     before: frozenset[str],
 ) -> ClusterAccount:
     """Return the verdicts and the ledger. Equal claims on equal pools are judged once per version of the cluster."""
-    given = (pools, accounting, asked, before)
+    given = (pools, terms, asked, before)
     return recall(
-        observed.composite, "account", lambda: (given, placement.admit(*given)), lambda known: known[0] == given
+        observed.composite,
+        "account",
+        lambda: (given, placement.admit(pools, terms.accounting, asked, before, terms.queue)),
+        lambda known: known[0] == given,
     )[1]
 
 
@@ -256,6 +275,7 @@ def _reached(
     standing_replicas, config = ledger.standing, provider.encode()
     return {
         cluster_gateway.KEY: cluster_gateway.child(observed, provider),
+        **cluster_queue.children(observed, provider),
         **dict(installations.children(observed, config)),
         **dict(standing_replicas.endings.children(observed, standing_replicas.lingering, ledger.followed, config)),
         **dict(_access_children(observed, access)),
@@ -283,8 +303,8 @@ def _protection(observed: Observed, standing: Standing, of_stack: int) -> dict[s
     provider config outlives the InferenceCluster, and only admitted workloads are known then.
     """
     users = _users(observed.children.get(PROVIDER_CONFIG_KEY, {}))
-    ours = (1 if cluster_gateway.KEY in observed.children else 0) + installations.users(observed) + of_stack
-    ours += cluster_tls.users(observed)
+    looked_at = (cluster_gateway.KEY in observed.children) + cluster_queue.users(observed)
+    ours = looked_at + installations.users(observed) + of_stack + cluster_tls.users(observed)
     # Nothing is deleted of replicas of which only pods may be left, and on a lost cluster nobody sees these end.
     left = len(standing.leaving - standing.lingering)
     manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, left))
@@ -310,8 +330,12 @@ def _users(provider_config: Mapping[str, Json]) -> int:
 def _recalled_status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
     """Return the status of the ledger, encoded once while the ledger and the nodes of its pools are equal."""
     given = (gateway, ledger, cluster_cloud.nodes(observed))
+    made_from = (*given, cluster_queue.read(observed))
     return recall(
-        observed.composite, "status", lambda: (given, _status(observed, *given)), lambda known: known[0] == given
+        observed.composite,
+        "status",
+        lambda: (made_from, _status(observed, *given)),
+        lambda known: known[0] == made_from,
     )[1]
 
 
@@ -332,6 +356,7 @@ def _status(
         "pending": _told(ledger.answers(Admission.PENDING)),
         **quotas.encode(ledger.standing),
     }
+    status |= cluster_queue.encode(observed, [one for record in ledger.records.values() for one in record.holdings])
     if ledger.account.asked:
         status["asked"] = inference_cluster.encode_asked(ledger.account)
     if gateway is not None:

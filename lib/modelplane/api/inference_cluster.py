@@ -25,10 +25,11 @@ from modelplane.placement.snapshot import (
     Accounting,
     Cluster,
     Pool,
+    QueueRoom,
     RefusalNote,
 )
 from modelplane.workload import authorities
-from modelplane.workload.site import ClusterFacts, Tracing
+from modelplane.workload.site import ClusterFacts, Quota, Tracing
 
 Json: TypeAlias = Any
 
@@ -38,6 +39,7 @@ EXISTING = "Existing"
 DEFAULT_BACKEND = "KServe"
 DEFAULT_GATEWAY = "modelplane"
 DEFAULT_SCHEDULER = "None"
+_DEVICES_MAX = 1 << 40
 # Kueue v0.19 (pkg/dra): a claim whose selector matches no device of the cluster is inadmissible. Its pods stay gated,
 # so that no autoscaler makes a node for them.
 _SEES_DEVICES_FIRST = frozenset({"Kueue"})
@@ -116,6 +118,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
         asked=_asked(status),
         missing=installation.missing(status),
         tenants=tenants.decode(root),
+        queue=decode_queue(status.at("queue")) if spec.at("scheduler", "quota").is_set else None,
     )
 
 
@@ -241,6 +244,7 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         pool_taints=taints,
         scheduler=decode_scheduler(root),
         queue=root.at("spec", "scheduler").text_at("queueName", ""),
+        quota=_quota(root.at("spec", "scheduler", "quota")),
         priority_classes=tuple(
             (entry.at("minimum").integer(), entry.text_at("name"))
             for entry in root.at("spec", "scheduler", "priorityClasses").items()
@@ -259,6 +263,27 @@ def _moves_listeners(root: Field) -> bool:
     """
     told = seen.at(root.value, "status", "mutualTLS")
     return seen.text(seen.at(told, "mode")) == MutualTls.REQUIRED or bool(seen.text(seen.at(told, "phase")))
+
+
+def _quota(field: Field) -> Quota | None:
+    return Quota(field.at("resource").text(), field.text_at("clusterQueueName", "")) if field.is_set else None
+
+
+def decode_queue(status: Field) -> QueueRoom | None:
+    """Return the published quota of the cluster's queue, None where none is known."""
+    limit = status.at("limit")
+    if not limit.is_set:
+        return None
+    return QueueRoom(
+        status.text_at("name", ""),
+        limit.count(least=0, most=_DEVICES_MAX),
+        status.at("held").count(0, least=0, most=_DEVICES_MAX),
+    )
+
+
+def encode_queue(name: str, limit: int | None, held: int) -> dict[str, Json]:
+    """Return status.queue. Without a limit nobody is bound by it."""
+    return {"name": name, "held": held, **({} if limit is None else {"limit": limit})}
 
 
 def _tracing(field: Field) -> Tracing | None:

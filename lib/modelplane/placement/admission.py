@@ -25,7 +25,7 @@ from modelplane.placement.decision import (
 from modelplane.placement.diagnosis import shortage
 from modelplane.placement.packing.load import Answer
 from modelplane.placement.packing.nodes import Places
-from modelplane.placement.snapshot import Accounting, Holding, Pool, ReplicaClaim
+from modelplane.placement.snapshot import Accounting, Holding, Pool, QueueRoom, ReplicaClaim
 
 LEAVERS_MAX = 3
 """Replicas of one deployment that leave for one that waits."""
@@ -41,6 +41,7 @@ def admit(
     accounting: Accounting,
     claims: Iterable[ReplicaClaim],
     asked: frozenset[str] = frozenset(),
+    queue: QueueRoom | None = None,
 ) -> ClusterAccount:
     """Return a verdict per claim and the ledger per pool.
 
@@ -49,9 +50,10 @@ def admit(
     block smaller ones after it. A claim that holds a place and wants another is judged among the new ones, and keeps
     its place if the other does not fit. A gated claim is judged in its turn and takes nothing. `Pool.allocations` is
     not read; the claims are the source of truth. Pods that are admitted keep the nodes they are counted on, since a
-    cluster does not move them: see `Occupancy`.
+    cluster does not move them: see `Occupancy`. No claim is admitted past the limit of `queue`, whose `held` is not
+    read.
     """
-    book = _Book(pools, accounting)
+    book = _Book(pools, accounting, queue)
     ordered = sorted({claim.key: claim for claim in sorted(claims, key=_order)}.values(), key=_order)
     book.keep([claim for claim in ordered if claim.holds])
     for claim in sorted(ordered, key=_turn):
@@ -77,7 +79,8 @@ def _gated(claim: ReplicaClaim) -> AdmissionVerdict:
 class _Book:
     """The ledgers of one cluster while its claims are judged."""
 
-    def __init__(self, pools: tuple[Pool, ...], accounting: Accounting) -> None:
+    def __init__(self, pools: tuple[Pool, ...], accounting: Accounting, queue: QueueRoom | None = None) -> None:
+        self._queue = queue
         self._pools: Mapping[str, Pool] = {pool.name: pool for pool in pools}
         self._accounting = accounting
         self._ledgers: dict[str, Ledger] = {
@@ -192,8 +195,18 @@ class _Book:
             return self._occupancies[holding.pool].places((key, index))
         return recorded[index] if index < len(recorded) else UNKNOWN
 
+    def _over_quota(self, key: str, holdings: Sequence[Holding]) -> str:
+        """Return why the quota of the queue does not hold the claim beside the admitted ones, empty if it does."""
+        if self._queue is None:
+            return ""
+        held = sum(snapshot.devices_of(found) for other, found in self._admitted.items() if other != key)
+        return replace(self._queue, held=held).excess(snapshot.devices_of(holdings))
+
     def _verdict(self, key: str, holdings: Sequence[Holding], before: Sequence[Places] = ()) -> AdmissionVerdict:
         """Return the verdict on a claim. An admitted one stands on nodes then, `before` where these have room."""
+        excess = self._over_quota(key, holdings)
+        if excess:
+            return AdmissionVerdict(key, Admission.REFUSED, Reason.QUEUE_QUOTA, excess)
         states, occupancies = dict(self._ledgers), dict(self._occupancies)
         for index, holding in enumerate(holdings):
             pool = self._pools.get(holding.pool)

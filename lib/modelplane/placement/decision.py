@@ -56,6 +56,7 @@ class Reason:
     INSUFFICIENT_NODE_RESOURCES: ClassVar[Reason]
     SPREAD_CONSTRAINT: ClassVar[Reason]
     QUOTA_EXCEEDED: ClassVar[Reason]
+    QUEUE_QUOTA: ClassVar[Reason]
 
     def __str__(self) -> str:
         """Return the text for status and conditions."""
@@ -74,6 +75,7 @@ Reason.BACKEND_NOT_INSTALLED = Reason("BackendNotInstalled", 55, 100, Telling.DE
 Reason.CACHE_NOT_READY = Reason("CacheNotReady", 60, 60)
 Reason.REFUSED_BY_CLUSTER = Reason("RefusedByCluster", 70, 70, Telling.DETAIL)
 Reason.REPLICA_LIMIT = Reason("ReplicaLimit", 80, 10, Telling.DETAIL)
+Reason.QUEUE_QUOTA = Reason("QueueQuota", 85, 12, Telling.DETAIL, _CAPACITY)
 Reason.SELECTOR_ERROR = Reason("SelectorError", 90, 110, Telling.DETAIL)
 Reason.NO_MATCHING_DEVICE = Reason("NoMatchingDevice", 100, 100, Telling.COMPARISON)
 Reason.INSUFFICIENT_NODES = Reason("InsufficientNodes", 110, 50, Telling.DETAIL, _CAPACITY)

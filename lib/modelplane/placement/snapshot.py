@@ -5,7 +5,7 @@ All classes are immutable values without behaviour. `decision.py` holds the resu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
@@ -150,6 +150,30 @@ class RefusalNote:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueRoom:
+    """The quota of the queue of a cluster, in devices: at most `limit`, of which admitted replicas hold `held`.
+
+    It is an upper bound and no free device: others may use the queue too.
+    """
+
+    name: str
+    limit: int
+    held: int
+
+    def excess(self, more: int) -> str:
+        """Return the reason why `more` devices are too many for the queue, empty if they are not."""
+        if self.held + more <= self.limit:
+            return ""
+        held = f"{self.held} are held and {more} more are wanted"
+        return f"queue {self.name} has a quota of {self.limit} devices, of which {held}"
+
+
+def devices_of(holdings: Iterable[Holding]) -> int:
+    """Return the number of devices that pods hold."""
+    return sum(one.pods * sum(count for _, count in one.shape.devices) for one in holdings)
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """An InferenceCluster, read from its spec and status.
 
@@ -180,6 +204,8 @@ class Cluster:
     """API versions that it is known not to serve, as objects name them."""
     tenants: Tenants | None = None
     """The namespaces that may place new replicas there, None for all."""
+    queue: QueueRoom | None = None
+    """The quota of its queue, None where none is read."""
 
 
 @dataclass(frozen=True, slots=True)

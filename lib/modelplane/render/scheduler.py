@@ -86,5 +86,11 @@ class Scheduler(Protocol):
     def queue(self, replica: Replica, resource: Object) -> Queue | None:
         """Return the queue of a rendered object, None if the object is none of this scheduler."""
 
+    def quota(self, facts: ClusterFacts) -> Object | None:
+        """Return the object with the quota of the cluster's queue as a bare manifest, None if none is named."""
+
+    def limit(self, holder: Object, resource: str) -> int | None:
+        """Return the most devices that the object of `quota` lets its queue hold, None where it sets no limit."""
+
     def waits(self, queue: Queue, sight: Sight) -> Problem | None:
         """Return the reason why the replica waits in its queue, None if nothing says that it does."""

@@ -31,15 +31,23 @@ class Installed:
 
 
 @dataclass(frozen=True, slots=True)
+class Quota:
+    """The quota of a queue. `resource` is its name for devices, and `holder` the object with it where it is another."""
+
+    resource: str
+    holder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """The facts of a cluster that a renderer may read.
 
     `gateway_*` name the Gateway of the cluster; an empty listener means the first one. `pool_node_selector` and
     `pool_taints` are by pool name; taints are (key, value, effect) of the pool's nodes. `scheduler` is the cluster
     scheduler, and `queue` is its queue, empty if there is none. `priority_classes` are (least priority, class of the
-    scheduler). `gateway_implementation` is empty if nothing depends on
-    it. `has_pod_monitors` is True if the cluster serves PodMonitor. `versions` are those of components that differ from
-    the pinned ones.
+    scheduler). `quota` says where its quota is read, None where it is not. `gateway_implementation` is empty if nothing
+    depends on it. `has_pod_monitors` is True if the cluster serves PodMonitor. `versions` are those of components that
+    differ from the pinned ones.
     """
 
     name: str
@@ -51,6 +59,7 @@ class ClusterFacts:
     scheduler: str = "None"
     queue: str = ""
     priority_classes: tuple[tuple[int, str], ...] = ()
+    quota: Quota | None = None
     gateway_implementation: str = ""
     has_pod_monitors: bool = False
     tracing: Tracing | None = None

@@ -301,6 +301,8 @@ def _observed_manifest(resource: Object, cluster: str, store: Store) -> dict[str
     manifest = manifest_of(resource)
     if _kind_of(manifest) == _CLAIM:
         return {**manifest, "metadata": {**manifest["metadata"], "uid": f"assumed-{resource['metadata']['name']}"}}
+    if manifest.get("kind") != "Gateway" and not manifest.get("spec"):
+        return _given(manifest, store)
     if manifest.get("kind") != "Gateway" or manifest.get("spec"):
         return manifest
     made = _made_gateway(cluster, store)
@@ -323,6 +325,18 @@ def _made_gateway(cluster: str, store: Store) -> Object | None:
         if key.kind == "Object" and _kind_of(manifest_of(found)) == (GATEWAY_API, "Gateway"):
             return found if manifest_of(found).get("spec") else None
     return None
+
+
+def _given(manifest: dict[str, Json], store: Store) -> dict[str, Json]:
+    """Return the object with the spec that a document gives it: a queue of the platform, with its quota.
+
+    Nobody says here which kinds have no namespace, so that a document of such a kind stands in the default one.
+    """
+    group, kind, metadata = group_of(str(manifest.get("apiVersion"))), str(manifest.get("kind")), manifest["metadata"]
+    places = [str(metadata["namespace"])] if metadata.get("namespace") else ["", "default"]
+    found = (store.get(Key(group, kind, place, str(metadata["name"]))) for place in places)
+    spec = next((one["spec"] for one in found if one is not None and one.get("spec")), None)
+    return manifest if spec is None else {**manifest, "spec": spec}
 
 
 def cluster_of(resource: Mapping[str, Json], store: Store) -> str:

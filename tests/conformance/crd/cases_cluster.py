@@ -253,6 +253,28 @@ CLUSTER: tuple[Case, ...] = (
         'queueName has no meaning with "type None"',
     ),
     one(
+        "scheduler-needless-quota",
+        "InferenceCluster",
+        ("spec", "scheduler"),
+        {"quota": {"resource": "gpu"}},
+        'quota has no meaning with "type None"',
+    ),
+    one(
+        "scheduler-quota-of-no-clusterqueue",
+        "InferenceCluster",
+        ("spec", "scheduler"),
+        {"type": "Kueue", "queueName": "a", "quota": {"resource": "gpu"}},
+        "write its name in quota.clusterQueueName",
+    ),
+    one(
+        "scheduler-quota-of-no-resource",
+        "InferenceCluster",
+        ("spec", "scheduler"),
+        {"type": "KAI", "queueName": "a", "quota": {}},
+        Cause.REQUIRED,
+        at="spec.scheduler.quota.resource",
+    ),
+    one(
         "scheduler-needless-priorities",
         "InferenceCluster",
         ("spec", "scheduler"),

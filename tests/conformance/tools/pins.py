@@ -127,6 +127,9 @@ DEFINITIONS = {
     "keda": Definitions("keda", "github.com/kedacore/keda/v2", ("config/crd/bases/*.yaml",)),
     # Written after the Go types: github.com/vllm-project/production-stack/operator is not served by the module proxy.
     "production-stack": Definitions("", "restated", ("production-stack.vllm.ai_*.yaml",)),
+    # The same: neither NVIDIA/KAI-Scheduler nor volcano.sh/apis v1.15 is served.
+    "kai": Definitions("", "restated", ("scheduling.run.ai_*.yaml",)),
+    "volcano": Definitions("", "restated", ("scheduling.volcano.sh_*.yaml",)),
     "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),
     "kueue": Definitions("kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",)),
     "provider-kubernetes": Definitions(

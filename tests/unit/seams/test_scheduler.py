@@ -55,6 +55,12 @@ class Toy:
         what = {"apiVersion": "toys.example.org/v1", "kind": "Line"}
         return Queue(NAME, name, {**what, "metadata": {"name": name}}, what, {"modelplane.ai/replica": replica.name})
 
+    def quota(self, facts: ClusterFacts) -> Json:
+        return None
+
+    def limit(self, holder: Json, resource: str) -> int | None:
+        return None
+
     def waits(self, queue: Queue, sight: Sight) -> Problem | None:
         return Problem("InLine", f"it stands in line {queue.name}", is_queued=True) if sight.entries else None
 

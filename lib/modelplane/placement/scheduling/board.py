@@ -31,6 +31,7 @@ from modelplane.placement.snapshot import (
     Holding,
     Intent,
     Pool,
+    devices_of,
 )
 
 Domain: TypeAlias = tuple[str, ...]
@@ -58,6 +59,11 @@ class PoolEstimate(NamedTuple):
 def _most(request: Request) -> int:
     """Return the most devices that the request takes of a node."""
     return max(_NODE_MAX if one.mode is Mode.ALL else one.count for one in request.each())
+
+
+def _least(request: Request) -> int:
+    """Return the fewest devices that the request takes of a node."""
+    return min(one.count for one in request.each())
 
 
 class Board:
@@ -95,6 +101,8 @@ class Board:
         self._most_free: dict[str, int] = {}
         self._roles = frozenset(range(len(demand.roles)))
         self._wanted = sum(role.pods * sum(_most(request) for request in role.requests) for role in demand.roles)
+        # What a replica takes at least; the cluster counts what it is given.
+        self._least = sum(role.pods * sum(_least(request) for request in role.requests) for role in demand.roles)
         self._barred: dict[str, Refusal | None] = {}
         self._domains: dict[str, Domain | None] = {}
         self._over_committed: dict[tuple[str, str], bool] = {}
@@ -284,13 +292,15 @@ class Board:
         return self.table.solve(tuple(states), allows=lambda chosen: self.excess(name, chosen, gone) is None)
 
     def counted_out(self, name: str) -> Refusal | None:
-        """Return the refusal of one more replica by the limit per cluster, None if the limit allows it."""
+        """Return the refusal of one more replica by the limit per cluster or the quota of its queue, else None."""
         limit = self.intent.max_replicas_per_cluster
         if limit and self.objects_on[name] + self.waiting_on[name] >= limit:
             has = self.objects_on[name] + self.waiting_on[name]
             detail = f"it has {has} of at most {limit} replicas per cluster"
             return Refusal(Reason.REPLICA_LIMIT, detail, "replica limit reached")
-        return None
+        queue = self.clusters[name].queue
+        excess = "" if queue is None else queue.excess(devices_of(self._extra.get(name, ())) + self._least)
+        return Refusal(Reason.QUEUE_QUOTA, excess, "quota of the queue is held") if excess else None
 
     def varied(self, cluster: Cluster, demand: Demand, intent: Intent, *, pardoned: bool) -> Board:
         """Return a board of the given cluster with everything that was placed there so far.

@@ -9,6 +9,7 @@ KAI itself was not run, because no module proxy serves it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from modelplane import names, seen
@@ -67,6 +68,21 @@ def queue(replica: Replica, resource: Object) -> Queue | None:
         entries={"apiVersion": "scheduling.run.ai/v2alpha2", "kind": "PodGroup"},
         labels={names.LABEL_REPLICA: replica.name},
     )
+
+
+def quota(facts: ClusterFacts) -> Object | None:
+    """Return the Queue of the cluster."""
+    if facts.quota is None:
+        return None
+    return {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": facts.queue}}
+
+
+def limit(holder: Object, resource: str) -> int | None:
+    """Return the limit of the Queue; -1 is none. Its spec has GPUs in devices, which need not be whole."""
+    found = seen.at(holder, "spec", "resources", resource, "limit")
+    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found) or found < 0:
+        return None
+    return math.floor(found)
 
 
 def waits(queue: Queue, sight: Sight) -> Problem | None:

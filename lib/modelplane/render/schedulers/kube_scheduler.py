@@ -26,6 +26,16 @@ def queue(replica: Replica, resource: Object) -> Queue | None:
     return None
 
 
+def quota(facts: ClusterFacts) -> Object | None:
+    """Return None: there is no queue with a quota."""
+    return None
+
+
+def limit(holder: Object, resource: str) -> int | None:
+    """Return None: there is no quota."""
+    return None
+
+
 def waits(queue: Queue, sight: Sight) -> Problem | None:
     """Return None: there is no queue to wait in."""
     return None

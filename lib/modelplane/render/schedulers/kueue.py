@@ -111,6 +111,26 @@ def queue(replica: Replica, resource: Object) -> Queue | None:
     )
 
 
+def quota(facts: ClusterFacts) -> Object | None:
+    """Return the ClusterQueue that the cluster names."""
+    if facts.quota is None or not facts.quota.holder:
+        return None
+    return {"apiVersion": API_VERSION, "kind": "ClusterQueue", "metadata": {"name": facts.quota.holder}}
+
+
+def limit(holder: Object, resource: str) -> int | None:
+    """Return the nominal quota over all flavors, and what may be borrowed; a cohort without such a limit has none."""
+    groups = seen.objects(seen.at(holder, "spec", "resourceGroups"))
+    flavors = [one for group in groups for one in seen.objects(group.get("flavors"))]
+    found = [one for flavor in flavors for one in seen.objects(flavor.get("resources")) if one.get("name") == resource]
+    if not found:
+        return None
+    total = [waiting.whole(one.get("nominalQuota")) for one in found]
+    if seen.text(seen.at(holder, "spec", "cohortName")):
+        total += [waiting.whole(one.get("borrowingLimit")) for one in found]
+    return waiting.added(total)
+
+
 def waits(queue: Queue, sight: Sight) -> Problem | None:
     """Return the reason why Workloads of a replica wait; without any, that pods are gated or the queue is missing."""
     where = f"LocalQueue {_place(queue)}"

@@ -65,6 +65,17 @@ def queue(replica: Replica, resources: Iterable[Object]) -> Queue | None:
     return None
 
 
+def quota(facts: ClusterFacts) -> Object | None:
+    """Return the object with the quota of the cluster's queue as a bare manifest, None if none is named."""
+    return SCHEDULERS.get(facts.scheduler, kube_scheduler).quota(facts)
+
+
+def limit(facts: ClusterFacts, holder: Object) -> int | None:
+    """Return the most devices that the cluster's queue may hold by the object of `quota`, None without a limit."""
+    resource = "" if facts.quota is None else facts.quota.resource
+    return SCHEDULERS.get(facts.scheduler, kube_scheduler).limit(holder, resource)
+
+
 def waits(queue: Queue, sight: Sight) -> Problem | None:
     """Return the reason why a replica waits in its queue, None if nothing says that it does."""
     return SCHEDULERS.get(queue.scheduler, kube_scheduler).waits(queue, sight)

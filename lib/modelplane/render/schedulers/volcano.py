@@ -79,6 +79,18 @@ def queue(replica: Replica, resource: Object) -> Queue | None:
     )
 
 
+def quota(facts: ClusterFacts) -> Object | None:
+    """Return the Queue of the cluster."""
+    if facts.quota is None:
+        return None
+    return {"apiVersion": API_VERSION, "kind": "Queue", "metadata": {"name": facts.queue}}
+
+
+def limit(holder: Object, resource: str) -> int | None:
+    """Return the capability of the Queue; what it deserves may be exceeded."""
+    return waiting.whole(seen.at(holder, "spec", "capability", resource))
+
+
 def waits(queue: Queue, sight: Sight) -> Problem | None:
     """Return the reason why PodGroups or, without a word of theirs, pods of a replica wait."""
     where = f"Queue {queue.name}"

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from modelplane import seen
+from modelplane import seen, units
+from modelplane.errors import InvalidInput
 from modelplane.render import pod_errors
 from modelplane.render.backend import Problem
-from modelplane.render.scheduler import Object
+from modelplane.render.scheduler import Json, Object
 from modelplane.workload.model import Replica
 from modelplane.workload.site import ClusterFacts
 
 cut = pod_errors.cut
+_EXPONENT_MAX = 12
 
 
 class Rank(IntEnum):
@@ -53,6 +55,26 @@ def priority_class(replica: Replica, facts: ClusterFacts) -> str:
     """
     reached = [(least, name) for least, name in facts.priority_classes if replica.priority >= least]
     return max(reached, default=(0, ""))[1]
+
+
+def whole(quantity: Json) -> int | None:
+    """Return a quantity of devices as a whole number, rounded down; None for none, and for what is no quantity."""
+    if isinstance(quantity, bool) or not isinstance(quantity, int | str):
+        return None
+    try:
+        found = units.quantity(str(quantity))
+    except InvalidInput:
+        return None
+    if found.exponent > _EXPONENT_MAX:
+        return None  # more than any cluster has
+    scale: int = 10 ** abs(found.exponent)
+    return max(0, found.unscaled * scale if found.exponent >= 0 else found.unscaled // scale)
+
+
+def added(amounts: Iterable[int | None]) -> int | None:
+    """Return the sum of amounts, None if one of them is not limited."""
+    known = list(amounts)
+    return None if None in known else sum(one for one in known if one is not None)
 
 
 def unscheduled(pods: Iterable[Object], scheduler: str, where: str) -> Iterator[Waiting]:
