@@ -140,8 +140,9 @@ def test_a_gang_waits_as_a_whole_and_a_higher_priority_preempts_it(plane: contro
 
     taking = _apply(plane, high)
     _until(plane, high, taking, Phase.RUNNING)
-    told = _until(plane, low, first, Phase.QUEUED).workload.message
+    told = _until(plane, low, first, Phase.QUEUED, "Preempted").workload.message
     assert "LocalQueue ml-team/serving" in told
+    assert "Preempted to accommodate a workload" in told, "the queue's own words"
     assert _judged(plane, high, taking).phase is Phase.RUNNING
 
     _gone(plane, high, taking)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from modelplane.api import inference_class, inference_cluster
 from modelplane_functions.exchange import Outcome, Ready
+from tests.support import fleet
 from tests.support.cluster_world import Running, synced
 
 Json = Any
@@ -90,3 +92,34 @@ def test_no_quota_is_read_where_none_is_named() -> None:
     outcome = running.compose()
     assert "queue" not in outcome.children
     assert "queue" not in outcome.status
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "counts", "says"),
+    [
+        pytest.param("Kueue", {"minNodeCount": 0, "maxNodeCount": 2}, "Kueue admits no claim before", id="empty"),
+        pytest.param("Kueue", {"minNodeCount": 1, "maxNodeCount": 2}, "", id="one node"),
+        pytest.param("Kueue", {"nodeCount": 2}, "", id="fixed"),
+        pytest.param("KAI", {"minNodeCount": 0, "maxNodeCount": 2}, "", id="another scheduler"),
+    ],
+)
+@pytest.mark.parametrize("claim", ["DRA", "DevicePlugin"])
+def test_kueue_must_see_a_device_before_it_admits_a_claim(
+    scheduler: str, counts: dict[str, int], says: str, claim: str
+) -> None:
+    document = fleet.inference_cluster("a")
+    document["spec"]["scheduler"] = {"type": scheduler, "queueName": "serving"}
+    (pool,) = document["spec"]["nodePools"]
+    pool.pop("nodeCount", None)
+    document["spec"]["nodePools"] = [{**pool, **counts}]
+    hardware = fleet.inference_class()
+    (device,) = hardware["spec"]["devices"]
+    if claim == "DevicePlugin":
+        device.pop("deviceClassName", None)
+        device |= {"claim": claim, "resourceName": "nvidia.com/gpu"}
+    known = inference_class.decode(hardware)
+    decoded = inference_cluster.decode(document, {known.name: known})
+    (found,) = decoded.pools
+    assert found.node_class is not None
+    (seen,) = found.node_class.devices
+    assert (says in seen.unpublished) if says and claim == "DRA" else not seen.unpublished
