@@ -89,10 +89,19 @@ def running(tmp_path: Path) -> Iterator[Pair]:
 
 
 class Replica:
-    """A replica of Native whose Objects are the provider's; `topology` is that of its worker."""
+    """A replica of Native whose Objects are the provider's; `topology` is of its worker, `queue` of its cluster."""
 
-    def __init__(self, pair: Pair, kinds: tuple[str, ...] | None = None, topology: Topology | None = None) -> None:
+    def __init__(
+        self,
+        pair: Pair,
+        kinds: tuple[str, ...] | None = None,
+        topology: Topology | None = None,
+        queue: Document | None = None,
+    ) -> None:
         self.pair, self.kinds = pair, kinds
+        self.cluster = replica_world.cluster()
+        if queue is not None:
+            self.cluster["spec"]["scheduler"] = queue
         value = replica_world.replica(replica_world.role(topology=topology or Topology()), backend="Native")
         self.workload = "leaderworkerset" if value.roles[0].spec.topology.is_gang else "deployment"
         self.document = replica_world.composite(value)
@@ -102,7 +111,7 @@ class Replica:
     def compose(self) -> Outcome:
         """Return the answer to what is there now, and let it be written."""
         members = self.pair.control.api.all_of(*OBJECT) if "pods" in self.children else []
-        store = (replica_world.cluster(), *members)
+        store = (copy.deepcopy(self.cluster), *members)
         found = replica_world.compose(self.document, *store, children=self.children, kinds=self.kinds)
         self.document["status"] = dict(found.status)
         self.pair.write(found)
