@@ -32,7 +32,16 @@ class Gateway(Wire):
 
     name: str | None = Field(default=None, description="Name of the Gateway. Default: modelplane.")
     namespace: str | None = Field(default=None, description="Namespace of the Gateway. Default: modelplane-system.")
-    listener: str | None = Field(default=None, description="Name of the listener to use. Default is the first.")
+    listener: str | None = Field(
+        default=None,
+        description="Name of the listener to use. Default is the first. With mutualTLS Required it is mutual-tls.",
+    )
+    mutual_tls: Literal["Required", "Disabled"] | None = Field(
+        default=None,
+        validation_alias="mutualTLS",
+        serialization_alias="mutualTLS",
+        description="Required makes the gateway serve the fleet's gateways alone, which show their certificates: it gets one of its own and a policy on the listener mutual-tls, and the endpoints of a cluster that serves move there without a failed request. Where the Gateway is not made by spec.stack, its owner adds that listener. Disabled serves whoever reaches the gateway. Left out, it is Required where spec.stack makes the Gateway of a new cluster, and Disabled otherwise; status.mutualTLS.mode records it.",
+    )
     implementation: Literal["Istio", "Other"] | None = Field(
         default=None,
         description="Implementation of the Gateway. Istio needs an object of its own to reach the endpoint pickers of LLMD. Default is Other.",
@@ -70,6 +79,39 @@ class StatusGateway(Wire):
     port: int | None = Field(default=None, description="Port of the listener.")
     hostname: str | None = Field(default=None, description="Host name of the listener.")
     scheme: Literal["http", "https"] | None = Field(default=None, description="Scheme of the listener.")
+    server_name: str | None = Field(
+        default=None,
+        description="Host name in the certificate of the gateway, where it asks for client certificates.",
+    )
+    authorities: str | None = Field(default=None, description="Certificates, in PEM, of the authorities that sign it.")
+
+
+class MutualTLS(Wire):
+    """
+    TLS with client certificates between the fleet's gateways and this cluster's.
+    """
+
+    mode: Literal["Required", "Disabled"] | None = Field(
+        default=None, description="The decision whether it is required, which stays."
+    )
+    serving: Literal["Plaintext", "MutualTLS"] | None = Field(
+        default=None, description="The transport that endpoints use."
+    )
+    phase: Literal["Opening", "Moving", "Closing", "Settled"] | None = Field(
+        default=None,
+        description="Step of a change. Opening waits for the listener, Moving for the endpoints to use it, Closing closes the other one.",
+    )
+    clients: list[str] | None = Field(default=None, description="Identities that the gateway lets in.")
+    client_authorities: str | None = Field(
+        default=None, description="Certificates, in PEM, of the authorities that sign for clients."
+    )
+    authorities: str | None = Field(
+        default=None, description="Certificates, in PEM, of the authorities that sign for the gateway."
+    )
+    not_after: str | None = Field(
+        default=None,
+        description="The time at which the certificate of the gateway expires unless it is renewed.",
+    )
 
 
 class Queue(Wire):
@@ -329,6 +371,10 @@ class Ask(Wire):
     waits_for: str | None = Field(
         default=None,
         description="The quota that answers next. Where there are several they answer in the order of their names.",
+    )
+    borrows: bool | None = Field(
+        default=None,
+        description="Whether it is beyond the own limits of a quota that borrows, whose lender answers others first.",
     )
     holdings: list[Holding] = Field(description="The nodes and devices that the replica takes.")
 
@@ -699,6 +745,11 @@ class Status(Wire):
     """
 
     gateway: StatusGateway | None = None
+    mutual_tls: MutualTLS | None = Field(
+        default=None,
+        validation_alias="mutualTLS",
+        serialization_alias="mutualTLS",
+    )
     queue: Queue | None = None
     backends: list[Backend] | None = Field(
         default=None,

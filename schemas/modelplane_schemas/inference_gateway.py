@@ -44,6 +44,34 @@ class ClientCertificate(Wire):
     )
 
 
+class Relay(Wire):
+    """
+    An internal gateway behind this one, through which services fail over between endpoints that differ in credential, path or kind of address, or that are full. Left out, there is none, and such services are refused. Services that one rule can hold do not use it.
+    """
+
+    namespaces: list[str] = Field(
+        description="Namespaces whose ModelServices may use the relay. A namespace that is removed keeps the services that use it until they are gone.",
+    )
+    replicas: int | None = Field(
+        default=None,
+        description="Proxies of the relay. All requests of the services that use it pass through them. Default: 2.",
+    )
+
+
+class Clients(Wire):
+    """
+    The addresses of clients. Left out, the gateway may see a load balancer or a node instead, and a ModelService that decides by addresses (clients, affinity) is refused.
+    """
+
+    address_from: Literal["Connection", "XForwardedFor", "ProxyProtocol"] = Field(
+        description="Connection: the load balancer keeps the client's address, and so does the Service of the proxies (externalTrafficPolicy Local). XForwardedFor: proxies before the gateway append it to the header. ProxyProtocol: the load balancer sends it before the request, always.",
+    )
+    trusted_hops: int | None = Field(
+        default=None,
+        description="Number of proxies before the gateway that append to X-Forwarded-For. Default 1. What clients wrote is left of theirs.",
+    )
+
+
 class StatusClientCertificate(Wire):
     """
     The certificate that the gateway shows to endpoints.
@@ -70,6 +98,15 @@ class GatewayRef(Wire):
 
     namespace: str | None = Field(default=None, description="Namespace of the Gateway.")
     name: str | None = Field(default=None, description="Name of the Gateway.")
+
+
+class StatusRelay(Wire):
+    """
+    The relay, once it can be used.
+    """
+
+    name: str | None = Field(default=None, description="Name of its Gateway and of its Service.")
+    host: str | None = Field(default=None, description="Host name of its Service.")
 
 
 class Condition(Wire):
@@ -143,6 +180,7 @@ class Status(Wire):
     )
     client_certificate: StatusClientCertificate | None = None
     gateway_ref: GatewayRef | None = None
+    relay: StatusRelay | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
 
@@ -265,6 +303,8 @@ class Spec(Wire):
     gateway: Gateway | None = None
     client_certificate: ClientCertificate | None = None
     endpoints: Endpoints | None = None
+    relay: Relay | None = None
+    clients: Clients | None = None
     scaling: Scaling | None = None
     crossplane: Crossplane | None = None
 

@@ -16,7 +16,6 @@ NO_COMPOSITES: Final = NO_WORLD | {"classes"}
 REFUSING: Final = frozenset({"quota"})
 """Examples that ask for more than the platform allows, so that `render` shows what is refused and exits 1."""
 
-SEVERAL: Final = frozenset({"backends", "clouds"})
 SEVERAL: Final = frozenset({"backends", "clouds", "queues"})
 """Folders of examples, each complete by itself."""
 
