@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from modelplane import names, words
 from modelplane.render.manifest import Manifest
 
+GROUP = "protection.crossplane.io"
 IN_USE_KEY = "in-use"
 # Each change of the reason is a write and an event, and a terminal has an end.
 _NAMED = 3
@@ -35,7 +36,7 @@ def in_use(cluster: str, replicas: Sequence[str], *, other_objects: int) -> Mani
     return Manifest(
         IN_USE_KEY,
         {
-            "apiVersion": "protection.crossplane.io/v1beta1",
+            "apiVersion": f"{GROUP}/v1beta1",
             "kind": "ClusterUsage",
             "metadata": {"name": name_of(cluster)},
             "spec": {
@@ -70,7 +71,7 @@ def _cache_usage(namespace: str, cache: str, reason: str) -> Manifest:
     return Manifest(
         IN_USE_KEY,
         {
-            "apiVersion": "protection.crossplane.io/v1beta1",
+            "apiVersion": f"{GROUP}/v1beta1",
             "kind": "Usage",
             "metadata": {"name": names.hashed("modelcache", cache, of=(namespace,)), "namespace": namespace},
             "spec": {

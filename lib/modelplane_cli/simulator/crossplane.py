@@ -16,6 +16,7 @@ from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
 from modelplane import structural
 from modelplane.errors import dotted
+from modelplane.render import protection
 from modelplane.render.stack import releases
 from modelplane_cli.simulator import conditions, creation, ownership
 from modelplane_cli.simulator.definitions import Definition, Definitions
@@ -232,8 +233,9 @@ class Crossplane:
                 )
 
     def _delete(self, owner: Key, child: Key) -> None:
-        # What only asked whether something is there has its answer; nothing is gone with it.
-        is_answered = releases.is_question(self._store.get(child) or {})
+        # What only asked whether something is there has its answer, and a protection that nobody needs ends: nothing
+        # is gone with either.
+        is_answered = releases.is_question(self._store.get(child) or {}) or child.group == protection.GROUP
         gone = self._store.remove(child)
         for key in gone:
             self._pipeline.forget(key)
