@@ -40,7 +40,7 @@ def kept(gateway: Gateway, observed: Observed) -> tuple[str, ...]:
 
 
 def status(gateway: Gateway, observed: Observed) -> dict[str, Json]:
-    """Return what services read: the relay stands once it was programmed, and as long as its Gateway is there."""
+    """Return the status that services read. The relay stands once programmed, as long as its Gateway is there."""
     running = observed.children.get(relay_gateway.GATEWAY_KEY)
     if gateway.relay is None or running is None:
         return {}

@@ -24,7 +24,7 @@ Stage: TypeAlias = Callable[[Mapping[str, Resource], Mapping[str, Manifest], Ver
 
 
 def refused(observed: Observed, gateway: Gateway, decided: Plan) -> dict[str, str]:
-    """Return what the gateway says about the legs whose route it refuses, by their keys."""
+    """Return the words of the gateway about the legs whose route it refuses, by their keys."""
     found = {leg.key: _verdict(observed, gateway, leg.key) for leg in decided.legs}
     return {key: verdict.message for key, verdict in found.items() if verdict.is_good is False}
 

@@ -109,7 +109,7 @@ class Traced(tracing.Untraced):
 
 
 def provider(endpoint: str) -> TracerProvider:
-    """Return what sends spans to the endpoint, in a thread of its own."""
+    """Return the provider that sends spans to the endpoint, in a thread of its own."""
     said = Resource.create()  # with what OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say
     own = {} if "service.version" in said.attributes else {"service.version": importlib.metadata.version("modelplane")}
     if str(said.attributes.get("service.name")).startswith("unknown_service"):

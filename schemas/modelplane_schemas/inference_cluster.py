@@ -374,7 +374,7 @@ class Ask(Wire):
     )
     borrows: bool | None = Field(
         default=None,
-        description="Whether it is beyond the own limits of a quota that borrows, whose lender answers others first.",
+        description="True if it is beyond the own limits of a quota that borrows. The lender answers others first.",
     )
     holdings: list[Holding] = Field(description="The nodes and devices that the replica takes.")
 

@@ -45,7 +45,7 @@ class Summary(Wire):
         default=None, description="The limit of which most is used, with its use, for example h100 14/16."
     )
     over: str | None = Field(default=None, description="Limits that are exceeded.")
-    borrowed: str | None = Field(default=None, description="What is borrowed beyond the limits, for example l4 2.")
+    borrowed: str | None = Field(default=None, description="Loans beyond the limits, for example l4 2.")
     waiting: int | None = Field(default=None, description="Replicas that wait for room in the quota.")
 
 

@@ -67,6 +67,7 @@ ROWS = {
     "modelplane.devices.hints.advice.of_names": "selectors",
     "modelplane.devices.hints.advice.told": "selectors",
     "modelplane.devices.locality.on_cluster": "tainted",
+    "modelplane.devices.locality.without_nodes": "queued",
     "modelplane.devices.matching.match": "alike",
     "modelplane.devices.nearness.nearest": "placement",
     "modelplane.devices.outcomes.answer": "regions",

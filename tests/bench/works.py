@@ -49,6 +49,12 @@ TAINTED = Field(
         ]
     }
 )
+QUEUED = Field(
+    {
+        "scheduler": {"type": "Kueue"},
+        "nodePools": [{"name": one.name, "className": one.name, "nodeCount": 0} for one in fleets.classes(6)],
+    }
+)
 
 
 def all_of_them() -> dict[str, Work]:
@@ -94,6 +100,7 @@ def all_of_them() -> dict[str, Work]:
         ],
         "replicas": lambda: [replicas.asked(copy.deepcopy(REPLICA)) for _ in range(100)],
         "tainted": lambda: [inference_cluster.decode_pools(TAINTED, known, {}) for _ in range(100)],
+        "queued": lambda: [inference_cluster.decode_pools(QUEUED, known, {}) for _ in range(100)],
         "rules": lambda: [rules.compile(f"self.size >= {number % 50}") for number in range(100)],
         "slices": _slices,
         "requests": lambda: [wire.decode(fnv1.RunFunctionRequest.FromString(text)) for text in messages],

@@ -189,7 +189,7 @@ def over(quota: Quota, total: Use) -> tuple[str, ...]:
 
 
 def borrowed(quota: Quota, total: Use) -> tuple[str, ...]:
-    """Return what is borrowed in words, by limit."""
+    """Return the loans in words, by limit."""
     return tuple(
         f"{allowance.written(limit.borrowed(taken))} of {limit}"
         for limit, taken in zip(quota.limits, _taken(total), strict=True)

@@ -6,7 +6,7 @@ All classes are immutable values without behaviour. `decision.py` holds the resu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
@@ -166,6 +166,10 @@ class QueueRoom:
             return ""
         held = f"{self.held} are held and {more} more are wanted"
         return f"queue {self.name} has a quota of {self.limit} devices, of which {held}"
+
+    def without(self, holdings: Iterable[Holding]) -> QueueRoom:
+        """Return the room once these holdings are free."""
+        return replace(self, held=max(0, self.held - devices_of(holdings)))
 
 
 def devices_of(holdings: Iterable[Holding]) -> int:

@@ -43,7 +43,7 @@ class Limit:
 
     @property
     def ceiling(self) -> Fraction:
-        """Return what may be held in all."""
+        """Return the limit with the loan."""
         return self.most + self.borrowable
 
     def borrowed(self, taken: Fraction) -> Fraction:

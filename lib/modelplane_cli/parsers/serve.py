@@ -70,5 +70,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="HOST:PORT",
         help="address of the metrics of Prometheus, over plain HTTP (default: there are none) [METRICS_ADDRESS]",
     )
+    made.add_argument(
+        "--traces-endpoint",
+        metavar="URL",
+        help="OTLP receiver (gRPC) of traces, for example http://otel-collector.observability:4317 (default: there are "
+        "none) [TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT]",
+    )
     made.add_argument("-d", "--debug", action="store_true", help="write debug messages to the log [DEBUG]")
     return made

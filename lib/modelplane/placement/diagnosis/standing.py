@@ -147,8 +147,9 @@ def _fleet_without(fleet: Fleet, namespace: str, gone: CurrentReplica) -> Fleet:
 def _cluster_without(cluster: Cluster, key: str, gone: CurrentReplica) -> Cluster:
     if cluster.name != gone.cluster:
         return cluster
-    pools = cluster.pools
+    pools, queue = cluster.pools, cluster.queue
     if key in cluster.admitted:
         pools = tuple(relocation.without(pool, gone.holdings) for pool in pools)
+        queue = None if queue is None else queue.without(gone.holdings)
     refused = {name: note for name, note in cluster.refused.items() if name != key}
-    return replace(cluster, pools=pools, admitted=cluster.admitted - {key}, refused=refused)
+    return replace(cluster, pools=pools, queue=queue, admitted=cluster.admitted - {key}, refused=refused)
