@@ -98,7 +98,7 @@ def test_keys_rotate_without_a_refused_request(world: Door) -> None:
 @pytest.mark.parametrize(
     ("secrets", "accepted", "code"),
     [
-        pytest.param([], ("False", "Secret ml-team/callers does not exist"), 500, id="missing"),
+        pytest.param([], ("False", "secret ml-team/callers does not exist"), 500, id="missing"),
         pytest.param([fleet.secret("callers", {})], ("True", ""), 401, id="empty"),
         pytest.param([fleet.secret("callers", {"a": "k", "b": "k"})], ("False", "duplicated API key"), 500, id="twice"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ Json = Any
 SAFE = {"attempts": 2, "on": ["connect-failure", "refused-stream", "reset-before-request", "503"]}
 PLACES = [*access.EU, *access.US]
 CLUSTERS = ("eu-0", "eu-1", "us-0")
+EJECTED_SECONDS = 2
+"""Envoy tells its load balancers of an ejection up to a second later."""
 
 
 @pytest.fixture
@@ -105,6 +108,9 @@ def test_a_session_stays_where_it_is_and_moves_when_its_endpoint_dies(world: Doo
     before = [home(number) for number in range(90)]
     assert all(before.count(name) > 10 for name in CLUSTERS), Counter(before)
     world.upstreams["eu-0"].close()
+    for number in range(90):
+        world.ask(headers=session(f"s-{number}") if kind == "Header" else {"x-forwarded-for": f"192.0.2.{number}"})
+    time.sleep(EJECTED_SECONDS)
     after = [home(number) for number in range(90)]
     for was, now in zip(before, after, strict=True):
         assert now == was if was != "eu-0" else now in {"eu-1", "us-0"}, "the others stay"
@@ -152,6 +158,7 @@ def test_an_endpoint_that_fails_is_left_out_and_a_full_one_is_not(world: Door, c
     world.upstreams["eu-0"].fail_with = code
     for _ in range(60):
         world.ask()
+    time.sleep(EJECTED_SECONDS)
     asked = len(world.upstreams["eu-0"].seen)
     answers = [world.ask().code for _ in range(60)]
     more = len(world.upstreams["eu-0"].seen) - asked

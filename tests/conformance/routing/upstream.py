@@ -39,7 +39,7 @@ class Upstream:
         self.document: Json = None
         self.connections: list[socket.socket] = []
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -67,6 +67,12 @@ class Upstream:
 
 def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
     return type("Handler", (_Handler,), {"upstream": upstream})
+
+
+class _Server(ThreadingHTTPServer):
+    """A server to which a thousand clients may connect at once."""
+
+    request_queue_size = 2048
 
 
 class _Handler(BaseHTTPRequestHandler):
