@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modelplane.api import cloud_parts
-from tests.support import fleet
+from tests.support import fleet, routing
 
 Document = dict[str, Any]
 
@@ -25,4 +25,7 @@ def documents(source: str, block: Document, recipe: Document) -> list[Document]:
     cluster["spec"]["nodePools"] = [{**pool, "name": "first"}, {**pool, "name": "second", "nodeCount": 1}]
     deployment = fleet.model_deployment(replicas=2)
     deployment.pop("status", None)
-    return [node_class, cluster, deployment]
+    # By default the gateway of the cluster lets in whoever shows the certificate of one of these.
+    door = routing.inference_gateway(address="")
+    door.pop("status", None)
+    return [node_class, cluster, deployment, door]

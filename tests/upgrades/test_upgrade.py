@@ -23,6 +23,8 @@ MEANT: Final = (
     Meant("InferenceCluster", "status.stack", "the decision that nothing is installed where nobody asked for it"),
     Meant("InferenceCluster", "status.conditions[[]].message", "StackReady names spec.stack.install"),
     Meant("InferenceGateway", "status.clientCertificate", "the decision that a gateway of before shows no certificate"),
+    Meant("InferenceGateway", "status.features", "features that are new"),
+    Meant("ClientTrafficPolicy", "spec.headers", "headers of routers inside a cluster, which no client may send"),
     Meant("LLMInference", "status.gpu", "the size that was derived"),
     Meant("LLMInference", "status.nodes", "the size that was derived"),
     Meant("ModelDeployment", "metadata.annotations.modelplane.ai/size", "keeps the derived size where models change"),
