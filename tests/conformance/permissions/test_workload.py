@@ -60,6 +60,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.P
             "production-stack",
             "prometheus-operator",
             "istio",
+            "cert-manager",
+            "envoy-gateway",
         )
         installation.apply_definitions(plane, [dynamo_definition.document()])
         for one in permissions.documents(*permissions.WORKLOAD):

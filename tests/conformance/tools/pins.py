@@ -130,6 +130,9 @@ DEFINITIONS = {
     # The same: neither NVIDIA/KAI-Scheduler nor volcano.sh/apis v1.15 is served.
     "kai": Definitions("", "restated", ("scheduling.run.ai_*.yaml",)),
     "volcano": Definitions("", "restated", ("scheduling.volcano.sh_*.yaml",)),
+    "cert-manager": Definitions(
+        "charts", "github.com/cert-manager/cert-manager", ("deploy/crds/cert-manager.io_*.yaml",)
+    ),
     "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),
     "kueue": Definitions("kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",)),
     "provider-kubernetes": Definitions(
