@@ -17,9 +17,10 @@ from modelplane.api import tenants
 from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.render import routing
-from modelplane.routing import hosts, wishes
+from modelplane.render import ai_routing, routing
+from modelplane.routing import hosts, model_hosts, wishes
 from modelplane.routing.egress import Rules
+from modelplane.routing.features import GatewayType
 from modelplane.routing.model import Gateway, Service
 from modelplane.routing.plan import Candidate
 from modelplane.workload import tenancy
@@ -29,6 +30,8 @@ from modelplane_functions.exchange import Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 
 GATEWAYS = "gateways"
+GENERATED = "generated-route"
+"""The HTTPRoute that the AI gateway makes of the route of a service."""
 _GROUP = "endpoints-"
 _DEFAULT_GATEWAY = "default"
 
@@ -47,7 +50,8 @@ class Facts:
 def requirements(service: Service, observed: Observed) -> dict[str, Requirement]:
     """Return the objects that must be fetched. The keys derive from the selectors, so the order of groups is free.
 
-    The Namespace is among them once a gateway in sight allows namespaces by their labels.
+    The Namespace is among them once a gateway in sight allows namespaces by their labels, and the HTTPRoute of an AI
+    gateway once there is one.
     """
     needed = {GATEWAYS: Requirement(names.API_VERSION, "InferenceGateway", name=service.gateway or None)}
     for group in service.groups:
@@ -55,6 +59,13 @@ def requirements(service: Service, observed: Observed) -> dict[str, Requirement]
             names.API_VERSION,
             "ModelEndpoint",
             labels=dict(group.selector.match_labels),
+            namespace=service.namespace,
+        )
+    if _may_be_generated(observed):
+        needed[GENERATED] = Requirement(
+            routing.GATEWAY_API_VERSION,
+            "HTTPRoute",
+            name=ai_routing.route_name(service.name),
             namespace=service.namespace,
         )
     rules = (tenants.readable(one) for one in observed.required.get(GATEWAYS, ()))
@@ -69,10 +80,27 @@ def read(service: Service, observed: Observed) -> Facts:
     gateway = _gateway(service, observed)
     kept = _check_namespace(service, gateway, observed)
     facts = Facts(service, gateway, _groups(service, observed, gateway.gateway.egress), kept)
-    _check_host(service, gateway)
+    if gateway.gateway.type is GatewayType.ENVOY_AI:
+        facts = replace(facts, service=model_hosts.placed(service, gateway.gateway))
+    else:
+        _check_host(service, gateway)
     services.check_egress(service, gateway.gateway.egress)
     wishes.check_addresses(service, gateway.gateway)
     return facts
+
+
+def routes(observed: Observed) -> tuple[Resource, ...]:
+    """Return the routes of the service that exist, of whatever type of gateway; two while it moves between gateways."""
+    keys = (routing.ROUTE_KEY, ai_routing.ROUTE_KEY)
+    return tuple(observed.children[key] for key in keys if key in observed.children)
+
+
+def _may_be_generated(observed: Observed) -> bool:
+    """Return whether a gateway in sight, or the route that runs, is of the AI gateway."""
+    return ai_routing.ROUTE_KEY in observed.children or any(
+        GatewayType.ENVOY_AI in (seen.at(one, "spec", "type"), seen.at(one, "status", "type"))
+        for one in observed.required.get(GATEWAYS, ())
+    )
 
 
 def _group_key(selector: str) -> str:
@@ -121,10 +149,9 @@ def _heard(candidate: Candidate, carried: Mapping[str, str]) -> Candidate:
 
 def _carried(observed: Observed) -> dict[str, str]:
     """Return the Backends, by endpoint, that receive requests through the existing route."""
-    running = observed.children.get(routing.ROUTE_KEY)
-    if running is None:
+    in_use = {name for route in routes(observed) for name in references(route)}
+    if not in_use:
         return {}
-    in_use = references(running)
     shares = any(key.startswith(f"{routing.BACKEND_KEY}-") for key in observed.children)
     told = [
         (seen.text(entry.get("endpoint")), seen.text(entry.get("backendName")), seen.count(entry.get("weight")))
@@ -162,13 +189,16 @@ def _gateway(service: Service, observed: Observed) -> GatewayState:
 
 
 def _is_attached(observed: Observed, gateway: Gateway) -> bool:
-    """Return whether the route that runs is attached to the Gateway that its author declares.
+    """Return whether a route that runs is attached to the Gateway that its author declares.
 
     No status leads it elsewhere then: a Gateway is never renamed, so one that says so was written by somebody else.
     """
-    parents = seen.objects(seen.at(observed.children.get(routing.ROUTE_KEY), "spec", "parentRefs"))
     own = (gateway.gateway_namespace, gateway.gateway_name)
-    return any((parent.get("namespace"), parent.get("name")) == own for parent in parents)
+    return any(
+        (parent.get("namespace"), parent.get("name")) == own
+        for route in routes(observed)
+        for parent in seen.objects(seen.at(route, "spec", "parentRefs"))
+    )
 
 
 def _no_gateway(service: Service, found: list[str]) -> Unsupported:
@@ -196,7 +226,7 @@ def _check_namespace(service: Service, state: GatewayState, observed: Observed) 
     if access is Access.ALLOWED:
         return ""
     said = f'InferenceGateway "{state.gateway.name}": {tenancy.refusal(access, service.namespace)}'
-    if routing.ROUTE_KEY in observed.children:
+    if routes(observed):
         return said
     if access is Access.UNKNOWN:
         raise Unsupported(f"{said}; the service waits for it", reason=allowed_namespaces.UNKNOWN)
@@ -221,7 +251,7 @@ def _check_host(service: Service, state: GatewayState) -> None:
 
 
 def references(route: Resource) -> frozenset[str]:
-    """Return the names of the Backends and filters that a route's rules refer to.
+    """Return the names of the Backends (or providers of the same names) and filters that a route's rules refer to.
 
     Raises: InvalidInput for a route that cannot be read. The objects it may refer to are not touched then.
     """

@@ -34,6 +34,20 @@ class EnvoyGateway(Wire):
     )
 
 
+class AiGateway(Wire):
+    """
+    The Envoy AI Gateway installation, for type EnvoyAI. On type Envoy it is installed beside, for other InferenceGateways of type EnvoyAI on the same control plane.
+    """
+
+    install: bool | None = Field(
+        default=None,
+        description="Install Envoy AI Gateway with Helm. Use false when it is already installed; Envoy Gateway must be configured for it then (its extensionManager). Default: true.",
+    )
+    version: str | None = Field(
+        default=None, description="Version to install, or the installed version. Default: v1.0.0."
+    )
+
+
 class ClientCertificate(Wire):
     """
     The certificate that the gateway shows to endpoints which ask their clients for one, such as the gateways of clusters (InferenceCluster spec.gateway.mutualTLS).
@@ -46,7 +60,7 @@ class ClientCertificate(Wire):
 
 class Relay(Wire):
     """
-    An internal gateway behind this one, through which services fail over between endpoints that differ in credential, path or kind of address, or that are full. Left out, there is none, and such services are refused. Services that one rule can hold do not use it.
+    An internal gateway behind this one, through which services fail over between endpoints that differ in credential, path or kind of address, or that are full. Left out, there is none, and such services are refused. Services that one rule can hold do not use it. A gateway of type EnvoyAI needs none, and is refused with one.
     """
 
     namespaces: list[str] = Field(
@@ -171,6 +185,7 @@ class Status(Wire):
     Observed state of the gateway, with its address and features.
     """
 
+    type: Literal["Envoy", "EnvoyAI"] | None = Field(default=None, description="Type of the Gateway that exists.")
     address: str | None = Field(default=None, description="IP address or host name.")
     hostname: str | None = Field(default=None, description="Host name of the gateway.")
     port: int | None = Field(default=None, description="Port of the gateway.")
@@ -296,10 +311,11 @@ class Spec(Wire):
 
     type: Literal["Envoy", "EnvoyAI"] | None = Field(
         default=None,
-        description="Type of the gateway. Envoy is Envoy Gateway. EnvoyAI adds the AI gateway (provider schemas, model-name routing, token metering). Default: Envoy.",
+        description="Type of the gateway. Envoy is Envoy Gateway: each ModelService has a URL. EnvoyAI adds Envoy AI Gateway: the model in a request chooses the service, so that a namespace has one URL; requests are translated between APIs, and tokens are counted. It needs gateway.hostname. The type of a Gateway that exists cannot be changed. Default: Envoy.",
     )
     allowed_namespaces: AllowedNamespaces | None = None
     envoy_gateway: EnvoyGateway | None = None
+    ai_gateway: AiGateway | None = None
     gateway: Gateway | None = None
     client_certificate: ClientCertificate | None = None
     endpoints: Endpoints | None = None

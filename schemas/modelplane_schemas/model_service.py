@@ -235,6 +235,9 @@ class Status(Wire):
 
     address: str | None = Field(default=None, description="Address of the gateway.")
     url: str | None = Field(default=None, description="Base URL for clients; they append /v1/...")
+    model: str | None = Field(
+        default=None, description="Model name that clients write in requests, on a gateway of type EnvoyAI."
+    )
     gateway: str | None = Field(default=None, description="The selected InferenceGateway.")
     endpoints: Endpoints | None = None
     backends: list[Backend] | None = Field(default=None, description="The endpoints of the route.")
@@ -309,7 +312,7 @@ class Spec(Wire):
     gateway_ref: GatewayRef | None = None
     host: str | None = Field(
         default=None,
-        description="Host name of the service: <anything>.<namespace>.<hostname of the gateway>, or one that the gateway grants to this namespace. Without it, the service is reached under the path /<namespace>/<name>.",
+        description="Host name of the service: <anything>.<namespace>.<hostname of the gateway>, or one that the gateway grants to this namespace. Without it, the service is reached under the path /<namespace>/<name>. On a gateway of type EnvoyAI all services of a namespace share <namespace>.<hostname of the gateway>, and one with auth has <name>.<namespace>.<hostname of the gateway> to itself.",
     )
     endpoints: list[Endpoint] = Field(description="Groups of endpoints.")
     timeouts: Timeouts | None = None

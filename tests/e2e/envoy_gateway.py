@@ -41,21 +41,25 @@ def install(plane: controlplane.Plane) -> None:
     start(plane)
 
 
-def start(plane: controlplane.Plane) -> None:
-    """Start the controller alone: it reports on every object, and its proxies stay pods that nobody schedules."""
+def start(plane: controlplane.Plane, **settings: Any) -> controlplane.Process:
+    """Start the controller alone, with `settings` beside those of its configuration.
+
+    It reports on every object, and its proxies stay pods that nobody schedules.
+    """
     installation.namespace(plane, NAMESPACE)
     program = workshop.program(NAME)
     _certificates(plane, program)
-    root = _root(plane, program)
+    root = _root(plane, program, settings)
     process = plane.start(
         controlplane.Process(
             NAME,
-            (*_within(root), f"/{NAME}", "server", "--config-path=/config.yaml"),
+            (*within(root), f"/{NAME}", "server", "--config-path=/config.yaml"),
             plane.folder / f"{NAME}.log",
             {"KUBECONFIG": "/kubeconfig"},
         )
     )
     controlplane.await_port(process, XDS_PORT, seconds=STARTS_SECONDS)
+    return process
 
 
 def _certificates(plane: controlplane.Plane, program: Path) -> None:
@@ -72,7 +76,7 @@ def _certificates(plane: controlplane.Plane, program: Path) -> None:
     assert done.returncode == 0, f"{NAME} certgen: {done.stderr}{done.stdout}"
 
 
-def _root(plane: controlplane.Plane, program: Path) -> Path:
+def _root(plane: controlplane.Plane, program: Path, settings: Document) -> Path:
     root = plane.folder / f"{NAME}-root"
     for folder in ("certs", "tmp", "var/lib"):
         (root / folder).mkdir(parents=True)
@@ -80,13 +84,18 @@ def _root(plane: controlplane.Plane, program: Path) -> Path:
     for name, content in secret["data"].items():
         (root / "certs" / name).write_bytes(base64.b64decode(content))
     shutil.copy(plane.kubeconfig, root / "kubeconfig")
-    (root / "config.yaml").write_text(yaml.safe_dump(_configuration()))
+    (root / "config.yaml").write_text(yaml.safe_dump({**_configuration(), **settings}))
     # A link, for the program has 190 MB; the cache and this folder are on one file system.
     os.link(program, root / NAME)
+    bring_libraries(program, root)
+    return root
+
+
+def bring_libraries(program: Path, root: Path) -> None:
+    """Copy the shared libraries of a program to where it looks for them within `root`."""
     for library in _linked_with(program):
         (root / library.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, root / library.relative_to("/"))
-    return root
 
 
 def _linked_with(program: Path) -> Iterator[Path]:
@@ -95,7 +104,8 @@ def _linked_with(program: Path) -> Iterator[Path]:
     return (Path(word) for line in done.stdout.splitlines() for word in line.split() if word.startswith("/"))
 
 
-def _within(root: Path) -> tuple[str, ...]:
+def within(root: Path) -> tuple[str, ...]:
+    """Return the words before a command that make `root` its root folder."""
     if os.geteuid() == 0:
         return ("chroot", str(root))
     return ("unshare", "--map-root-user", f"--root={root}")

@@ -37,7 +37,10 @@ def install(plane: controlplane.Plane, cluster: Document, classes: list[Document
     """Make a control plane into the workload cluster that an InferenceCluster describes, and wait until it works."""
     plane.controller_manager(*CONTROLLERS)
     plane.scheduler()
-    installation.definitions(plane, "gateway-api", "inference-extension", "prometheus-operator", "istio")
+    # The last two belong to the gateway of a cluster that asks its clients for a certificate.
+    installation.definitions(
+        plane, "gateway-api", "inference-extension", "prometheus-operator", "istio", "cert-manager", "envoy-gateway"
+    )
     installation.namespace(plane, names.SYSTEM_NAMESPACE)
     _hardware(plane, cluster, classes)
     _storage(plane, cluster)

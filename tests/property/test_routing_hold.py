@@ -16,7 +16,7 @@ LASTING: list[Callable[[Running], None]] = [
     serving.no_gateway,
     serving.gateway_of_an_unknown_name,
     serving.gateway_that_cannot_be_read,
-    serving.gateway_of_a_type_that_is_not_offered,
+    serving.gateway_whose_type_needs_a_host_name,
     serving.host_of_somebody_else,
     serving.nothing_matches,
     serving.nothing_is_ready,

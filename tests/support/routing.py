@@ -106,7 +106,7 @@ def observed(outcome: Outcome) -> dict[str, Json]:
         metadata = resource["metadata"] = dict(resource["metadata"])
         metadata["uid"] = f"uid-{key}"
         metadata["managedFields"] = [{"manager": "test"}]
-        metadata["annotations"] = {"crossplane.io/composition-resource-name": key}
+        metadata["annotations"] = {**metadata.get("annotations", {}), "crossplane.io/composition-resource-name": key}
         resource["status"] = healthy(resource)
         children[key] = resource
     return children
@@ -119,6 +119,8 @@ def healthy(resource: Json) -> Json:
     if kind == "HTTPRoute":
         resolved = [*accepted, condition("ResolvedRefs")]
         return {"parents": [{"parentRef": dict(ref), "conditions": resolved} for ref in spec["parentRefs"]]}
+    if kind in {"AIGatewayRoute", "AIServiceBackend", "BackendSecurityPolicy"}:
+        return {"conditions": accepted}
     if kind.endswith("Policy") and "targetRefs" in spec:
         return {"ancestors": [{"ancestorRef": dict(ref), "conditions": accepted} for ref in spec["targetRefs"]]}
     if kind == "Gateway":

@@ -77,7 +77,7 @@ def gateway_that_cannot_be_read(running: Running) -> None:
     running.endpoint("default")["spec"]["envoyGateway"] = {"version": "newest"}
 
 
-def gateway_of_a_type_that_is_not_offered(running: Running) -> None:
+def gateway_whose_type_needs_a_host_name(running: Running) -> None:
     running.endpoint("default")["spec"]["type"] = "EnvoyAI"
 
 
@@ -162,7 +162,7 @@ BREAKS: list[Callable[[Running], None]] = [
     second_gateway,
     gateway_of_an_unknown_name,
     gateway_that_cannot_be_read,
-    gateway_of_a_type_that_is_not_offered,
+    gateway_whose_type_needs_a_host_name,
     gateway_without_an_address,
     gateway_without_a_status,
     host_of_somebody_else,

@@ -2,13 +2,16 @@
 
 Reads: its own observed children, and the CertificateRequest in which cert-manager publishes its authority.
 Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that protects the
-Release until the Gateway is gone. Once the kinds of Envoy Gateway exist, a GatewayClass (unless one is adopted), an
-EnvoyProxy, a Gateway and a ClientTrafficPolicy. On request, a NetworkPolicy that blocks the proxies from networks
-without endpoints, and a relay: a second EnvoyProxy, Gateway and ClientTrafficPolicy with NetworkPolicies. With a client
-certificate its issuers and Certificates of cert-manager.
-Reports: address, port, scheme, hostname, features, gatewayRef, clientCertificate, relay; conditions Accepted,
+Release until the Gateway is gone; the same for the AI gateway (`installed_ai`). Once the kinds of Envoy Gateway exist,
+a GatewayClass (unless one is adopted), an EnvoyProxy, a Gateway and a ClientTrafficPolicy. On request, a NetworkPolicy
+that blocks the proxies from networks without endpoints, and a relay: a second EnvoyProxy, Gateway and
+ClientTrafficPolicy with NetworkPolicies. With a client certificate its issuers and Certificates of cert-manager.
+Reports: type, address, port, scheme, hostname, features, gatewayRef, clientCertificate, relay; conditions Accepted,
 Installed, Programmed, ClientCertificateReady, which changes nothing of the gateway's readiness, and, with a relay,
 Relay.
+
+A Gateway keeps the type that it was made with: the routes of one type are not those of another, and clients call them
+in another way.
 
 No object of Envoy Gateway's kinds is emitted before they are installed. An object of an unknown kind would keep
 Crossplane from applying the Release that installs the kind.
@@ -24,12 +27,13 @@ from modelplane.api import gateway as gateways
 from modelplane.api import gateway_status
 from modelplane.api.gateway_status import GatewayAddress, Verdict
 from modelplane.errors import Unsupported
+from modelplane.render import ai_gateway, traffic
 from modelplane.render import gateway as rendering
-from modelplane.render import traffic
-from modelplane.routing import features
-from modelplane.routing.features import Feature
+from modelplane.render.manifest import Manifest
+from modelplane.routing import features, model_hosts
+from modelplane.routing.features import Feature, GatewayType
 from modelplane.routing.model import Gateway
-from modelplane_functions import gateway_identity, gateway_relay, hold
+from modelplane_functions import gateway_identity, gateway_relay, hold, installed_ai
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -58,8 +62,9 @@ def compose(observed: Observed) -> Outcome:
     requirements = gateway_identity.requirements(observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
+    offered = features.features(gateway.type, gateway.version)
     try:
-        offered = features.features(gateway.type, gateway.version)
+        _check_type(gateway, observed)
     except Unsupported as error:
         return _refused(observed, requirements, error)
     release = gateway_status.ready(observed.children.get(rendering.RELEASE_KEY), "Release")
@@ -70,8 +75,10 @@ def compose(observed: Observed) -> Outcome:
     children = _children(gateway, observed, is_installed=is_installed)
     status = {**_status(gateway, observed, state, offered), "clientCertificate": shown.status}
     conditions = (
-        Condition("Accepted", Truth.TRUE, "Accepted", f"the gateway is accepted for Envoy Gateway {gateway.version}"),
-        _installed(gateway, observed, release, is_installed=is_installed),
+        Condition("Accepted", Truth.TRUE, "Accepted", _accepted_for(gateway)),
+        installed_ai.joined(
+            _installed(gateway, observed, release, is_installed=is_installed), gateway, observed.children
+        ),
         _programmed(state, str(status.get("address", ""))),
         *gateway_relay.conditions(gateway, observed),
     )
@@ -94,26 +101,58 @@ def _is_settled(shown: gateway_identity.Shown) -> bool:
     return all(condition.status is Truth.TRUE for condition in shown.conditions)
 
 
+def _accepted_for(gateway: Gateway) -> str:
+    beside = f" and Envoy AI Gateway {gateway.ai.version}" if gateway.ai else ""
+    return f"the gateway is accepted for Envoy Gateway {gateway.version}{beside}"
+
+
+def _check_type(gateway: Gateway, observed: Observed) -> None:
+    """Return when the gateway can have its type. Raises: Unsupported with the way to another type."""
+    running = observed.children.get(rendering.GATEWAY_KEY)
+    before = None if running is None else ai_gateway.type_of(running, observed.status)
+    if before is not None and before is not gateway.type:
+        raise Unsupported(
+            f"the Gateway was made for type {before}, as are its clients and routes; write type: {before} again, "
+            f"create another InferenceGateway of type {gateway.type}, and move ModelServices to it (spec.gatewayRef)",
+            reason="TypeChanged",
+        )
+    if gateway.type is GatewayType.ENVOY_AI:
+        model_hosts.check_gateway(gateway)
+        if gateway.relay is not None:
+            raise Unsupported(
+                f"a gateway of type {gateway.type} needs no relay: it changes path and credential with each endpoint; "
+                "remove spec.relay, or use type Envoy",
+                reason="RelayNotOffered",
+            )
+
+
 def _refused(observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported) -> Outcome:
+    message = error.message
+    if rendering.GATEWAY_KEY in observed.children:
+        message += "; what runs is kept as it is"
     return Outcome(
         requirements=requirements,
         children=hold.hold(observed.children),
         status={key: value for key, value in observed.status.items() if key != "conditions"},
-        conditions=(Condition("Accepted", Truth.FALSE, error.reason, error.message),),
+        conditions=(Condition("Accepted", Truth.FALSE, error.reason, message),),
         ready=Ready.FALSE,
     )
 
 
 def _is_installed(gateway: Gateway, observed: Observed, release: Verdict) -> bool:
-    """Return whether Envoy Gateway's kinds exist. Once its objects exist, the state of the Release has no effect."""
-    return not gateway.install or release.is_good is True or any(key in observed.children for key in _FRONT_DOOR)
+    """Return whether the kinds exist that the objects need. Once these exist, the state of a Release has no effect."""
+    if any(key in observed.children for key in _FRONT_DOOR):
+        return True
+    is_there = not gateway.install or release.is_good is True
+    return is_there and installed_ai.may_be_used(gateway, observed.children)
 
 
 def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> dict[str, Child]:
     standing = hold.standing(observed.children)
     manifests = list(rendering.installation(gateway, standing)) if gateway.install else []
+    manifests = installed_ai.beside(manifests, gateway, observed.children, is_installed=is_installed)
     if is_installed:
-        manifests += [*rendering.front_door(gateway), traffic.client_manifest(gateway)]
+        manifests += _front_door(gateway)
         manifests += rendering.proxy_policy(gateway)
         if gateway.install:
             manifests.append(rendering.usage(gateway, standing))
@@ -122,10 +161,16 @@ def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> di
         for manifest in manifests
     }
     if not gateway.install:
-        children |= _kept_installation(observed)
+        children = _kept_installation(observed) | children
     if is_installed:
         children |= gateway_relay.children(gateway, observed)
-    return children
+    return installed_ai.kept(observed.children) | children
+
+
+def _front_door(gateway: Gateway) -> tuple[Manifest, ...]:
+    if gateway.type is GatewayType.ENVOY_AI:
+        return ai_gateway.front_door(gateway)
+    return (*rendering.front_door(gateway), traffic.client_manifest(gateway))
 
 
 def _kept_installation(observed: Observed) -> dict[str, Child]:
@@ -142,7 +187,10 @@ def _kept_installation(observed: Observed) -> dict[str, Child]:
 
 def _ready(key: str, child: Mapping[str, Json] | None) -> Ready:
     judged = {
-        rendering.RELEASE_KEY: lambda: gateway_status.ready(child, "Release").is_good,
+        **dict.fromkeys(
+            (rendering.RELEASE_KEY, ai_gateway.DEFINITIONS_KEY, ai_gateway.RELEASE_KEY),
+            lambda: gateway_status.ready(child, "Release").is_good,
+        ),
         rendering.CLASS_KEY: lambda: gateway_status.gateway_class(child).is_good,
         rendering.GATEWAY_KEY: lambda: gateway_status.gateway(child).verdict.is_good,
         traffic.CLIENT_KEY: lambda: gateway_status.policy(child, "ClientTrafficPolicy").is_good,
@@ -156,6 +204,7 @@ def _status(
 ) -> Mapping[str, Json]:
     """Return the whole status. A known address stays while the Gateway has none."""
     status: dict[str, Json] = {
+        "type": str(gateway.type),
         "port": gateway.port,
         "scheme": "https" if gateway.is_tls else "http",
         "features": sorted(feature.value for feature in offered | (features.RELAYED if gateway.relay else frozenset())),

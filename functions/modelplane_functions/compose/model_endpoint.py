@@ -23,6 +23,7 @@ from modelplane.api import gateway_status
 from modelplane.api.gateway_status import Verdict
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import routing
+from modelplane.routing import providers
 from modelplane.routing.egress import Rules
 from modelplane.routing.model import AuthScheme, Endpoint
 from modelplane_functions import hold
@@ -152,7 +153,8 @@ def _resolved(endpoint: Endpoint) -> Condition:
         value = "Bearer <key>" if endpoint.credential.scheme is AuthScheme.BEARER else "<key>"
         parts.append(
             f"header {endpoint.credential.header} is set from Secret {endpoint.credential.secret}, which must exist in "
-            f'this namespace and hold the whole header value "{value}" under the key {endpoints.CREDENTIAL_KEY}'
+            f'this namespace and hold the whole header value "{value}" under the key {endpoints.CREDENTIAL_KEY}, and '
+            f"for a gateway of type EnvoyAI the key alone under {providers.API_KEY}"
         )
     return Condition("EndpointResolved", Truth.TRUE, "Resolved", "; ".join(parts))
 

@@ -4,16 +4,20 @@ Reads: the InferenceGateway (the named one, or all to find the only one), and th
 with one requirement for each group. Its Namespace, where a gateway allows namespaces by label.
 Emits: an HTTPRoute and a BackendTrafficPolicy; with `auth` a SecurityPolicy; for a shared rule (failover by priority,
 or more endpoints than a rule can list) the Backends and the HTTPRouteFilter that it refers to. For endpoints that no
-one rule can hold, the same for each leg at the relay of the gateway.
+one rule can hold, the same for each leg at the relay of the gateway. On a gateway of type EnvoyAI an AIGatewayRoute
+instead of the HTTPRoute, and for each provider a Backend, an AIServiceBackend and, with a credential, a
+BackendSecurityPolicy; then it reads the HTTPRoute that the AI gateway makes.
 Reports: address, url, gateway, endpoints, backends; conditions Accepted, EndpointsReady and RouteReady.
 
 The existing route is held while no gateway is found, while no endpoint is ready, and while the gateway cannot express
-the spec. Objects that a route refers to are created before the route and removed after it.
+the spec. Objects that a route refers to are created before the route and removed after it. A service that moves to a
+gateway of another type keeps its route until the new one is accepted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from modelplane import seen
@@ -21,11 +25,11 @@ from modelplane.api import gateway_status, service_status
 from modelplane.api import service as services
 from modelplane.api.gateway_status import Verdict
 from modelplane.errors import Unsupported
-from modelplane.render import routing, traffic
+from modelplane.render import routing
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, relay
 from modelplane.routing.plan import Plan
-from modelplane_functions import hold, relay_legs, service_facts
+from modelplane_functions import hold, relay_legs, service_facts, service_forms
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -39,10 +43,10 @@ from modelplane_functions.exchange import (
     Truth,
 )
 from modelplane_functions.service_facts import Facts
+from modelplane_functions.service_forms import Form
 
 Json: TypeAlias = Any
 
-_FILTERS = frozenset({routing.RULE_FILTER_KEY, routing.CIRCLE_FILTER_KEY})
 _SETTLED_SECONDS = 600
 _WAITING_SECONDS = 60
 
@@ -58,24 +62,24 @@ def compose(observed: Observed) -> Outcome:
         return Outcome(requirements=requirements)
     try:
         facts = service_facts.read(service, observed)
-        gateway = facts.gateway.gateway
-        decided = _planned(facts)
+        decided, manifests = _planned(facts, observed)
     except Unsupported as error:
         return _refused(observed, requirements, error)
-    return _decided(
-        observed, requirements, facts, relay.without(decided, relay_legs.refused(observed, gateway, decided))
-    )
+    return _decided(observed, requirements, facts, decided, manifests)
 
 
-def _planned(facts: Facts) -> Plan:
-    """Return the plan. Raises: Unsupported, which names the gateway that cannot do it."""
+def _planned(facts: Facts, observed: Observed) -> tuple[Plan, tuple[Manifest, ...]]:
+    """Return the plan and the objects of its route. Raises: Unsupported, which names the gateway that cannot do it."""
     gateway = facts.gateway.gateway
     offered = features.features(gateway.type, gateway.version)
     try:
-        return relay.decide(facts.service, facts.groups, offered, gateway)
+        decided = relay.decide(facts.service, facts.groups, offered, gateway)
+        decided = relay.without(decided, relay_legs.refused(observed, gateway, decided))
+        manifests = service_forms.manifests(facts, decided, observed.children)
     except Unsupported as error:
         said = f'InferenceGateway "{gateway.name}", {features.title(gateway.type, gateway.version)}: {error.message}'
         raise Unsupported(said, reason=error.reason) from None
+    return replace(decided, notes=(*decided.notes, *service_forms.notes(facts, decided))), manifests
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------
@@ -84,7 +88,7 @@ def _planned(facts: Facts) -> Plan:
 def _refused(observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported) -> Outcome:
     """Return the held children, and the reason for the refusal."""
     message = error.message
-    if routing.ROUTE_KEY in observed.children:
+    if service_facts.routes(observed):
         message += "; the existing route is kept as it is"
     accepted = Condition("Accepted", Truth.FALSE, error.reason, message)
     return Outcome(
@@ -102,14 +106,16 @@ def _refused(observed: Observed, requirements: Mapping[str, Requirement], error:
     )
 
 
-def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts: Facts, decided: Plan) -> Outcome:
+def _decided(
+    observed: Observed,
+    requirements: Mapping[str, Requirement],
+    facts: Facts,
+    decided: Plan,
+    manifests: tuple[Manifest, ...],
+) -> Outcome:
     gateway = facts.gateway.gateway
-    verdict = gateway_status.route(
-        observed.children.get(routing.ROUTE_KEY),
-        gateway_namespace=gateway.gateway_namespace,
-        gateway_name=gateway.gateway_name,
-    )
-    children = _children(observed, facts, decided, verdict)
+    verdict = service_forms.verdict(service_forms.of(gateway), observed, gateway)
+    children = _children(observed, facts, decided, manifests, verdict)
     conditions = (
         _accepted(facts, decided),
         _endpoints_ready(observed, decided),
@@ -129,19 +135,17 @@ def _decided(observed: Observed, requirements: Mapping[str, Requirement], facts:
     )
 
 
-def _children(observed: Observed, facts: Facts, decided: Plan, verdict: Verdict) -> dict[str, Child]:
+def _children(
+    observed: Observed, facts: Facts, decided: Plan, manifests: tuple[Manifest, ...], verdict: Verdict
+) -> dict[str, Child]:
     if not decided.targets:
         # A drained service wants no traffic. Otherwise no endpoint is ready, and the author did not ask for that.
         return {} if decided.is_drained else hold.hold(observed.children, _held_readiness)
-    wanted = {
-        manifest.key: manifest
-        for manifest in (
-            *routing.service_manifests(facts.service, facts.gateway.gateway, decided, hold.standing(observed.children)),
-            *traffic.service_manifests(facts.service, decided),
-        )
-    }
-    waiting = relay_legs.waiting(observed, facts.gateway.gateway, decided)
-    children = _staged(observed.children, wanted, verdict, waiting)
+    gateway, form = facts.gateway.gateway, service_forms.of(facts.gateway.gateway)
+    generated = observed.required.get(service_facts.GENERATED, ())
+    step = _Step(form, relay_legs.waiting(observed, gateway, decided), generated)
+    staged = _staged(observed.children, {manifest.key: manifest for manifest in manifests}, verdict, step)
+    children = _left_behind(observed, form, verdict) | staged
     return {
         **children,
         **relay_legs.children(observed, facts, decided, _staged),
@@ -149,34 +153,48 @@ def _children(observed: Observed, facts: Facts, decided: Plan, verdict: Verdict)
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step of a rollout: the form of the route, the objects that are `waiting`, which it does not refer to yet, and
+    the routes that the AI gateway has `generated` of it, which follow it with a delay.
+    """
+
+    form: Form = service_forms.HTTP
+    waiting: frozenset[str] = frozenset()
+    generated: Sequence[Resource] = ()
+
+
 def _staged(
-    observed: Mapping[str, Resource],
-    wanted: Mapping[str, Manifest],
-    verdict: Verdict,
-    waiting: frozenset[str] = frozenset(),
+    observed: Mapping[str, Resource], wanted: Mapping[str, Manifest], verdict: Verdict, step: _Step | None = None
 ) -> dict[str, Child]:
     """Return the children of this step of a rollout that loses no request.
 
-    Objects that the new route refers to exist before the route changes, and those that are `waiting` are not referred
-    to yet. Objects that the existing route refers to stay until it no longer does.
+    Objects that the new route refers to exist before the route changes. Objects that an existing route refers to stay
+    until it no longer does.
     """
-    running = observed.get(routing.ROUTE_KEY)
-    unmade = {key for key in wanted if _is_referred(key) and not _stands(key, observed.get(key))} | waiting
-    if traffic.SECURITY_KEY in wanted and traffic.SECURITY_KEY not in observed:
-        unmade.add(traffic.SECURITY_KEY)
-    children = {
-        key: Child(manifest.resource, _readiness(key, observed.get(key), verdict)) for key, manifest in wanted.items()
+    step = step or _Step()
+    form, is_ai = step.form, step.form is service_forms.AI
+    running = observed.get(form.route)
+    unmade = step.waiting | {
+        key for key in wanted if service_forms.is_referred(key) and not service_forms.stands(key, observed.get(key))
     }
-    if running is not None and any(_is_referred(key) for key in unmade):
-        children[routing.ROUTE_KEY] = Child(hold.held(running))
-    elif running is None and (traffic.SECURITY_KEY in unmade or waiting):
-        # Without its policy the route would be open to everyone for a moment, and without its legs it has no endpoint.
-        del children[routing.ROUTE_KEY]
-    if running is not None:
-        names_in_use = service_facts.references(running)
-        for key, child in sorted(observed.items()):
-            if key not in wanted and _is_referred(key) and child["metadata"]["name"] in names_in_use:
-                children[key] = Child(hold.held(child), _held_readiness(child))
+    is_open = form.security in wanted and form.security not in observed
+    children = {
+        key: Child(manifest.resource, _readiness(key, form, observed.get(key), verdict))
+        for key, manifest in wanted.items()
+    }
+    if running is not None and (unmade or (is_ai and is_open)):
+        # With its policy an AI route gets another host, which must not be open before the policy exists.
+        children[form.route] = Child(hold.held(running))
+    elif running is None and (is_open or step.waiting or (is_ai and unmade)):
+        # Without its policy the route would be open to everyone for a moment, without its legs it has no endpoint, and
+        # without its credential a provider would be sent what the client sent.
+        del children[form.route]
+    routes = (*service_forms.routes(observed), *step.generated)
+    names_in_use = {name for route in routes for name in service_facts.references(route)}
+    for key, child in sorted(observed.items()):
+        if key not in wanted and service_forms.is_referred(key) and child["metadata"]["name"] in names_in_use:
+            children[key] = Child(hold.held(child), _held_readiness(child))
     for key in sorted(children):
         # The authorities that a Backend trusts stay while it does: without them it refuses all requests.
         trusted = routing.authorities_key(key)
@@ -185,31 +203,26 @@ def _staged(
     return children
 
 
-def _is_referred(key: str) -> bool:
-    return key in _FILTERS or key.startswith((f"{routing.BACKEND_KEY}-", f"{routing.AUTHORITIES_KEY}-"))
+def _left_behind(observed: Observed, form: Form, verdict: Verdict) -> dict[str, Child]:
+    """Return the route and the policies of the other form: the route until the new one is good, then the policies until
+    the route is gone, because without them it would be open to everyone for a moment.
+    """
+    former = service_forms.other(form)
+    if former.route not in observed.children:
+        return {}
+    keys = former.policies if verdict.is_good else (former.route, *former.policies)
+    return hold.hold({key: observed.children[key] for key in keys if key in observed.children}, _held_readiness)
 
 
-def _stands(key: str, child: Resource | None) -> bool:
-    if child is None:
-        return False
-    # Envoy Gateway reads a Backend only while a route refers to it. Waiting for its acceptance would never end.
-    return not key.startswith(f"{routing.BACKEND_KEY}-") or gateway_status.backend(child).is_good is not False
-
-
-def _readiness(key: str, child: Resource | None, route: Verdict) -> Ready:
-    if key == routing.ROUTE_KEY:
+def _readiness(key: str, form: Form, child: Resource | None, route: Verdict) -> Ready:
+    if key == form.route:
         return _truth(route)
     return Ready.FALSE if child is None else _held_readiness(child)
 
 
 def _held_readiness(child: Resource) -> Ready:
     """Return the readiness of an observed child by its kind. A route is FALSE, because its gateway is unknown."""
-    kind = str(child.get("kind"))
-    if kind == "Backend":
-        return _truth(gateway_status.backend(child))
-    if kind in {"BackendTrafficPolicy", "SecurityPolicy"}:
-        return _truth(gateway_status.policy(child, kind))
-    return Ready.TRUE if kind in {"HTTPRouteFilter", "ConfigMap"} else Ready.FALSE
+    return _truth(service_forms.judged(child))
 
 
 def _truth(verdict: Verdict) -> Ready:
@@ -244,7 +257,7 @@ def _endpoints_ready(observed: Observed, decided: Plan) -> Condition:
         return Condition("EndpointsReady", Truth.FALSE, "Drained", f"all groups have weight 0; {counts}")
     if not decided.targets:
         reason = "NoReadyEndpoints" if decided.matched else "NoEndpoints"
-        kept = "; the existing route is kept as it is" if routing.ROUTE_KEY in observed.children else ""
+        kept = "; the existing route is kept as it is" if service_facts.routes(observed) else ""
         return Condition("EndpointsReady", Truth.FALSE, reason, f"{counts}{kept}; {notes}")
     if decided.is_complete:
         return Condition("EndpointsReady", Truth.TRUE, "AllReady", "; ".join(filter(None, (counts, notes))))
@@ -255,20 +268,22 @@ def _route_ready(
     observed: Observed, children: Mapping[str, Child], facts: Facts, decided: Plan, route: Verdict
 ) -> Condition:
     """Return whether requests reach the endpoints, from the verdicts over the route and every object that it needs."""
-    behind = list(relay_legs.verdicts(observed, facts.gateway.gateway, decided))
-    if routing.ROUTE_KEY not in children:
+    gateway, form = facts.gateway.gateway, service_forms.of(facts.gateway.gateway)
+    behind = list(relay_legs.verdicts(observed, gateway, decided))
+    if form.route not in children:
         for verdict in behind:
             if verdict.is_good is False:
                 return Condition("RouteReady", Truth.FALSE, verdict.reason, verdict.message)
-        if relay_legs.waiting(observed, facts.gateway.gateway, decided):
+        if relay_legs.waiting(observed, gateway, decided):
             message = "the route is created once the gateway has accepted those of its endpoints at the relay"
             return Condition("RouteReady", Truth.UNKNOWN, "WaitingForRelay", message)
         if decided.targets:
-            message = "the route is created once its SecurityPolicy exists"
+            needed = "its SecurityPolicy exists" if form is service_forms.HTTP else "its providers and policies exist"
+            message = f"the route is created once {needed}"
             return Condition("RouteReady", Truth.UNKNOWN, "WaitingForPolicy", message)
         message = "no endpoint can receive requests; see EndpointsReady"
         return Condition("RouteReady", Truth.FALSE, "NoRoute", message)
-    verdicts = [route, *_needs(observed, children), *behind]
+    verdicts = [route, *_needs(observed, form, children), *behind]
     for verdict in verdicts:
         if verdict.is_good is False:
             return Condition("RouteReady", Truth.FALSE, verdict.reason, verdict.message)
@@ -278,13 +293,19 @@ def _route_ready(
     return Condition("RouteReady", Truth.TRUE, route.reason, route.message)
 
 
-def _needs(observed: Observed, children: Mapping[str, Child]) -> Iterable[Verdict]:
+def _needs(observed: Observed, form: Form, children: Mapping[str, Child]) -> Iterable[Verdict]:
+    """Yield the verdicts over the policies, and over what the route that runs refers to.
+
+    What a new route will refer to does not concern the one that runs, and no controller reports on it yet.
+    """
+    running = observed.children.get(form.route)
+    in_use = service_facts.references(running) if running is not None else frozenset()
     for key in sorted(children):
         child = observed.children.get(key)
-        if key in {traffic.TRAFFIC_KEY, traffic.SECURITY_KEY}:
-            yield gateway_status.policy(child, str(children[key].resource["kind"]))
-        elif key.startswith(f"{routing.BACKEND_KEY}-"):
-            yield gateway_status.backend(child)
+        is_in_use = service_forms.is_referred(key) and hold.name_of(child) in in_use
+        if key in form.policies or (is_in_use and key != routing.RULE_FILTER_KEY):
+            kind = str(children[key].resource["kind"])
+            yield gateway_status.unseen(kind) if child is None else service_forms.judged(child)
 
 
 def _events(observed: Observed, condition: Condition) -> tuple[Event, ...]:

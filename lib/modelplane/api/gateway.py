@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -17,12 +17,13 @@ from modelplane.routing.access import AddressSource, ClientAddresses
 from modelplane.routing.addresses import Network
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
-from modelplane.routing.model import Gateway, ProxyPolicy, Relay
+from modelplane.routing.model import AiGateway, Gateway, ProxyPolicy, Relay
 from modelplane.workload import authorities
 
 Json: TypeAlias = Any
 
 ENVOY_GATEWAY_VERSION = "v1.9.0"
+AI_GATEWAY_VERSION = "v1.0.0"
 ENVOY_GATEWAY_NAMESPACE = "envoy-gateway-system"
 # Source: Gateway API v1.6.1, Gateway.spec.listeners.
 RELAY_NAMESPACES_MAX = 64
@@ -102,17 +103,19 @@ def decode(document: Mapping[str, Json]) -> Gateway:
         relay=relay,
         client_addresses=_client_addresses(spec.at("clients")),
         place=names.place(root.at("metadata", "labels").members()),
+        ai=_ai(spec),
     )
 
 
 def state(document: Mapping[str, Json]) -> GatewayState:
-    """Return the gateway with the address and the existing Gateway object from its status.
+    """Return the gateway with the address, the type and the existing Gateway object from its status.
 
     Raises: as `decode`.
     """
     gateway, status = decode(document), Field(document).at("status")
     standing = replace(
         gateway,
+        type=_running_type(gateway, status),
         gateway_namespace=status.at("gatewayRef", "namespace").text(gateway.gateway_namespace),
         gateway_name=status.at("gatewayRef", "name").text(gateway.gateway_name),
     )
@@ -135,10 +138,31 @@ def client(document: Mapping[str, Json]) -> Client:
     return Client(name, names.gateway_identity(name), trusted, bool(trusted) and seen.at(told, "presented") is True)
 
 
+def _running_type(gateway: Gateway, status: Field) -> GatewayType:
+    """Return the type of the Gateway that runs; one whose status names none was made by a version that knew one."""
+    told = status.at("type")
+    if told.is_set:
+        return told.choice(GatewayType)
+    return GatewayType.ENVOY if status.at("gatewayRef").is_set else gateway.type
+
+
+def _ai(spec: Field) -> AiGateway | None:
+    """Return the AI gateway: that of a gateway of its type, and one that stands beside a gateway of type Envoy."""
+    field = spec.at("aiGateway")
+    if not field.is_set and spec.at("type").text(GatewayType.ENVOY) != GatewayType.ENVOY_AI:
+        return None
+    version = _checked(field.at("version"), AI_GATEWAY_VERSION, features.check_ai_version)
+    return AiGateway(version, install=field.at("install").flag(default=True))
+
+
 def _version(field: Field) -> str:
-    version = field.text(ENVOY_GATEWAY_VERSION)
+    return _checked(field, ENVOY_GATEWAY_VERSION, features.check_version)
+
+
+def _checked(field: Field, default: str, check: Callable[[str], None]) -> str:
+    version = field.text(default)
     try:
-        features.check_version(version)
+        check(version)
     except InvalidInput as error:
         raise error.under(*field.path) from None
     return version

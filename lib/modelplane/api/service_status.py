@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from modelplane.api.gateway import GatewayState
 from modelplane.routing import hosts, plan
+from modelplane.routing.features import GatewayType
 from modelplane.routing.model import Service
 from modelplane.routing.plan import Candidate, Plan
 
@@ -30,6 +31,8 @@ def encode(
     }
     if address:
         status["address"] = address
+    if gateway.type is GatewayType.ENVOY_AI:
+        status["model"] = service.name
     shown = hosts.authority(service.host, service.namespace, hostname=gateway.hostname, address=address)
     if shown:
         status["url"] = hosts.base_url(shown, service.path, port=gateway.port, is_tls=gateway.is_tls)

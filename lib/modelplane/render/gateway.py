@@ -36,7 +36,7 @@ USAGE_KEY = "usage-envoy-gateway"
 PROXY_POLICY_KEY = "proxy-policy"
 
 _RELEASE = "envoy-gateway"
-_HELM = "helm.m.crossplane.io/v1beta1"
+HELM = "helm.m.crossplane.io/v1beta1"
 
 
 def class_name(gateway: Gateway) -> str:
@@ -51,21 +51,13 @@ def installation(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> tup
     these to everybody who may create a Release in any namespace. `standing` has the names of existing objects, by key;
     they are kept.
     """
-    config = standing.get(PROVIDER_CONFIG_KEY) or names.bounded(gateway.name, "control-plane")
+    config = provider_config_name(gateway, standing)
     return (
-        Manifest(
-            PROVIDER_CONFIG_KEY,
-            {
-                "apiVersion": _HELM,
-                "kind": "ProviderConfig",
-                "metadata": {"name": config, "namespace": names.SYSTEM_NAMESPACE},
-                "spec": {"credentials": {"source": "InjectedIdentity"}},
-            },
-        ),
+        provider_config(gateway, standing),
         Manifest(
             RELEASE_KEY,
             {
-                "apiVersion": _HELM,
+                "apiVersion": HELM,
                 "kind": "Release",
                 "metadata": {"name": _release_name(gateway, standing), "namespace": names.SYSTEM_NAMESPACE},
                 "spec": {
@@ -82,26 +74,55 @@ def installation(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> tup
     )
 
 
+def provider_config(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> Manifest:
+    """Return the ProviderConfig of provider-helm through which the charts are installed."""
+    return Manifest(
+        PROVIDER_CONFIG_KEY,
+        {
+            "apiVersion": HELM,
+            "kind": "ProviderConfig",
+            "metadata": {"name": provider_config_name(gateway, standing), "namespace": names.SYSTEM_NAMESPACE},
+            "spec": {"credentials": {"source": "InjectedIdentity"}},
+        },
+    )
+
+
+def provider_config_name(gateway: Gateway, standing: Mapping[str, str]) -> str:
+    """Return the name of the ProviderConfig."""
+    return standing.get(PROVIDER_CONFIG_KEY) or names.bounded(gateway.name, "control-plane")
+
+
 def usage(gateway: Gateway, standing: Mapping[str, str] = NOTHING) -> Manifest:
     """Return the Usage that keeps Envoy Gateway installed until the Gateway, whose proxies it removes, is deleted."""
-    return Manifest(
+    return usage_of(
+        gateway,
         USAGE_KEY,
+        _release_name(gateway, standing),
+        "the proxies of a Gateway are removed by Envoy Gateway, so it is removed after them",
+        _RELEASE,
+    )
+
+
+def usage_of(gateway: Gateway, key: str, release: str, reason: str, suffix: str = "") -> Manifest:
+    """Return the Usage that keeps a Release until the Gateway is deleted; its name ends in `suffix`, else `key`."""
+    return Manifest(
+        key,
         {
             "apiVersion": "protection.crossplane.io/v1beta1",
             "kind": "Usage",
-            "metadata": {"name": names.bounded(gateway.name, _RELEASE), "namespace": gateway.gateway_namespace},
+            "metadata": {"name": names.bounded(gateway.name, suffix or key), "namespace": gateway.gateway_namespace},
             "spec": {
                 "of": {
-                    "apiVersion": _HELM,
+                    "apiVersion": HELM,
                     "kind": "Release",
-                    "resourceRef": {"name": _release_name(gateway, standing), "namespace": names.SYSTEM_NAMESPACE},
+                    "resourceRef": {"name": release, "namespace": names.SYSTEM_NAMESPACE},
                 },
                 "by": {
                     "apiVersion": routing.GATEWAY_API_VERSION,
                     "kind": "Gateway",
                     "resourceRef": {"name": gateway.gateway_name},
                 },
-                "reason": "the proxies of a Gateway are removed by Envoy Gateway, so it is removed after them",
+                "reason": reason,
                 "replayDeletion": True,
             },
         },

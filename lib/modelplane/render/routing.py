@@ -56,12 +56,27 @@ def endpoint_manifests(endpoint: Endpoint) -> tuple[Manifest, ...]:
     spec = _backend_spec((endpoint,), endpoint.tls, trusted)
     made = [Manifest(BACKEND_KEY, _backend(endpoint.namespace, backend_name(endpoint.name), labels, spec))]
     if endpoint.tls is not None and endpoint.tls.bundle:
-        made.append(_authorities(AUTHORITIES_KEY, endpoint.namespace, trusted, labels, endpoint.tls.bundle))
+        made.append(authorities_config(AUTHORITIES_KEY, endpoint.namespace, trusted, labels, endpoint.tls.bundle))
     if endpoint.credential is not None:
         injection = {"credentialInjection": _injection(endpoint.credential)}
         name = credential_filter_name(endpoint.name)
         made.append(Manifest(CREDENTIAL_KEY, _filter(endpoint.namespace, name, labels, injection)))
     return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The check of an endpoint's certificate; `trusted` is the name of the ConfigMap with the authorities it gives."""
+
+    tls: Tls | None
+    trusted: str
+
+
+def backend(
+    namespace: str, name: str, labels: Mapping[str, str], endpoints: tuple[Endpoint, ...], check: Check
+) -> Mapping[str, Json]:
+    """Return a Backend with these endpoints, each of which is sent its own Host."""
+    return _backend(namespace, name, labels, _backend_spec(endpoints, check.tls, check.trusted))
 
 
 def backend_name(endpoint: str) -> str:
@@ -108,7 +123,7 @@ def service_manifests(
             for bundle in plan.all_bundles
         ]
         rendered += [
-            _authorities(
+            authorities_config(
                 authorities_key(bundle_key(bundle)), service.namespace, own.trusted(bundle), labels, bundle.tls.bundle
             )
             for bundle in plan.all_bundles
@@ -341,7 +356,8 @@ def _injection(credential: Credential) -> Mapping[str, Json]:
     }
 
 
-def _authorities(key: str, namespace: str, name: str, labels: Mapping[str, str], bundle: str) -> Manifest:
+def authorities_config(key: str, namespace: str, name: str, labels: Mapping[str, str], bundle: str) -> Manifest:
+    """Return the ConfigMap of the authorities that endpoints give, to which a Backend refers."""
     config = _object("v1", "ConfigMap", namespace, name, labels) | {"data": {authorities.KEY: bundle}}
     return Manifest(key, config)
 

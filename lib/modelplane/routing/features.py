@@ -1,7 +1,7 @@
 """Features of each type of gateway, against which a service is checked.
 
 A feature outside the table is refused with a reason and never dropped. Source: the translator of Envoy Gateway v1.8 and
-v1.9.0.
+v1.9.0; the controller and the external processor of Envoy AI Gateway v1.0.0.
 """
 
 from __future__ import annotations
@@ -42,8 +42,14 @@ class Feature(StrEnum):
     """Endpoints at the client's place before others."""
     MODEL_REWRITE = "ModelNameRewrite"
     """A separate model name in the request body for each endpoint."""
+    MODEL_ROUTING = "ModelNameRouting"
+    """The model in the request body names the service, so that the services of a namespace share a URL."""
     PREFIX_AFFINITY = "SessionAffinityByPrompt"
     """Requests whose prompts begin alike at the same endpoint."""
+    PRIORITY_LEVELS = "PriorityLevels"
+    """Standby endpoints for standby endpoints."""
+    PROVIDER_SCHEMAS = "ProviderSchemas"
+    """Endpoints of different APIs in one service: requests are translated."""
     RATE_LIMIT = "RateLimit"
     SATURATION = "FailoverBySaturation"
     """A limit of the requests that an endpoint serves at a time; others go to the standby."""
@@ -53,31 +59,46 @@ class Feature(StrEnum):
     WEIGHTED_AFFINITY = "SessionAffinityWithWeights"
     """Sessions that are divided by the weights of groups, or over endpoints with different credentials."""
     SLOW_START = "SlowStart"
+    TOKEN_METERING = "TokenMetering"  # noqa: S105 - tokens of a model
+    """Metrics of tokens by namespace, service and client."""
     USAGE_RATE_LIMIT = "TokenRateLimit"
     WEIGHTS = "Weights"
 
 
+_COMMON = frozenset(
+    {
+        Feature.API_KEYS,
+        Feature.BACKEND_CREDENTIALS,
+        Feature.BACKEND_HOST,
+        Feature.FAILOVER,
+        Feature.JWT,
+        Feature.RATE_LIMIT,
+        Feature.WEIGHTS,
+    }
+)
 FEATURES: Mapping[GatewayType, frozenset[Feature]] = {
-    GatewayType.ENVOY: frozenset(
-        {
-            Feature.AFFINITY,
-            Feature.API_KEYS,
-            Feature.BACKEND_CREDENTIALS,
-            Feature.BACKEND_HOST,
-            Feature.CLIENT_NETWORKS,
-            Feature.CLIENT_RATE_LIMIT,
-            Feature.CORS,
-            Feature.EJECTION,
-            Feature.FAILOVER,
-            Feature.JWT,
-            Feature.LOCALITY,
-            Feature.RATE_LIMIT,
-            Feature.REQUEST_SIZE,
-            Feature.SLOW_START,
-            Feature.WEIGHTED_AFFINITY,
-            Feature.WEIGHTS,
-        }
-    ),
+    GatewayType.ENVOY: _COMMON
+    | {
+        Feature.AFFINITY,
+        Feature.CLIENT_NETWORKS,
+        Feature.CLIENT_RATE_LIMIT,
+        Feature.CORS,
+        Feature.EJECTION,
+        Feature.LOCALITY,
+        Feature.REQUEST_SIZE,
+        Feature.SLOW_START,
+        Feature.WEIGHTED_AFFINITY,
+    },
+    GatewayType.ENVOY_AI: _COMMON
+    | {
+        Feature.BACKEND_PATH,
+        Feature.FAILOVER_CREDENTIALS,
+        Feature.MODEL_REWRITE,
+        Feature.MODEL_ROUTING,
+        Feature.PRIORITY_LEVELS,
+        Feature.PROVIDER_SCHEMAS,
+        Feature.TOKEN_METERING,
+    },
 }
 
 RELAYED = frozenset({Feature.BACKEND_PATH, Feature.FAILOVER_CREDENTIALS, Feature.SATURATION})
@@ -89,22 +110,13 @@ SINCE: Mapping[Feature, tuple[int, int]] = {Feature.WEIGHTED_AFFINITY: (1, 9)}
 OLDEST_ENVOY_GATEWAY = (1, 8)
 # Below it a route cannot keep from endpoints the hosts under which the relay was asked.
 _OLDEST_WITH_RELAY = (1, 9)
+# The first with the API version v1beta1, which is stable since.
+OLDEST_AI_GATEWAY = (1, 0)
 _VERSION = re.compile(r"v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})(?:[-+].*)?\Z")
 
 
 def features(gateway: GatewayType, version: str = "") -> frozenset[Feature]:
-    """Return the features that services of this gateway may use; an empty `version` is the newest.
-
-    Raises: Unsupported for a type that is not offered, with an alternative.
-    """
-    if gateway not in FEATURES:
-        raise Unsupported(
-            f"gateway type {gateway} is not offered: it needs a second controller and a sidecar that this version "
-            "does not compose; "
-            f"use type {GatewayType.ENVOY} and a separate ModelService for each endpoint with another path or model "
-            "name",
-            reason="UnsupportedGatewayType",
-        )
+    """Return the features that services of this gateway may use, by `version` of Envoy Gateway (empty: the newest)."""
     match = _VERSION.match(version)
     known = (int(match[1]), int(match[2])) if match else None
     return frozenset(
@@ -113,8 +125,9 @@ def features(gateway: GatewayType, version: str = "") -> frozenset[Feature]:
 
 
 def title(gateway: GatewayType, version: str) -> str:
-    """Return the name of a gateway's program as people know it."""
-    return f"Envoy Gateway {version} (type {gateway})"
+    """Return the name of a gateway's program as people know it; `version` is that of Envoy Gateway."""
+    program = "Envoy AI Gateway with Envoy Gateway" if gateway is GatewayType.ENVOY_AI else "Envoy Gateway"
+    return f"{program} {version} (type {gateway})"
 
 
 def offers_relay(version: str) -> bool:
@@ -128,13 +141,33 @@ def check_version(version: str) -> None:
 
     Raises: InvalidInput for an invalid version, Unsupported for one that is too old.
     """
-    match = _VERSION.match(version)
-    if not match:
-        raise InvalidInput(f"{version!r} is not a version; write the released version, for example v1.9.0")
-    if (int(match[1]), int(match[2])) < OLDEST_ENVOY_GATEWAY:
-        oldest = ".".join(str(part) for part in OLDEST_ENVOY_GATEWAY)
+    if _minor(version, "v1.9.0") < OLDEST_ENVOY_GATEWAY:
         raise Unsupported(
-            f"Envoy Gateway {version} cannot set a Host per endpoint, which distinguishes replicas; use v{oldest} or "
-            "later",
+            f"Envoy Gateway {version} cannot set a Host per endpoint, which distinguishes replicas; use "
+            f"v{_text(OLDEST_ENVOY_GATEWAY)} or later",
             reason="UnsupportedGatewayVersion",
         )
+
+
+def check_ai_version(version: str) -> None:
+    """Check that this version of Envoy AI Gateway has the kinds that are composed.
+
+    Raises: as `check_version`.
+    """
+    if _minor(version, "v1.0.0") < OLDEST_AI_GATEWAY:
+        raise Unsupported(
+            f"Envoy AI Gateway {version} does not serve aigateway.envoyproxy.io/v1beta1; use "
+            f"v{_text(OLDEST_AI_GATEWAY)} or later",
+            reason="UnsupportedGatewayVersion",
+        )
+
+
+def _minor(version: str, example: str) -> tuple[int, int]:
+    match = _VERSION.match(version)
+    if not match:
+        raise InvalidInput(f"{version!r} is not a version; write the released version, for example {example}")
+    return int(match[1]), int(match[2])
+
+
+def _text(version: tuple[int, int]) -> str:
+    return ".".join(str(part) for part in version)

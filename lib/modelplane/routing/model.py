@@ -209,6 +209,14 @@ class Relay:
 
 
 @dataclass(frozen=True, slots=True)
+class AiGateway:
+    """The AI gateway beside Envoy Gateway: its `version`, and whether it is installed or is there already."""
+
+    version: str
+    install: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Gateway:
     """The gateway on the control plane through which all requests enter the fleet.
 
@@ -239,6 +247,8 @@ class Gateway:
     """The labels of its place (region, zone, tier)."""
     client_certificate: str = ""
     """The Secret, beside the Gateway, of the certificate that it shows to endpoints; empty for none."""
+    ai: AiGateway | None = None
+    """The AI gateway, None where there is none: on type Envoy it may stand for other gateways."""
 
     @property
     def is_tls(self) -> bool:

@@ -181,7 +181,8 @@ def decide(
     ]
     levels = sorted({group.priority for group, gone in zip(service.groups, drained, strict=True) if not gone})
     cause = sharing.cause(service, known, levels, sum(map(len, ready)))
-    is_shared = bool(cause)
+    # An AI gateway changes path, key and model for each endpoint behind the rule, and has this one form.
+    is_shared = bool(cause) or Feature.MODEL_ROUTING in offered
     if is_shared:
         _check_shared(known, levels, offered, cause)
     sharing.check(service, cause, offered)
@@ -202,7 +203,7 @@ def decide(
         notes=(
             *_notes(service, groups, ready),
             # At a relay the endpoints of each leg have a check of their own.
-            *(() if Feature.FAILOVER_CREDENTIALS in offered else unchecked(known, is_shared=is_shared)),
+            *(() if Feature.SATURATION in offered else unchecked(known, is_shared=is_shared)),
             *sharing.notes(service, [target.endpoint for target in targets], own.place if own else ""),
         ),
         is_complete=all(
@@ -216,7 +217,8 @@ def decide(
 
 def _check_uniform(known: Sequence[Endpoint], offered: frozenset[Feature]) -> None:
     """Return when one rule can hold the endpoints, whatever its form."""
-    if known and not set.intersection(*({*endpoint.apis} for endpoint in known)):
+    is_translated = Feature.PROVIDER_SCHEMAS in offered
+    if known and not is_translated and not set.intersection(*({*endpoint.apis} for endpoint in known)):
         listed = _by_value((endpoint.name, "/".join(sorted(endpoint.apis))) for endpoint in known)
         raise Unsupported(
             f"the endpoints have no API in common: {listed}; use a separate ModelService for those that differ",
@@ -247,7 +249,7 @@ def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: fro
         raise Unsupported(
             f"{cause} is not offered by this gateway; use one priority and fewer endpoints", reason="NotOffered"
         )
-    if len(levels) > PRIORITY_LEVELS:
+    if len(levels) > PRIORITY_LEVELS and Feature.PRIORITY_LEVELS not in offered:
         raise Unsupported(
             f"the groups have priorities {', '.join(map(str, levels))}; this gateway supports two, one active and one "
             "standby",
@@ -261,6 +263,7 @@ def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: fro
             f"{'groups of the same priority' if len(levels) > 1 else 'a separate ModelService for those that differ'}",
             reason="CredentialConflict",
         )
+    # An AI gateway asks for more (`providers`).
     if len({endpoint.address_kind for endpoint in known}) > 1 and Feature.FAILOVER_CREDENTIALS not in offered:
         listed = _by_value((endpoint.name, endpoint.address_kind.value) for endpoint in known)
         raise Unsupported(
@@ -345,7 +348,7 @@ def bundles(
                 endpoints=endpoints,
                 weight=sum(member.weight for member in members),
                 standby=standby or members[0].priority > in_use,
-                tls=_shared_tls(endpoints),
+                tls=shared_tls(endpoints),
             )
         )
     if len(found) > MAX_BACKENDS or any(len(bundle.endpoints) > MAX_ENDPOINTS_PER_BACKEND for bundle in found):
@@ -397,7 +400,7 @@ def credential_text(credential: Credential | None) -> str:
     return f"{credential.header} from Secret {credential.secret}" if credential else "none"
 
 
-def _shared_tls(endpoints: Sequence[Endpoint]) -> Tls | None:
+def shared_tls(endpoints: Sequence[Endpoint]) -> Tls | None:
     """Return the settings of endpoints whose keys are equal: with the authorities of all, where these are given."""
     tls = endpoints[0].tls
     if tls is None or not tls.bundle:

@@ -38,8 +38,13 @@ def decide(
 ) -> Plan:
     """Return the plan of the route of `service`: that of one rule if there is one, else one through the relay.
 
+    An AI gateway needs no relay, because its rule takes endpoints of any credential and path.
+
     Raises: Unsupported if the gateway cannot express it, with the reason of a condition and a correction.
     """
+    if Feature.MODEL_ROUTING in offered:
+        _check_unlimited(service)
+        return plan.decide(service, matched, offered, gateway.place)
     try:
         plain = plan.decide(service, matched, offered, gateway.place)
     except Unsupported as error:
@@ -111,6 +116,15 @@ def inner(retries: Retries, endpoints: int) -> Retries:
     Two, because Envoy takes the endpoint with the fewest requests, which until it is left out is the one that fails.
     """
     return replace(retries, attempts=min(retries.attempts, 2) if endpoints > 1 else 0)
+
+
+def _check_unlimited(service: Service) -> None:
+    if any(group.max_requests for group in service.groups):
+        raise Unsupported(
+            f"{_LIMIT} needs {Feature.SATURATION}, which this gateway does not offer: remove it, or use an "
+            "InferenceGateway of type Envoy with a relay",
+            reason="NotOffered",
+        )
 
 
 def _wishes(service: Service) -> list[str]:

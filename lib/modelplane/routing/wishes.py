@@ -31,6 +31,8 @@ def check(service: Service, offered: frozenset[Feature]) -> None:
     for feature, field in _asked(service):
         if feature not in offered:
             alternative = _ALTERNATIVES.get(feature, "remove it")
+            if feature is Feature.USAGE_RATE_LIMIT and Feature.TOKEN_METERING in offered:
+                alternative = "it counts tokens and limits requests alone; leave out tokens, and read its metrics"
             reason = "TokenLimitNotOffered" if feature is Feature.USAGE_RATE_LIMIT else "NotOffered"
             raise Unsupported(
                 f"{field} needs {feature}, which this gateway does not offer: {alternative}", reason=reason

@@ -21,7 +21,7 @@ from modelplane.render.backends import selection
 from modelplane.render.clouds import selection as clouds
 from modelplane.render.provisioning import Provisioner
 from modelplane.render.stack import releases
-from modelplane_cli.simulator import assumed_certificates, assumed_routing
+from modelplane_cli.simulator import assumed_ai, assumed_certificates, assumed_routing
 from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
 from modelplane_cli.simulator.store import Key, Object, Store, controller_of, group_of, key_of
 
@@ -83,7 +83,7 @@ class Ready:
 
     def __call__(self, store: Store) -> list[Key]:
         """Write assumed statuses into `store`; return the objects that changed."""
-        changed = []
+        changed = assumed_ai.make_routes(store)
         around = Surroundings(store)
         for (group, kind), rule in _rules().items():
             for key in store.of_kind(group, kind):
@@ -262,6 +262,7 @@ _RULES: Mapping[tuple[str, str], Rule] = {
     **{(ENVOY, kind): _only(assumed_routing.policy) for kind in _POLICIES},
     assumed_certificates.CERTIFICATE: _only(assumed_certificates.certificate),
     assumed_certificates.ISSUER: _only(assumed_certificates.ready),
+    **{(assumed_ai.AI_GATEWAY, kind): _only(assumed_ai.accepted) for kind in assumed_ai.KINDS},
 }
 
 

@@ -111,6 +111,14 @@ def route(name: str, *, gateway: str, namespace: str | None = SYSTEM) -> Documen
     return _document(ROUTING, "HTTPRoute", name, {"parentRefs": [parent], "hostnames": ["models.example.com"]})
 
 
+def ai_route(name: str, *, gateway: str, namespace: str | None = SYSTEM) -> Document:
+    """Return an AIGatewayRoute of the team on a gateway; without a namespace it is one of the team's."""
+    match = {"headers": [{"type": "Exact", "name": "x-ai-eg-model", "value": "llama"}]}
+    rules = [{"matches": [match], "backendRefs": [{"name": "llama"}]}]
+    spec = {**route(name, gateway=gateway, namespace=namespace)["spec"], "rules": rules}
+    return _document("aigateway.envoyproxy.io/v1beta1", "AIGatewayRoute", name, spec)
+
+
 def backend(name: str) -> Document:
     """Return a Backend of Envoy Gateway."""
     return _document(ENVOY, "Backend", name, {"endpoints": [{"fqdn": {"hostname": "api.example.com", "port": 443}}]})

@@ -15,7 +15,7 @@ from tests.conformance.permissions import fleet, people, providers
 from tests.conformance.permissions.acts import DRY, Act, change, create, delete
 from tests.conformance.permissions.fleet import ENVOY, KUBERNETES, ROUTING
 from tests.conformance.permissions.people import Person
-from tests.support import controlplane, kubeapi, permissions
+from tests.support import controlplane, installation, kubeapi, permissions
 
 OURS = "modelplane.ai/v1alpha1"
 POLICY = "ValidatingAdmissionPolicy"
@@ -280,6 +280,36 @@ def test_a_route_on_the_relay_is_composed(plane: controlplane.Plane, narrow: kub
     assert "write a ModelService" in refused(narrow, fleet.route("b", gateway=fleet.RELAY))
     assert narrow.create(fleet.route("b", gateway=fleet.RELAY, namespace=None), dry_run=True)
     assert people.CROSSPLANE_EDITOR.on(plane).create(fleet.route("b", gateway=fleet.RELAY), dry_run=True)
+
+
+def test_the_ai_gateway_puts_routes_of_what_is_composed_on_the_fleets_gateway(
+    plane: controlplane.Plane, narrow: kubeapi.Api
+) -> None:
+    """Of the AIGatewayRoutes that it reads, those on the fleet's gateway are composed."""
+    installation.definitions(plane, "ai-gateway")
+    for one in permissions.documents(permissions.AI_GATEWAY):
+        plane.api.apply(one)
+    rbac = {"apiVersion": "rbac.authorization.k8s.io/v1"}
+    rules = [
+        {"apiGroups": ["aigateway.envoyproxy.io"], "resources": ["aigatewayroutes"], "verbs": ["*"]},
+        {"apiGroups": ["gateway.networking.k8s.io"], "resources": ["httproutes"], "verbs": ["*"]},
+    ]
+    account = {"kind": "ServiceAccount", "name": "ai-gateway-controller", "namespace": "envoy-ai-gateway-system"}
+    user = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "narrow"}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "routes"}
+    metadata = {"name": "routes", "namespace": people.TEAM}
+    plane.api.apply({**rbac, "kind": "Role", "metadata": metadata, "rules": rules})
+    bound = {"metadata": metadata, "roleRef": reference, "subjects": [account, user]}
+    plane.api.apply({**rbac, "kind": "RoleBinding", **bound})
+    ai_gateway = plane.api.impersonating("system:serviceaccount:envoy-ai-gateway-system:ai-gateway-controller")
+    kubeapi.until(
+        lambda: ai_gateway.create(fleet.route("b", gateway=fleet.GATEWAY), dry_run=True), seconds=30, what="the role"
+    )
+    assert "write a ModelService" in refused(narrow, fleet.route("b", gateway=fleet.GATEWAY))
+    for api in (narrow, ai_gateway):
+        assert "write a ModelService" in refused(api, fleet.ai_route("b", gateway=fleet.GATEWAY))
+    assert narrow.create(fleet.ai_route("b", gateway="own", namespace=None), dry_run=True)
+    assert people.CROSSPLANE.on(plane).create(fleet.ai_route("b", gateway=fleet.GATEWAY), dry_run=True)
 
 
 def test_routes_are_taken_while_our_kinds_are_not_installed(routes_before: str | None) -> None:

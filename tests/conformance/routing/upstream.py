@@ -30,7 +30,7 @@ class Upstream:
     `fail_headers` go with each failure. A `document` is its answer to everything.
     """
 
-    def __init__(self, name: str, *, certificate: Path | None = None) -> None:
+    def __init__(self, name: str, *, certificate: Path | None = None, address: str = "127.0.0.1") -> None:
         self.name = name
         self.seen: list[Request] = []
         self.asked_names: list[str | None] = []
@@ -39,7 +39,7 @@ class Upstream:
         self.document: Json = None
         self.connections: list[socket.socket] = []
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._server = _Server((address, 0), _handler(self))
         self._server.daemon_threads = True
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -59,6 +59,14 @@ class Upstream:
         for connection in self.connections:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+
+    def reply(self, path: str, asked: Json) -> Json:
+        """Return the answer to a request."""
+        return {"object": "chat.completion", "model": asked.get("model"), "server": self.name}
+
+    def chunks(self, asked: Json) -> list[Json]:
+        """Return the parts of a streamed answer, one for each of the `pauses` that were asked for."""
+        return [{"server": self.name} for _ in asked["pauses"]]
 
     def remember(self, request: Request) -> None:
         with self._lock:
@@ -108,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         if asked.get("stream"):
             self._stream(asked)
         else:
-            self._send(200, {"object": "chat.completion", "model": asked.get("model"), "server": self.upstream.name})
+            self._send(200, self.upstream.reply(self.path, asked))
 
     def _send(self, code: int, document: Json, headers: Mapping[str, str] | None = None) -> None:
         payload = json.dumps(document).encode()
@@ -128,9 +136,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for pause in asked["pauses"]:
+        for pause, chunk in zip(asked["pauses"], self.upstream.chunks(asked), strict=True):
             time.sleep(pause)
-            self._chunk({"server": self.upstream.name})
+            self._chunk(chunk)
         if asked.get("breaks"):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)

@@ -81,6 +81,13 @@ MODULES = (
             "github.com/envoyproxy/gateway/internal/provider/kubernetes.healthProbeBindAddress=127.0.0.1:0",
         ),
     ),
+    Module(
+        "ai-gateway",
+        (
+            Program("ai-gateway-controller", "github.com/envoyproxy/ai-gateway/cmd/controller"),
+            Program("ai-gateway-extproc", "github.com/envoyproxy/ai-gateway/cmd/extproc"),
+        ),
+    ),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
     Module("kuberay", (Program("kuberay", "github.com/ray-project/kuberay/ray-operator"),)),
     Module("kaito", (Program("kaito", "github.com/kaito-project/kaito/cmd/workspace"),)),
@@ -132,6 +139,11 @@ DEFINITIONS = {
     "volcano": Definitions("", "restated", ("scheduling.volcano.sh_*.yaml",)),
     "cert-manager": Definitions(
         "charts", "github.com/cert-manager/cert-manager", ("deploy/crds/cert-manager.io_*.yaml",)
+    ),
+    "ai-gateway": Definitions(
+        "ai-gateway",
+        "github.com/envoyproxy/ai-gateway",
+        ("manifests/charts/ai-gateway-crds-helm/templates/aigateway.envoyproxy.io_*.yaml",),
     ),
     "lws": Definitions("lws", "sigs.k8s.io/lws", ("config/crd/bases/*.yaml",)),
     "kueue": Definitions("kueue", "sigs.k8s.io/kueue", ("config/components/crd/bases/*.yaml",)),

@@ -166,6 +166,17 @@ SUITES: Final = (
         group=1, minutes=5, limit_minutes=20, programs=("egctl", "envoy-gateway", *_SERVER),
     ),
     Suite(
+        "aigateway",
+        _conformance("aigateway"),
+        (
+            *_FUNCTIONS, *_REAL, "tests/conformance/aigateway/", "tests/conformance/routing/",
+            "tests/e2e/envoy_gateway.py", "tests/support/ai.py", "tests/support/routing.py",
+            "tests/support/exchange.py", "examples/ai-gateway/",
+        ),
+        group=2, minutes=4, limit_minutes=20,
+        programs=(*_SERVER, "envoy-gateway", "ai-gateway-controller", "ai-gateway-extproc"),
+    ),
+    Suite(
         "kubernetes",
         _conformance("kubernetes"),
         (*_WIRE, *_CELL, *_RENDERING, *_REAL, "examples/", "tests/conformance/kubernetes/", *_DOCUMENTS),
@@ -347,6 +358,7 @@ AGAIN: Final = {
     for one in SUITES
     if one.name
     in {
+        "aigateway",
         "clouds",
         "crossplane",
         "manifests",

@@ -45,10 +45,13 @@ def test_rules_are_said_in_words(spec: Json, want: list[str]) -> None:
     assert list(service_rules.of(routing.model_service(A, **spec))) == want
 
 
-def test_two_services_of_one_host_are_told_before_they_meet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("kind", "warnings"), [("Envoy", 1), ("EnvoyAI", 0)])
+def test_two_services_of_one_host_are_told_before_they_meet_except_where_the_model_tells_them_apart(
+    kind: str, warnings: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     host = "chat.ml-team.models.example"
     documents = [
-        routing.inference_gateway(gateway={"hostname": "models.example"}),
+        routing.inference_gateway(type=kind, gateway={"hostname": "models.example"}),
         *(routing.model_service(A, name=name, host=host) for name in ("one", "two")),
         routing.model_service(A, name="three", host=f"other-{host}"),
         routing.model_service(A, name="four"),
@@ -58,6 +61,5 @@ def test_two_services_of_one_host_are_told_before_they_meet(tmp_path: Path, caps
     (tmp_path / "all.yaml").write_text("---\n".join(yaml.safe_dump(document) for document in documents))
     validate.main([str(tmp_path)])
     said = [line for line in capsys.readouterr().out.splitlines() if "this host too" in line]
-    assert len(said) == 1
-    assert "ModelService ml-team/one has this host too" in said[0]
-    assert "two" in said[0]
+    assert len(said) == warnings
+    assert all("ModelService ml-team/one has this host too" in each and "two" in each for each in said)

@@ -15,6 +15,7 @@ THREATS = PAGE.split("## Threats", 1)[1].split("## What is not guaranteed", 1)[0
 FOLDERS = (
     "tests/conformance/permissions",
     "tests/conformance/crossplane",
+    "tests/conformance/aigateway",
     "tests/conformance/routing",
     "tests/unit/compose",
     "tests/unit/functions",
