@@ -15,6 +15,7 @@ from modelplane import names, scaling, seen
 from modelplane.api import scaling as wire
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
+from modelplane.render import ai_routing
 from modelplane.render import scaler as rendering
 from modelplane.scaling.model import Facts, Platform, Scaler, Scaling, Standing, Verdict
 from modelplane.workload.model import EngineType, Role, Workload
@@ -123,13 +124,17 @@ def _rivals(observed: Observed) -> Iterator[str]:
 
 
 def _services(observed: Observed, wanted: Scaling, workload: Workload) -> Iterator[tuple[str, wire.Selected]]:
+    """Yield the names of the routes of services: those of an AI gateway have another name."""
     decode = next(one for one in workload.roles if one.role is Role.DECODE)
     own = Field(decode.template).at("metadata", "labels").members()
     labels = {str(key): str(value) for key, value in own.items()}
     for service in observed.required.get(_SERVICES, ()):
         found = wire.selected(service, deployment=observed.name, gateway=wanted.gateway, labels=labels)
         if found.is_served:
-            yield str(service["metadata"]["name"]), found
+            name = str(service["metadata"]["name"])
+            yield name, found
+            if seen.at(service, "status", "model"):
+                yield ai_routing.route_name(name), found
 
 
 # --- emits ------------------------------------------------------------------------------------------------------------

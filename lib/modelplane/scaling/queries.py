@@ -89,7 +89,8 @@ def _load(engine: EngineType, metric: Metric, namespace: str, deployment: str) -
 def requests(namespace: str, services: Sequence[str]) -> str:
     """Return the query of the requests of services at the gateway: those under way, and those of the last minutes.
 
-    Envoy names a cluster after the route and its rule. A route has the name of its service.
+    Envoy names a cluster after the route and its rule. `services` are the names of routes, which are those of their
+    services on a gateway of type Envoy.
     """
     named = "|".join(one.replace(".", "[.]") for one in sorted(services))
     label = f'{{envoy_cluster_name=~"httproute/{namespace}/({named})/rule/.*"}}'

@@ -11,7 +11,21 @@ CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBdzCCAR2gAwIBAgIUQ0x5\n-----END C
 ROUTING: tuple[Case, ...] = (
     one("gateway-type", "InferenceGateway", ("spec", "type"), "Traefik", Cause.NOT_SUPPORTED),
     one("gateway-version", "InferenceGateway", ("spec", "envoyGateway", "version"), "1.9", Cause.INVALID),
-    one("gateway-ai-version", "InferenceGateway", ("spec", "aiGateway"), {"version": "1.0"}, Cause.INVALID),
+    one(
+        "gateway-ai-without-hostname",
+        "InferenceGateway",
+        ("spec",),
+        {"type": "EnvoyAI"},
+        "type EnvoyAI needs gateway.hostname",
+    ),
+    one(
+        "gateway-ai-with-relay",
+        "InferenceGateway",
+        ("spec",),
+        {"type": "EnvoyAI", "gateway": {"hostname": "*.models.example.com"}, "relay": {"namespaces": ["ml-team"]}},
+        "type EnvoyAI needs no relay",
+    ),
+    one("gateway-ai-version", "InferenceGateway", ("spec", "aiGateway", "version"), "1.0", Cause.INVALID),
     one("gateway-port", "InferenceGateway", ("spec", "gateway", "port"), 70000, Cause.INVALID),
     one("gateway-hostname", "InferenceGateway", ("spec", "gateway", "hostname"), "models.*.com", Cause.INVALID),
     one(

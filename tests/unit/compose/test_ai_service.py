@@ -430,3 +430,10 @@ def test_replicas_with_addresses_are_one_provider() -> None:
     running = ai.Running(routing.group(deployment="llama"), store=store)
     (backend,) = running.of_kind("Backend")
     assert [each["ip"]["address"] for each in backend["spec"]["endpoints"]] == ["10.0.0.1", "10.0.0.2"]
+
+
+def test_the_status_says_the_model_on_an_ai_gateway_alone() -> None:
+    assert ai.Running().compose().status["model"] == "llama"
+    store = [routing.inference_gateway(), routing.replica_endpoint("llama-0", "llama")]
+    plain = ai.Running(routing.group(deployment="llama"), store=store)
+    assert "model" not in plain.compose().status

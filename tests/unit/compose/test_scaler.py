@@ -133,6 +133,13 @@ def test_every_trigger_is_guarded() -> None:
     assert not spec["advanced"]["restoreToOriginalReplicaCount"]
 
 
+def test_a_deployment_behind_the_ai_gateway_wakes_by_the_requests_of_the_route_that_it_makes() -> None:
+    behind = {**service("llama", "other"), "status": {"model": "chat"}}
+    resource = settle(deployment(ZERO), gateway(), behind).children["scaled-object"].resource
+    queries = [one["metadata"]["query"] for one in resource["spec"]["triggers"]]
+    assert any("httproute/ml-team/(chat|chat[.]ai)/rule/" in query for query in queries)
+
+
 def test_an_autoscaler_is_composed_where_keda_is_not() -> None:
     outcome = settle(deployment(), gateway(), kinds=NONE)
     spec = outcome.children["autoscaler"].resource["spec"]
