@@ -14,7 +14,8 @@ Source: Envoy AI Gateway v1.0.0 (`maybeModifyCluster`), Envoy Gateway v1.9.0 (`N
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -103,15 +104,17 @@ def gather(service: Service, matched: Sequence[Sequence[Candidate]], decided: Pl
     for target in decided.targets:
         busy.setdefault((target.group, _settings(target.endpoint)), []).append(target)
     levels = sorted({group.priority for group in service.groups})
+    shared = _shared_factors(service, busy)
+    is_named = all(target.endpoint.address_kind is AddressKind.FQDN for target in decided.targets)
     found = tuple(
         Provider(
             key=names.digest("provider", service.groups[index].selector.text(), settings),
             endpoints=tuple(target.endpoint for target in busy.get((index, settings), ())) or tuple(endpoints),
-            weight=sum(target.weight for target in busy.get((index, settings), ())),
+            weight=sum(target.weight for target in busy.get((index, settings), ())) // shared[index],
             priority=levels.index(service.groups[index].priority),
         )
         for (index, settings), endpoints in idle.items()
-        if (index, settings) in busy or _may_be_idle(endpoints[0])
+        if (index, settings) in busy or (is_named and _may_be_idle(endpoints[0]))
     )
     counted = [each for each in found if each.weight]
     if len(counted) > MAX_BACKENDS or any(len(each.endpoints) > MAX_ENDPOINTS_PER_BACKEND for each in counted):
@@ -122,6 +125,18 @@ def gather(service: Service, matched: Sequence[Sequence[Candidate]], decided: Pl
             reason="TooManyEndpoints",
         )
     return found
+
+
+def _shared_factors(service: Service, busy: Mapping[tuple[int, str], Sequence[Target]]) -> tuple[int, ...]:
+    """Return for each group the greatest number that divides the weights of all providers of its priority.
+
+    Without it the weights of a route would follow the number of replicas, although the shares do not.
+    """
+    by_level: dict[int, int] = {}
+    for (index, _), targets in busy.items():
+        level = service.groups[index].priority
+        by_level[level] = math.gcd(by_level.get(level, 0), sum(target.weight for target in targets))
+    return tuple(by_level.get(group.priority) or 1 for group in service.groups)
 
 
 def arranged(providers: Sequence[Provider], standing: Sequence[str]) -> tuple[Provider, ...]:

@@ -32,7 +32,7 @@ def test_a_running_service_says_its_url_and_the_model_that_clients_write() -> No
 def test_replicas_are_one_provider_and_each_key_is_another_with_its_own_path_and_model() -> None:
     running = ai.Running()
     replicas, together = running.route["rules"][0]["backendRefs"]
-    assert (replicas["weight"], replicas["priority"], replicas["modelNameOverride"]) == (2, 0, "llama-3")
+    assert (replicas["weight"], replicas["priority"], replicas["modelNameOverride"]) == (1, 0, "llama-3")
     assert (together["priority"], together["modelNameOverride"]) == (1, "together-model")
     backends = {each["metadata"]["name"]: each["spec"] for each in running.of_kind("Backend")}
     assert [each["hostname"] for each in backends[replicas["name"]]["endpoints"]] == [
@@ -261,6 +261,19 @@ def test_a_provider_that_is_not_ready_for_a_while_keeps_its_place_without_a_weig
     assert (second["name"], second["weight"]) == (before[1]["name"], 1)
 
 
+def test_replicas_that_come_and_go_change_no_route() -> None:
+    running = ai.Running(routing.group(deployment="llama", weight=95), routing.group(endpoint="together", weight=5))
+    before = running.route
+    running.store.append(routing.replica_endpoint("llama-2", "llama", cluster="north", model={"name": "llama-3"}))
+    running.settle()
+    assert running.route == before
+    assert [each["weight"] for each in running.route["rules"][0]["backendRefs"]] == [19, 1]
+    assert max(len(each["spec"]["endpoints"]) for each in running.of_kind("Backend")) == 3
+    running.without("llama-0", "llama-1")
+    running.settle()
+    assert running.route == before
+
+
 def test_a_new_provider_takes_the_last_place() -> None:
     running = ai.Running()
     before = [each["name"] for each in running.route["rules"][0]["backendRefs"]]
@@ -423,6 +436,17 @@ def test_more_than_two_priorities_are_kept() -> None:
     groups = [routing.group(endpoint=name, priority=level) for level, name in enumerate(("a", "b", "c"))]
     running = ai.Running(*groups, store=[ai.gateway(), *(ai.provider(name) for name in ("a", "b", "c"))])
     assert [each["priority"] for each in running.route["rules"][0]["backendRefs"]] == [0, 1, 2]
+
+
+def test_replicas_with_addresses_stand_beside_no_provider_without_a_weight() -> None:
+    """With both kinds of address Envoy Gateway splits the cluster, and the AI gateway treats none."""
+    groups = [routing.group(endpoint="together"), routing.group(deployment="llama", weight=0)]
+    store = [ai.gateway(), ai.provider("together"), routing.replica_endpoint("llama-1", "llama", url="http://10.0.0.1")]
+    running = ai.Running(*groups, store=store)
+    running.service["spec"]["endpoints"] = [{**groups[0], "weight": 0}, {**groups[1], "weight": 1}]
+    running.settle()
+    (only,) = running.route["rules"][0]["backendRefs"]
+    assert only["weight"] == 1
 
 
 def test_replicas_with_addresses_are_one_provider() -> None:
