@@ -21,6 +21,10 @@ from tests.support import controlplane, dynamo_definition, installation, kubeapi
 
 MODELPLANE = ServiceAccount("modelplane", "", everywhere=True, namespace="modelplane")
 READ = ("get", "list", "watch")
+# What is made and never removed: others may use it, or it protects a listener that stays.
+STAYING = frozenset(
+    {"Namespace", "LLMInferenceServiceConfig", "Issuer", "Certificate", "ClientTrafficPolicy", "ConfigMap"}
+)
 ACTIVE_SECONDS = 60
 # What would make of the credentials more than they are for.
 MORE = (
@@ -105,6 +109,9 @@ def test_what_an_example_renders_is_kept_and_removed(cluster: controlplane.Plane
     assert {"Namespace", "ResourceClaimTemplate", "HTTPRoute"} <= kinds
     workloads = {kind for backend in selection.BACKENDS.values() for _, kind in backend.KINDS}
     assert kinds & workloads - {"Namespace", "ResourceClaimTemplate", "HTTPRoute"}
+    for place in sorted({one["metadata"].get("namespace", "default") for one in found}):
+        if not any(one["kind"] == "Namespace" and one["metadata"]["name"] == place for one in found):
+            cluster.api.apply(namespace(place, {}))  # that of the cluster's gateway, which is there before
     for one in found:
         path = api.path_of(one)
         if api.get(one["apiVersion"], one["kind"], one["metadata"]["name"], one["metadata"].get("namespace")) is None:
@@ -112,7 +119,7 @@ def test_what_an_example_renders_is_kept_and_removed(cluster: controlplane.Plane
         api.request("PATCH", path, one, content=kubeapi.MERGE)
         assert api.all_of(one["apiVersion"], one["kind"])
     for one in reversed(found):
-        if one["kind"] not in {"Namespace", "LLMInferenceServiceConfig"}:
+        if one["kind"] not in STAYING:
             api.request("DELETE", api.path_of(one))
 
 
@@ -169,7 +176,7 @@ def test_what_somebody_else_made_is_neither_taken_over_nor_deleted(cluster: cont
         ):
             with pytest.raises(kubeapi.Refused, match="is there already and is not Modelplane's"):
                 write()
-        if one["kind"] != "LLMInferenceServiceConfig":
+        if one["kind"] not in STAYING:
             with pytest.raises(kubeapi.Refused, match="is there already and is not Modelplane's"):
                 api.request("DELETE", path)
         cluster.api.request("DELETE", path)
