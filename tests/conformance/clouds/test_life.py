@@ -53,7 +53,7 @@ def _cluster(fleet: livefleet.LiveFleet) -> Json:
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
 def test_it_is_made_and_held_and_goes_in_order(fleet: livefleet.LiveFleet, propagation: str) -> None:
-    node_class, cluster, _ = (rendered.bare(one) for one in documents("EKS", SETTINGS, RECIPE))
+    node_class, cluster, *_ = (rendered.bare(one) for one in documents("EKS", SETTINGS, RECIPE))
     with live_cloud.running(fleet.plane, eks) as cloud:
         fleet.apply([node_class, cluster])
         kubeapi.until(
