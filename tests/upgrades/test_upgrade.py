@@ -24,6 +24,7 @@ MEANT: Final = (
     Meant("InferenceCluster", "status.conditions[[]].message", "StackReady names spec.stack.install"),
     Meant("InferenceGateway", "status.clientCertificate", "the decision that a gateway of before shows no certificate"),
     Meant("InferenceGateway", "status.features", "features that are new"),
+    Meant("InferenceGateway", "status.type", "the type that the gateway was made with, which stays"),
     Meant("ClientTrafficPolicy", "spec.headers", "headers of routers inside a cluster, which no client may send"),
     Meant("LLMInference", "status.gpu", "the size that was derived"),
     Meant("LLMInference", "status.nodes", "the size that was derived"),
@@ -35,6 +36,7 @@ LOST: Final = {
     "InferenceCluster: status.admissions[].workload",
     "InferenceCluster: status.stack",
     "InferenceGateway: status.clientCertificate",
+    "InferenceGateway: status.type",
     "LLMInference: status.gpu",
     "LLMInference: status.nodes",
 }
