@@ -91,7 +91,7 @@ def read(observed: Observed, gateway: Gateway) -> Shown:
 
 
 def _mode(observed: Observed) -> ClientMode:
-    """Return whether the gateway has a certificate: as its author says, as was decided, else by default.
+    """Return whether the gateway has a certificate: as its author says, as was decided or as stands, else by default.
 
     A gateway that an earlier version has reported on has none.
     """
@@ -101,6 +101,8 @@ def _mode(observed: Observed) -> ClientMode:
     recorded = seen.text(seen.at(observed.status, "clientCertificate", "mode"))
     if recorded in {str(mode) for mode in ClientMode}:
         return ClientMode(recorded)
+    if _shown(observed) or any(key in observed.children for key in certificates.KEYS):
+        return ClientMode.ISSUED  # the record is lost, and what stands shows what it said
     return ClientMode.NONE if observed.status.get("gatewayRef") is not None else ClientMode.ISSUED
 
 

@@ -64,7 +64,9 @@ def excuse(before: Situation, document: Json, path: Path) -> Excuse:
     if document is before.composite:
         # What a cluster that is made has reported of itself, under whatever name, is kept while its cloud is not read.
         is_facts = before.kind == "CloudCluster" and path[:2] == ("status", "facts")
-        is_record = path[:2] == ("status", "admissions") or is_facts
+        # Which authorities signed before is known from there alone.
+        is_authorities = before.kind == "InferenceGateway" and path[1:2] in ((), ("clientCertificate",))
+        is_record = path[:2] == ("status", "admissions") or is_facts or (path[0] == "status" and is_authorities)
         forgotten = before.recorded if path[0] == "status" else frozenset()
         if is_record and before.kinds is not None:
             # Where pods can be listed, the record of another uid is that of a deleted replica, whose pods may run.

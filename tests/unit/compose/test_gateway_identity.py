@@ -152,6 +152,19 @@ def test_what_is_shown_stays_whatever_blinks(break_: Any) -> None:
         assert "expired on Sunday" in condition(outcome).message
 
 
+@pytest.mark.parametrize("record", [None, -1, {}, {"mode": 7}, {"mode": "x" * 70_000}])
+def test_a_record_that_is_lost_takes_nothing_from_a_gateway_that_shows_a_certificate(record: Any) -> None:
+    """What stands shows what the record said. Found by the law of mutations."""
+    world = World()
+    world.settle()
+    before, shown = set(world.children), world.shown()
+    world.document["status"]["clientCertificate"] = record
+    world.settle()
+    assert before <= set(world.children)
+    assert world.shown() == shown
+    assert world.told["mode"] == "Issued"
+
+
 def test_a_renewal_that_fails_is_told_while_the_certificate_is_valid() -> None:
     world = World()
     world.settle()
