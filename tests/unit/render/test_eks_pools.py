@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.errors import InvalidInput
 from modelplane.render.clouds import eks
 from modelplane.render.clouds.eks import sizes
 from modelplane.render.provisioning import POOL, Nodes
@@ -67,6 +68,12 @@ def test_type_and_disk_stand_in_the_template_where_there_is_one(recipe: Json) ->
     assert template["blockDeviceMappings"][0]["ebs"]["volumeSize"] == 300
     assert not {"iamInstanceProfile", "instanceInitiatedShutdownBehavior"} & template.keys()
     assert all("subnetId" not in one for one in template.get("networkInterfaces", ()))
+
+
+def test_the_adapters_of_a_node_are_bounded() -> None:
+    """Each is rendered, and the recipe of a part is any object. Without the bound it ran for ever."""
+    with pytest.raises(InvalidInput, match="efaInterfaces"):
+        _pool(world.pool(recipe={"efaInterfaces": 2**53 - 1}))
 
 
 def test_a_template_with_interfaces_waits_for_the_group_of_the_cluster_and_names_it() -> None:

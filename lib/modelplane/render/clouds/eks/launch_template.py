@@ -28,6 +28,8 @@ Json: TypeAlias = Any
 TEMPLATE = "launch-template"
 PLACEMENT = "placement-group"
 OWN_PLACEMENT = "Cluster"
+ADAPTERS_MAX = 128
+"""The most adapters that the definition of InferenceClass takes. Each is rendered, so there is a bound here, too."""
 _DISK = "/dev/xvda"
 _DEFAULT_DISK_GIB = 100
 _LEAST_IOPS, _IOPS_PER_MIB = 3000, 4
@@ -46,7 +48,7 @@ def is_needed(pool: PoolSpec) -> bool:
 
 def adapters(pool: PoolSpec) -> int:
     """Return the number of Elastic Fabric Adapters of a node."""
-    return pool.recipe.at("efaInterfaces").integer(0)
+    return pool.recipe.at("efaInterfaces").count(0, least=0, most=ADAPTERS_MAX)
 
 
 def placement(pool: PoolSpec) -> str:
