@@ -237,6 +237,16 @@ def test_what_was_needed_stays_and_what_the_author_says_wins() -> None:
     assert "queue" not in by_name, "of no scheduler there is none"
 
 
+def test_a_variant_that_nothing_installs_goes_with_whoever_named_it() -> None:
+    """A driver that was mistyped in a class was missing for ever, and the sixteenth was one too many for the stack."""
+    standing = (
+        Component("dra", variants=("gpu.nvidia.com", "gpu.nvidia.con")),
+        Component("operator", variants=("KubeRay",)),
+    )
+    found = needs.decided(needs.of(("Native",), (), "None", has_monitors=False), standing, {}, {})
+    assert {one.name: one.variants for one in found if one.variants} == {"dra": ("gpu.nvidia.com",)}
+
+
 @pytest.mark.parametrize(
     ("versions", "said"),
     [

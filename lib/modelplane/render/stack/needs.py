@@ -65,12 +65,14 @@ def decided(
     """Return the components with what the author says of them.
 
     What a cluster needed before (`standing`) it still needs, so that a class which is missing for a moment removes
-    nothing. What its author says is managed is needed too.
+    nothing. A variant that nothing is known to install is only looked for, and goes with whoever named it, as a driver
+    that was mistyped in a class. What its author says is managed is needed too.
     """
     found = {one.name: one for one in needed}
     for one in standing:
-        before = found.get(one.name, one)
-        found[one.name] = replace(before, variants=tuple(sorted({*before.variants, *one.variants})))
+        before = found.get(one.name, replace(one, variants=()))
+        made = {variant for variant in one.variants if profile.unit(one.name, variant).parts}
+        found[one.name] = replace(before, variants=tuple(sorted({*before.variants, *made})))
     for name, mode in modes.items():
         if mode is not Mode.DISABLED:
             found.setdefault(name, Component(name))
