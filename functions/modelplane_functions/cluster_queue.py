@@ -15,7 +15,8 @@ from modelplane.api import inference_cluster
 from modelplane.api.fields import Field
 from modelplane.api.inference_cluster import ProviderConfigRef
 from modelplane.placement import snapshot
-from modelplane.placement.snapshot import Holding, QueueRoom
+from modelplane.placement.queue_room import QueueRoom
+from modelplane.placement.snapshot import Holding
 from modelplane.render import objects
 from modelplane.render.manifest import Lifecycle, Manifest
 from modelplane.render.schedulers import selection as schedulers

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from modelplane import placement
 from modelplane.placement import snapshot
 from modelplane.placement.decision import Admission
-from modelplane.placement.snapshot import Accounting, Pool, QueueRoom
+from modelplane.placement.queue_room import QueueRoom
+from modelplane.placement.snapshot import Accounting, Pool
 from tests.property.test_placement_admission import Row, claim, claims
 from tests.support import placements as given_
 from tests.support.laws import LAW, pools

@@ -32,7 +32,8 @@ from modelplane.api.inference_cluster import GatewayAddress, ProviderConfigRef
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.placement.decision import Admission, ClusterAccount, PoolAccount
-from modelplane.placement.snapshot import Accounting, Pool, QueueRoom, ReplicaClaim
+from modelplane.placement.queue_room import QueueRoom
+from modelplane.placement.snapshot import Accounting, Pool, ReplicaClaim
 from modelplane.render import protection
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access
 from modelplane.render.clouds import selection as clouds

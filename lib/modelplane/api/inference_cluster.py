@@ -21,11 +21,11 @@ from modelplane.devices.model import ASSUMED_MINOR, Claim, NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.names import SYSTEM_NAMESPACE
 from modelplane.placement.decision import ClusterAccount, PoolAccount
+from modelplane.placement.queue_room import QueueRoom
 from modelplane.placement.snapshot import (
     Accounting,
     Cluster,
     Pool,
-    QueueRoom,
     RefusalNote,
 )
 from modelplane.workload import authorities

@@ -25,7 +25,8 @@ from modelplane.placement.decision import (
 from modelplane.placement.diagnosis import shortage
 from modelplane.placement.packing.load import Answer
 from modelplane.placement.packing.nodes import Places
-from modelplane.placement.snapshot import Accounting, Holding, Pool, QueueRoom, ReplicaClaim
+from modelplane.placement.queue_room import QueueRoom
+from modelplane.placement.snapshot import Accounting, Holding, Pool, ReplicaClaim
 
 LEAVERS_MAX = 3
 """Replicas of one deployment that leave for one that waits."""
@@ -81,6 +82,8 @@ class _Book:
 
     def __init__(self, pools: tuple[Pool, ...], accounting: Accounting, queue: QueueRoom | None = None) -> None:
         self._queue = queue
+        self._devices = 0
+        """The devices that admitted claims hold."""
         self._pools: Mapping[str, Pool] = {pool.name: pool for pool in pools}
         self._accounting = accounting
         self._ledgers: dict[str, Ledger] = {
@@ -125,7 +128,8 @@ class _Book:
 
         What it held counts on while pods of it may run.
         """
-        ledgers, holdings = dict(self._ledgers), {name: list(found) for name, found in self._holdings.items()}
+        devices, ledgers = self._devices, dict(self._ledgers)
+        holdings = {name: list(found) for name, found in self._holdings.items()}
         occupancies = {name: found.copy() for name, found in self._occupancies.items()}
         held = tuple(zip(claim.holdings, self._nodes(claim.key), strict=True))
         stood = {(one.role, one.pool): nodes for one, nodes in reversed(held)}
@@ -137,12 +141,12 @@ class _Book:
                 if holding.pool in self._occupancies:
                     self._occupancies[holding.pool].stay((claim.key, index), holding, before[index])
         else:
-            verdict = self._verdict(claim.key, wanted, before)
+            verdict = self._verdict(claim.key, wanted, before, had=snapshot.devices_of(claim.holdings))
             if claim.gated and verdict.admission is Admission.ADMITTED:
                 verdict = _gated(claim)
         self._changes.append(verdict)
         if verdict.admission is not Admission.ADMITTED:
-            self._ledgers, self._holdings, self._occupancies = ledgers, holdings, occupancies
+            self._ledgers, self._holdings, self._occupancies, self._devices = ledgers, holdings, occupancies, devices
         else:
             self._take(claim.key, self._beside(claim.key, held, wanted) if claim.lingers else wanted)
 
@@ -171,13 +175,15 @@ class _Book:
 
     def _take(self, key: str, holdings: tuple[Holding, ...]) -> None:
         self._admitted[key] = holdings
+        self._devices += snapshot.devices_of(holdings)
         for holding in holdings:
             if holding.pool in self._holdings:
                 self._holdings[holding.pool].append(holding)
             if holding.pool in self._ledgers:
                 self._ledgers[holding.pool] = ledger.with_holding(self._ledgers[holding.pool], holding)
 
-    def _release(self, key: str, holdings: Iterable[Holding]) -> None:
+    def _release(self, key: str, holdings: Sequence[Holding]) -> None:
+        self._devices -= snapshot.devices_of(holdings)
         for index, holding in enumerate(holdings):
             if holding.pool in self._holdings:
                 self._holdings[holding.pool].remove(holding)
@@ -195,16 +201,24 @@ class _Book:
             return self._occupancies[holding.pool].places((key, index))
         return recorded[index] if index < len(recorded) else UNKNOWN
 
-    def _over_quota(self, key: str, holdings: Sequence[Holding]) -> str:
-        """Return why the quota of the queue does not hold the claim beside the admitted ones, empty if it does."""
-        if self._queue is None:
-            return ""
-        held = sum(snapshot.devices_of(found) for other, found in self._admitted.items() if other != key)
-        return replace(self._queue, held=held).excess(snapshot.devices_of(holdings))
+    def _over_quota(self, holdings: Iterable[Holding], had: int) -> str:
+        """Return why the quota of the queue does not hold the claim beside the admitted ones, empty if it does.
 
-    def _verdict(self, key: str, holdings: Sequence[Holding], before: Sequence[Places] = ()) -> AdmissionVerdict:
-        """Return the verdict on a claim. An admitted one stands on nodes then, `before` where these have room."""
-        excess = self._over_quota(key, holdings)
+        A claim that had as many devices takes nothing of it.
+        """
+        wanted = snapshot.devices_of(holdings)
+        if self._queue is None or wanted <= had:
+            return ""
+        return replace(self._queue, held=self._devices).excess(wanted)
+
+    def _verdict(
+        self, key: str, holdings: Sequence[Holding], before: Sequence[Places] = (), *, had: int = 0
+    ) -> AdmissionVerdict:
+        """Return the verdict on a claim, which `had` so many devices before.
+
+        An admitted one stands on nodes then, `before` where these have room.
+        """
+        excess = self._over_quota(holdings, had)
         if excess:
             return AdmissionVerdict(key, Admission.REFUSED, Reason.QUEUE_QUOTA, excess)
         states, occupancies = dict(self._ledgers), dict(self._occupancies)
@@ -274,17 +288,18 @@ class _Book:
 
     def _has_room(self, claim: ReplicaClaim, leaving: tuple[ReplicaClaim, ...]) -> bool:
         """Return whether the claim fits once some that hold a place have left."""
-        ledgers, occupancies = self._ledgers, self._occupancies
+        ledgers, occupancies, devices = self._ledgers, self._occupancies, self._devices
         touched = {holding.pool for one in leaving for holding in self._admitted[one.key]} & occupancies.keys()
         self._ledgers = dict(ledgers)
         self._occupancies = {**occupancies, **{name: occupancies[name].copy() for name in touched}}
         for one in leaving:
+            self._devices -= snapshot.devices_of(self._admitted[one.key])
             for index, holding in enumerate(self._admitted[one.key]):
                 if holding.pool in touched:
                     self._ledgers[holding.pool] = ledger.released(self._ledgers[holding.pool], [holding])
                     self._occupancies[holding.pool].remove((one.key, index))
         fits = self._verdict(claim.key, claim.holdings).admission is Admission.ADMITTED
-        self._ledgers, self._occupancies = ledgers, occupancies
+        self._ledgers, self._occupancies, self._devices = ledgers, occupancies, devices
         return fits
 
     def account(self, asked: tuple[tuple[str, tuple[str, ...]], ...]) -> ClusterAccount:

@@ -6,12 +6,13 @@ All classes are immutable values without behaviour. `decision.py` holds the resu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from modelplane.devices.model import Claim, Constraint, NodeClass, Request
 from modelplane.labels import EVERYTHING, LabelSelector
+from modelplane.placement.queue_room import QueueRoom
 from modelplane.topology.shape import Topology
 from modelplane.workload.allowance import Budget
 from modelplane.workload.model import Role
@@ -147,29 +148,6 @@ class RefusalNote:
 
     reason: str
     message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueRoom:
-    """The quota of the queue of a cluster, in devices: at most `limit`, of which admitted replicas hold `held`.
-
-    It is an upper bound and no free device: others may use the queue too.
-    """
-
-    name: str
-    limit: int
-    held: int
-
-    def excess(self, more: int) -> str:
-        """Return the reason why `more` devices are too many for the queue, empty if they are not."""
-        if self.held + more <= self.limit:
-            return ""
-        held = f"{self.held} are held and {more} more are wanted"
-        return f"queue {self.name} has a quota of {self.limit} devices, of which {held}"
-
-    def without(self, holdings: Iterable[Holding]) -> QueueRoom:
-        """Return the room once these holdings are free."""
-        return replace(self, held=max(0, self.held - devices_of(holdings)))
 
 
 def devices_of(holdings: Iterable[Holding]) -> int:

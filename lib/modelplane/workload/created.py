@@ -33,6 +33,9 @@ class Given(Protocol):
     def integer(self, default: int | None = None) -> int:
         """Return an integer. Raises: InvalidInput if there is neither an integer nor a default."""
 
+    def count(self, default: int | None = None, *, least: int, most: int) -> int:
+        """Return an integer within the bounds. Raises: InvalidInput for another one, and for none without a default."""
+
     def flag(self, *, default: bool) -> bool:
         """Return a boolean, the default if it is absent. Raises: InvalidInput for another type."""
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from modelplane import placement
-from modelplane.placement.decision import Admission, Reason
+from modelplane.placement.decision import Admission, ClusterAccount, Reason
+from modelplane.placement.queue_room import QueueRoom
 from modelplane.placement.snapshot import Accounting, Holding, NodeCounts, PodShape, ReplicaClaim
 from modelplane.workload.model import Role
 from tests.support.placements import gpu, nic, node_class, pool, synthetic, used
@@ -132,3 +133,44 @@ def test_allocations_survive_a_missing_class() -> None:
     (book,) = placement.admit((pool(1, None),), Accounting.DEVICE, [claim("a", holds=True)]).pools
     assert [entry.pods for entry in book.allocations] == [1]
     assert book.problems
+
+
+# --- the quota of a queue ---------------------------------------------------------------------------------------------
+
+
+def wanting(name: str, devices: int, more: int) -> ReplicaClaim:
+    """Return a claim that holds a pod of some devices, and wants one of others."""
+    return claim(name, devices, holds=True, wants=claim(name, more).holdings)
+
+
+def queued(limit: int, *claims: ReplicaClaim) -> ClusterAccount:
+    return placement.admit((pool(4),), Accounting.DEVICE, claims, frozenset(), QueueRoom("q", limit, 0))
+
+
+@pytest.mark.parametrize(
+    ("limit", "change", "said"),
+    [
+        pytest.param(2, claim("a", 4, where="main").holdings, A, id="as many, though the quota allows less"),
+        pytest.param(2, claim("a", 2, pods=2).holdings, A, id="as many in two pods"),
+        pytest.param(10, claim("a", 6).holdings, A, id="more, and there is room"),
+        pytest.param(9, claim("a", 6).holdings, R, id="more, and one is too many"),
+    ],
+)
+def test_a_change_under_the_quota_of_a_queue_counts_what_it_takes_more(
+    limit: int, change: tuple[Holding, ...], said: Admission
+) -> None:
+    account = queued(limit, claim("a", 4, holds=True, wants=change), claim("b", 4, holds=True))
+    assert [one.admission for one in account.changes] == [said]
+    assert [one.admission for one in account.verdicts] == [A, A]
+
+
+def test_a_refused_change_leaves_the_count_of_the_queue_as_it_was() -> None:
+    account = queued(10, wanting("a", 4, 8), claim("b", 4, holds=True), claim("c", 3))
+    assert [one.admission for one in account.changes] == [R]
+    assert {one.key: one.admission for one in account.verdicts} == {"ns/a": A, "ns/b": A, "ns/c": R}
+
+
+def test_who_leaves_frees_the_quota_of_the_queue() -> None:
+    """The nodes have room; the quota has none until the one that offers to move has left."""
+    account = queued(8, claim("a", 4, holds=True, leaves="d"), claim("b", 4, holds=True), claim("c", 4))
+    assert account.asked == (("ns/a", ("main",)),)

@@ -17,7 +17,7 @@ from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import preference, scheduler, spending
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.scheduling.preference import Preference
-from modelplane.placement.snapshot import Cluster, CurrentReplica, Fleet, Snapshot
+from modelplane.placement.snapshot import Cluster, CurrentReplica, Fleet, Snapshot, devices_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,6 @@ def _cluster_without(cluster: Cluster, key: str, gone: CurrentReplica) -> Cluste
     pools, queue = cluster.pools, cluster.queue
     if key in cluster.admitted:
         pools = tuple(relocation.without(pool, gone.holdings) for pool in pools)
-        queue = None if queue is None else queue.without(gone.holdings)
+        queue = None if queue is None else queue.without(devices_of(gone.holdings))
     refused = {name: note for name, note in cluster.refused.items() if name != key}
     return replace(cluster, pools=pools, queue=queue, admitted=cluster.admitted - {key}, refused=refused)

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator
 
 from modelplane import names, seen
-from modelplane.errors import Unsupported
 from modelplane.render.backend import Problem
 from modelplane.render.scheduler import Json, Object, PodMarks, Queue, Sight
 from modelplane.render.schedulers import waiting
@@ -34,11 +33,7 @@ _REFUSED = {
 
 def check(workload: Workload, backend: str) -> None:
     """Check that KAI makes a PodGroup of every worker. Raises: Unsupported if it does not."""
-    if backend in _REFUSED:
-        raise Unsupported(
-            f"{backend} cannot be queued by KAI: {_REFUSED[backend]}; use KServe, LLMD or Native there",
-            reason="BackendUnavailable",
-        )
+    waiting.check_backend(backend, _REFUSED, NAME, "KServe, LLMD or Native")
 
 
 def marks(replica: Replica, bound: BoundRole, facts: ClusterFacts) -> PodMarks:

@@ -52,11 +52,7 @@ def check(workload: Workload, backend: str) -> None:
 
     Raises: Unsupported if it cannot.
     """
-    if backend in _REFUSED:
-        raise Unsupported(
-            f"{backend} cannot be queued by Kueue: {_REFUSED[backend]}; use KServe, LLMD or Native there",
-            reason="BackendUnavailable",
-        )
+    waiting.check_backend(backend, _REFUSED, NAME, "KServe, LLMD or Native")
     for role in workload.roles:
         for request in role.requests:
             if request.alternatives or request.mode is Mode.ALL:

@@ -34,11 +34,7 @@ _REFUSED = {
 
 def check(workload: Workload, backend: str) -> None:
     """Check that every worker gets a PodGroup of the cluster's queue. Raises: Unsupported if it does not."""
-    if backend in _REFUSED:
-        raise Unsupported(
-            f"{backend} cannot be queued by Volcano: {_REFUSED[backend]}; use LLMD or Native there",
-            reason="BackendUnavailable",
-        )
+    waiting.check_backend(backend, _REFUSED, NAME, "LLMD or Native")
     if backend == "KServe" and for_gangs(workload):
         raise Unsupported(
             "a worker of KServe over several nodes cannot be queued by Volcano: KServe does not pass the annotation of "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
 from modelplane import seen, units
-from modelplane.errors import InvalidInput
+from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import pod_errors
 from modelplane.render.backend import Problem
 from modelplane.render.scheduler import Json, Object
@@ -46,6 +46,15 @@ def message(condition: Object | None) -> str:
     """Return the message of a condition, or its reason, on one line of bounded length."""
     told = seen.text(seen.at(condition, "message")) or seen.text(seen.at(condition, "reason"))
     return cut(told) or "no message"
+
+
+def check_backend(backend: str, refused: Mapping[str, str], scheduler: str, instead: str) -> None:
+    """Check that a scheduler can queue a backend. Raises: Unsupported with the reason in `refused`, and what can."""
+    if backend in refused:
+        raise Unsupported(
+            f"{backend} cannot be queued by {scheduler}: {refused[backend]}; use {instead} there",
+            reason="BackendUnavailable",
+        )
 
 
 def priority_class(replica: Replica, facts: ClusterFacts) -> str:
