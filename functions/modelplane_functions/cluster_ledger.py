@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from modelplane.api import admissions
 from modelplane.placement.decision import Admission, ClusterAccount
 from modelplane.placement.snapshot import Pool
+from modelplane_functions import cluster_queue
 from modelplane_functions.standing import Answer, Standing
 
 
@@ -23,6 +24,8 @@ class Ledger:
     faults: tuple[str, ...]
     standing: Standing
     counted_on: Mapping[str, tuple[str, ...]]
+    queue: cluster_queue.Read
+    """The quota of the queue of the cluster, as it was read last."""
 
     @property
     def is_frozen(self) -> bool:

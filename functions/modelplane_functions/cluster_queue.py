@@ -88,9 +88,8 @@ def users(observed: Observed) -> int:
     return sum(key == KEY and bool(objects.condition(child, "Synced")) for key, child in observed.children.items())
 
 
-def encode(observed: Observed, holdings: Iterable[Holding]) -> dict[str, Json]:
+def encode(found: Read, holdings: Iterable[Holding]) -> dict[str, Json]:
     """Return status.queue, nothing where no quota is read. `holdings` are those of all admitted replicas."""
-    found = read(observed)
     if not found.name:
         return {}
     limit = None if found.room is None else found.room.limit

@@ -37,14 +37,14 @@ from modelplane.placement.snapshot import Accounting, Pool, ReplicaClaim
 from modelplane.render import protection
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY, Access
 from modelplane.render.clouds import selection as clouds
-from modelplane.render.schedulers import selection as schedulers
 from modelplane.workload.created import Nodes
-from modelplane.workload.site import Installed
 from modelplane_functions import (
     allowed_namespaces,
     claims,
     cluster_cloud,
+    cluster_conditions,
     cluster_gateway,
+    cluster_protection,
     cluster_queue,
     cluster_stack,
     cluster_tls,
@@ -56,17 +56,14 @@ from modelplane_functions import (
 from modelplane_functions.cluster_ledger import Ledger
 from modelplane_functions.exchange import (
     Child,
-    Condition,
-    Event,
     Observed,
     Outcome,
     Ready,
     Requirement,
-    Severity,
     Truth,
 )
 from modelplane_functions.memory.resources import recall
-from modelplane_functions.standing import Answer, Standing
+from modelplane_functions.standing import Answer
 
 Json: TypeAlias = Any
 
@@ -111,9 +108,9 @@ def compose(observed: Observed) -> Outcome:
     conditions = (
         *created.conditions,
         *([] if access is None else [cluster_gateway.ready(observed, gateway)]),
-        _stack_ready(observed, backends, stack.condition),
-        _capacity_known(observed, ledger),
-        *_namespaces_allowed(observed, ledger),
+        cluster_conditions.stack_ready(observed, backends, stack.condition),
+        cluster_conditions.capacity_known(observed, ledger),
+        *cluster_conditions.namespaces_allowed(observed, ledger),
         *tls.conditions,
     )
     settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type not in _UNSETTLING)
@@ -125,7 +122,7 @@ def compose(observed: Observed) -> Outcome:
             **stack.children,
             **_reached(observed, ledger, access, provider),
             **tls.children,
-            **_protection(observed, standing, stack.users),
+            **cluster_protection.read(observed, standing, stack.users),
         },
         status={
             **_published(observed, access, provider),
@@ -136,7 +133,7 @@ def compose(observed: Observed) -> Outcome:
             "backends": installation.encode(backends),
         },
         conditions=conditions,
-        events=tuple(_events(observed, ledger)),
+        events=tuple(cluster_conditions.events(observed, ledger)),
         ready=Ready.TRUE if settled else Ready.FALSE,
         # Nobody is told when the last pod of a deleted or changed replica ends, or the last Object of its workload.
         ttl_seconds=_SETTLED_SECONDS
@@ -202,7 +199,7 @@ def _ledger(observed: Observed) -> Ledger:
     )
     quotas.settle(observed, standing, account)
     faults += (*sorted(standing.faults), *standing_on.told, *queue.faults)
-    return Ledger(pools, account, faults, standing, standing_on.counted_on)
+    return Ledger(pools, account, faults, standing, standing_on.counted_on, queue)
 
 
 def _pools(observed: Observed, classes: dict[str, NodeClass]) -> tuple[Pool, ...]:
@@ -297,46 +294,14 @@ def _access_children(observed: Observed, access: Access) -> Iterator[tuple[str, 
         yield manifest.key, Child(manifest.resource, Ready.TRUE if is_ready else Ready.FALSE)
 
 
-def _protection(observed: Observed, standing: Standing, of_stack: int) -> dict[str, Child]:
-    """Return the child that protects the cluster from deletion. Nothing is returned once the cluster is unused.
-
-    A replica that is deleted in the background is gone before its Objects, which still need the credentials. An adopted
-    provider config outlives the InferenceCluster, and only admitted workloads are known then.
-    """
-    users = _users(observed.children.get(PROVIDER_CONFIG_KEY, {}))
-    looked_at = (cluster_gateway.KEY in observed.children) + cluster_queue.users(observed)
-    ours = looked_at + installations.users(observed) + of_stack + cluster_tls.users(observed)
-    # Nothing is deleted of replicas of which only pods may be left, and on a lost cluster nobody sees these end.
-    left = len(standing.leaving - standing.lingering)
-    manifest = protection.in_use(observed.name, standing.named, other_objects=max(users - ours, left))
-    if manifest is None:
-        return {}
-    # Without Crossplane's webhooks nothing reports on it, and a missing protection does not keep models from serving.
-    exists = manifest.key in observed.children
-    return {manifest.key: Child(manifest.resource, Ready.TRUE if exists else Ready.FALSE)}
-
-
-def _users(provider_config: Mapping[str, Json]) -> int:
-    """Return the number of objects that use the configuration, 1 if it cannot be read, so that the cluster stays."""
-    status = provider_config.get("status")
-    if status is None or (isinstance(status, Mapping) and status.get("users") is None):
-        return 0  # the provider reports no users as no value
-    count = seen.count(seen.at(status, "users"))
-    return 1 if count is None else count
-
-
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
 def _recalled_status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
     """Return the status of the ledger, encoded once while the ledger and the nodes of its pools are equal."""
     given = (gateway, ledger, cluster_cloud.nodes(observed))
-    made_from = (*given, cluster_queue.read(observed))
     return recall(
-        observed.composite,
-        "status",
-        lambda: (made_from, _status(observed, *given)),
-        lambda known: known[0] == made_from,
+        observed.composite, "status", lambda: (given, _status(observed, *given)), lambda known: known[0] == given
     )[1]
 
 
@@ -357,7 +322,7 @@ def _status(
         "pending": _told(ledger.answers(Admission.PENDING)),
         **quotas.encode(ledger.standing),
     }
-    status |= cluster_queue.encode(observed, [one for record in ledger.records.values() for one in record.holdings])
+    status |= cluster_queue.encode(ledger.queue, [one for record in ledger.records.values() for one in record.holdings])
     if ledger.account.asked:
         status["asked"] = inference_cluster.encode_asked(ledger.account)
     if gateway is not None:
@@ -396,68 +361,3 @@ def _told(answers: tuple[Answer, ...]) -> list[dict[str, str]]:
         {"replica": answer.key, "reason": answer.reason, "message": answer.message}
         for _, answer in sorted(first.items())
     ]
-
-
-def _stack_ready(observed: Observed, backends: tuple[Installed, ...], told: Condition | None) -> Condition:
-    """Return what is known of the software on the cluster: by its ServingStack (`told`), else by what it serves."""
-    scheduler, wish = inference_cluster.decode_scheduler(Field(observed.composite)), ""
-    if not schedulers.is_offered(scheduler):
-        wish = f"spec.scheduler {scheduler} is not supported yet, so no new replica is placed here; "
-    if told is not None and (cluster_stack.KEY in observed.children or told.status is not Truth.UNKNOWN):
-        return replace(told, message=wish + told.message)
-    if lacking := installations.lacking(backends):
-        return Condition("StackReady", Truth.FALSE, "BackendNotInstalled", lacking)
-    if told is not None:
-        return replace(told, message=wish + told.message)
-    return Condition(
-        "StackReady",
-        Truth.UNKNOWN,
-        "NotManaged",
-        f"{wish}KServe, LeaderWorkerSet, the Gateway controller and the DRA drivers must already be installed on the "
-        "cluster, or be installed by spec.stack.install",
-    )
-
-
-def _namespaces_allowed(observed: Observed, ledger: Ledger) -> Iterator[Condition]:
-    holders = (key.partition("/")[0] for key in ledger.records)
-    return allowed_namespaces.condition(observed, ledger.standing.allowed, holders)
-
-
-def _capacity_known(observed: Observed, ledger: Ledger) -> Condition:
-    known, standing = _counted(ledger), ledger.standing
-    told = standing.endings.told(observed.name, standing.ending, standing.changed, standing.looked_for)
-    return replace(known, message=known.message + told)
-
-
-def _counted(ledger: Ledger) -> Condition:
-    problems = ledger.faults + tuple(
-        f'pool "{pool.name}": {problem}' for pool in ledger.account.pools for problem in pool.problems
-    )
-    if any(pool.node_class is None for pool in ledger.pools):
-        return Condition("CapacityKnown", Truth.FALSE, "ClassNotUsable", "; ".join(problems))
-    if problems:
-        return Condition("CapacityKnown", Truth.TRUE, "Inconsistent", "; ".join(problems))
-    if ledger.account.over_committed:
-        pools = ", ".join(f'pool "{pool.name}"' for pool in ledger.account.pools if pool.over_committed)
-        return Condition(
-            "CapacityKnown",
-            Truth.TRUE,
-            "OverCommitted",
-            f"more is admitted than {pools} can hold now; no replica is moved: add nodes or scale down a deployment",
-        )
-    count = len(ledger.pools)
-    message = "1 pool is counted" if count == 1 else f"{count} pools are counted"
-    return Condition("CapacityKnown", Truth.TRUE, "Counted", message)
-
-
-def _events(observed: Observed, ledger: Ledger) -> Iterator[Event]:
-    """Yield one event for each replica whose admission differs from the published one."""
-    admitted = claims.admitted_before(observed)
-    refused = {entry.get("replica") for entry in seen.objects(observed.status.get("refused"))}
-    for key in ledger.admitted:
-        if key not in admitted:
-            yield Event(Severity.NORMAL, "ReplicaAdmitted", f"admitted ModelReplica {key}")
-    for answer in ledger.answers(Admission.REFUSED):
-        if answer.key not in refused:
-            message = f"refused ModelReplica {answer.key}: {answer.reason}: {answer.message}"
-            yield Event(Severity.WARNING, "ReplicaRefused", message)
