@@ -37,11 +37,11 @@ def explained(plan: Plan, board: Board) -> Plan:
 def gone(board: Board, plan: Plan, blocked: BlockedMove) -> Iterator[None]:
     """Leave a blocked replica out of all counts inside the context."""
     place = next(one.cluster for one in plan.replicas if one.name == blocked.replica)
-    board.add(place, -1)
+    board.tally.add(place, -1)
     try:
         yield
     finally:
-        board.add(place, 1)
+        board.tally.add(place, 1)
 
 
 def _noted(placed: PlacedReplica, notes: dict[str, str]) -> PlacedReplica:

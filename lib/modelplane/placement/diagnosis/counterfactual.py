@@ -180,12 +180,12 @@ def _label(board: Board, name: str) -> Change | None:
 
 
 def _spread(board: Board, name: str, diagnosis: Diagnosis) -> Change | None:
-    domain = board.domain(name)
+    domain = board.tally.domain(name)
     if domain is None:
         keys = (one.topology_key for one in board.intent.spread if one.topology_key not in board.clusters[name].labels)
         # A value of its own: where nothing is yet, one more is never too many.
         return next((changes.HasLabel(key, name) for key in keys), None)
-    rows = zip(board.intent.spread, board.replicas_in, domain, diagnosis.countable, strict=True)
+    rows = zip(board.intent.spread, board.tally.replicas_in, domain, diagnosis.countable, strict=True)
     for constraint, counter, value, values in rows:
         least = min((counter[other] for other in values), default=0)
         if counter[value] + 1 - least > constraint.max_skew:
@@ -242,12 +242,12 @@ def _selector(board: Board, verdict: ClusterVerdict, fleet: Board) -> Change | N
 
 def _deserts(board: Board, request: Request, selectors: tuple[str, ...]) -> bool:
     """Return whether replicas that are placed may stand on devices that the other selectors no longer accept."""
-    if not any(board.objects_on.values()):
+    if not any(board.tally.objects_on.values()):
         return False
     devices = {
         device
         for cluster in board.clusters.values()
-        if board.objects_on[cluster.name]
+        if board.tally.objects_on[cluster.name]
         for pool in cluster.pools
         if pool.node_class is not None
         for device in pool.node_class.devices
@@ -381,6 +381,6 @@ STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
     Reason.CACHE_NOT_READY: _cache,
     Reason.REFUSED_BY_CLUSTER: lambda _board, _name: changes.Pardoned(),
     Reason.QUOTA_EXCEEDED: _budget,
-    Reason.REPLICA_LIMIT: lambda board, name: changes.ReplicaLimit(board.objects_on[name] + 1),
+    Reason.REPLICA_LIMIT: lambda board, name: changes.ReplicaLimit(board.tally.objects_on[name] + 1),
 }
 """The change that removes a reason from a cluster, for the reasons that concern the whole cluster."""

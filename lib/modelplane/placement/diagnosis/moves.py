@@ -233,19 +233,19 @@ class _Search:
             self._trial()
             there = ground.plus(place)
             chosen = (*done, _Choice(unplaced, place))
-            unplaced.mover.board.add(place.cluster, 1)
+            unplaced.mover.board.tally.add(place.cluster, 1)
             if there is not None:
                 # The last one's place leads to no further moves.
                 yield from self._settled(there, rest, moved, spare, chosen) if rest or not spare else ()
             elif spare:
                 for evicted, after in self._evictions(ground, place, spare, moved):
                     for one in evicted:
-                        one.mover.board.add(one.source.cluster, -1)
+                        one.mover.board.tally.add(one.source.cluster, -1)
                     gone = moved | {one.mover.party.replica_key(one.name) for one in evicted}
                     yield from self._settled(after, (*rest, *evicted), gone, spare - len(evicted), chosen)
                     for one in evicted:
-                        one.mover.board.add(one.source.cluster, 1)
-            unplaced.mover.board.add(place.cluster, -1)
+                        one.mover.board.tally.add(one.source.cluster, 1)
+            unplaced.mover.board.tally.add(place.cluster, -1)
 
     def _evictions(
         self, ground: _Ground, place: Location, spare: int, moved: frozenset[str]

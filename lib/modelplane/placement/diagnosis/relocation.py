@@ -175,14 +175,14 @@ def count(board: Board, party: Party, *, without: str = "") -> None:
     """Count a deployment's replicas on a fresh board."""
     for one in party.current.replicas:
         if one.name != without:
-            board.add(one.cluster, 1)
+            board.tally.add(one.cluster, 1)
 
 
 def may_stand(board: Board, countable: tuple[frozenset[str], ...], name: str) -> bool:
     """Return whether filters, limits and spread constraints allow one more replica on a cluster."""
     if name not in board.clusters or board.barred(name) is not None or board.counted_out(name) is not None:
         return False
-    domain = board.domain(name)
+    domain = board.tally.domain(name)
     return domain is not None and ranking.skew_violation(board, domain, countable) is None
 
 

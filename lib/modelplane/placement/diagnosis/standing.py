@@ -103,10 +103,10 @@ def _rivals(board: Board, own: str, fitting: list[str]) -> Iterator[Rival]:
 
 def _preference(board: Board, name: str) -> Preference | None:
     """Return everything by which the scheduler compares the cluster, None when it takes no replica."""
-    found, domain = board.solve(name), board.domain(name)
+    found, domain = board.solve(name), board.tally.domain(name)
     if found is None or domain is None:
         return None
-    return preference.of(board, name, found.goodness, board.likeness(name), board.counts_in(domain))
+    return preference.of(board, name, found.goodness, board.likeness(name), board.tally.counts_in(domain))
 
 
 # --- one replica taken away -------------------------------------------------------------------------------------------

@@ -82,9 +82,9 @@ class Diagnosis:
         if found is None and board.spending.is_limited and board.solve(name) is None:
             excess = board.spending.excess_on.get(name)
             found = None if excess is None else excess.refusal
-        if found is None and name in board.refused_on and board.solve(name) is None:
+        if found is None and name in board.refusals.on and board.solve(name) is None:
             # By the ledger it fits, and the very same was refused.
-            found = board.refusal(name)
+            found = board.refusals.refusal(name)
         if found is None and board.intent.spread:
             found = self._unspread(name)
         if found is None:
@@ -167,7 +167,7 @@ class Diagnosis:
 
     def _unspread(self, name: str) -> Refusal | None:
         board = self._board
-        domain = board.domain(name)
+        domain = board.tally.domain(name)
         if domain is None:
             missing = [c.topology_key for c in board.intent.spread if c.topology_key not in board.clusters[name].labels]
             keys = ", ".join(missing)

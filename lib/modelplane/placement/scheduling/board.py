@@ -6,10 +6,9 @@ filtered out cost little.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from modelplane import names
 from modelplane.devices.model import Mode, Request
@@ -20,7 +19,9 @@ from modelplane.placement.scheduling import assignment, filters
 from modelplane.placement.scheduling.assignment import Assignment, Barred, Goodness, RoleAssignment, Table
 from modelplane.placement.scheduling.filters import Refusal
 from modelplane.placement.scheduling.likeness import Contents, Likeness, ServingPool
+from modelplane.placement.scheduling.refusals import Refusals
 from modelplane.placement.scheduling.spending import Excess, Spending
+from modelplane.placement.scheduling.tally import Tally
 from modelplane.placement.snapshot import (
     Accounting,
     Cluster,
@@ -33,9 +34,6 @@ from modelplane.placement.snapshot import (
     Pool,
     devices_of,
 )
-
-Domain: TypeAlias = tuple[str, ...]
-"""The values of the spread constraints' labels on a cluster."""
 
 NOTHING_KNOWN = Goodness(0, assignment.FREE, 0, 0, 0, assignment.NO_LEFT)
 """A lower bound on the score of an unknown assignment."""
@@ -74,18 +72,8 @@ class Board:
         self.clusters: Mapping[str, Cluster] = filters.by_name(fleet.clusters)
         self.table = Table(demand)
         self.spending = Spending(intent.budgets)
-        self.replicas_on: Counter[str] = Counter()
-        """The retained replicas of the deployment per cluster, for the ranking."""
-        self.objects_on: Counter[str] = Counter()
-        """The composed replicas of the deployment per cluster, for the limit."""
-        self.replicas_in: tuple[Counter[str], ...] = tuple(Counter() for _ in intent.spread)
-        self.waiting_on: Counter[str] = Counter()
-        """The refused replicas of the deployment per cluster that wait there; the cluster may still admit them."""
-        self.refused_on: dict[str, str] = {}
-        """The clusters that refuse a replica of the deployment, with the message."""
-        self._refused: dict[str, list[tuple[Holding, ...]]] = {}
-        self._refused_itself: set[str] = set()
-        """The clusters among them that refuse for a reason of their own, and not for a quota."""
+        self.tally = Tally(self.clusters, intent.spread)
+        self.refusals = Refusals()
         self._serving: dict[str, tuple[ServingPool, ...]] = {}
         self._ledgers: dict[str, tuple[Ledger, ...]] = {}
         self._contents = Contents(self.clusters, self.table)
@@ -104,7 +92,6 @@ class Board:
         # What a replica takes at least; the cluster counts what it is given.
         self._least = sum(role.pods * sum(_least(request) for request in role.requests) for role in demand.roles)
         self._barred: dict[str, Refusal | None] = {}
-        self._domains: dict[str, Domain | None] = {}
         self._over_committed: dict[tuple[str, str], bool] = {}
 
     # --- what the fleet says -------------------------------------------------------------------------------------
@@ -250,7 +237,9 @@ class Board:
             return None
         rows = zip(self.serving(name), self.ledgers(name), strict=True)
         pools = tuple([(number, state) for (_, number), state in rows])
-        barred: Barred = self._barred_on(name) if self._refused else frozenset()
+        barred: Barred = frozenset()
+        if self.refusals.on:
+            barred = self.refusals.barred(name, [pool.name for pool, _ in self.serving(name)], self.table.demand)
         found = self.table.solve(pools, barred)
         if self.spending.is_limited:
             found = self._affordable(name, pools, barred, found)
@@ -294,8 +283,7 @@ class Board:
     def counted_out(self, name: str) -> Refusal | None:
         """Return the refusal of one more replica by the limit per cluster or the quota of its queue, else None."""
         limit = self.intent.max_replicas_per_cluster
-        if limit and self.objects_on[name] + self.waiting_on[name] >= limit:
-            has = self.objects_on[name] + self.waiting_on[name]
+        if limit and (has := self.tally.composed_on(name)) >= limit:
             detail = f"it has {has} of at most {limit} replicas per cluster"
             return Refusal(Reason.REPLICA_LIMIT, detail, "replica limit reached")
         queue = self.clusters[name].queue
@@ -309,57 +297,23 @@ class Board:
         """
         name = cluster.name
         board = Board(Fleet((cluster,)), demand, intent)
-        board.replicas_on, board.objects_on = Counter(self.replicas_on), Counter(self.objects_on)
-        board.replicas_in = tuple(Counter(counter) for counter in self.replicas_in)
+        board.tally.start_from(self.tally)
         # A quota that allows more takes its refusals back.
-        if not pardoned and (intent.budgets == self.intent.budgets or name in self._refused_itself):
-            board.refused_on, board._refused = dict(self.refused_on), dict(self._refused)
+        if not pardoned:
+            board.refusals = self.refusals.varied(name, same_quotas=intent.budgets == self.intent.budgets)
         board.occupy(name, self._extra.get(name, ()))
         board.spending = self.spending.varied(intent.budgets)
         return board
-
-    def _barred_on(self, name: str) -> Barred:
-        """Return the assignments that the cluster has refused as things stand: what else fits there may be tried."""
-        refused = self._refused.get(name)
-        if not refused:
-            return frozenset()
-        position = {pool.name: index for index, (pool, _) in enumerate(self.serving(name))}
-        found = []
-        for holdings in refused:
-            held = {(one.role, one.pods, one.nodes_per_worker): one for one in holdings}
-            ours = [held.get((role.role, role.pods, role.nodes_per_worker)) for role in self.table.demand.roles]
-            claim = [(position[one.pool], one.shape) for one in ours if one is not None and one.pool in position]
-            if len(claim) == len(holdings) == len(ours):
-                found.append(tuple(claim))
-        return frozenset(found)
 
     def likeness(self, name: str) -> Likeness:
         """Return the present content of the cluster, without the names of it and its pools."""
         return Likeness(self._contents, name, self.serving(name), self.ledgers(name))
 
-    def refusal(self, name: str) -> Refusal:
-        """Return the refusal that the cluster published for a replica of the deployment."""
-        return Refusal(Reason.REFUSED_BY_CLUSTER, self.refused_on[name], "refused by cluster")
-
     # --- changing ------------------------------------------------------------------------------------------------
-
-    def refuse(self, replica: CurrentReplica, why: str, reason: str = "") -> None:
-        """Record that the cluster refuses a replica, so that the same assignment is not proposed again.
-
-        Other assignments on the cluster stay possible: another pool, or another kind of device. What a quota refuses is
-        asked of it again when it has room, without a proposal.
-        """
-        name = replica.cluster
-        if reason != str(Reason.QUOTA_EXCEEDED):
-            self._refused_itself.add(name)
-        self.refused_on[name] = f"{replica.name}: {why}"
-        self._refused.setdefault(name, []).append(replica.holdings)
 
     def take_back_quota_refusals(self) -> None:
         """Forget what quotas refused: they have other limits, or more room."""
-        for name in self.refused_on.keys() - self._refused_itself:
-            del self.refused_on[name], self._refused[name]
-            self._unsolved.discard(name)
+        self._unsolved.difference_update(self.refusals.take_back_quotas())
 
     def occupy(self, name: str, holdings: Iterable[Holding]) -> None:
         """Add holdings that the cluster has not published to its ledgers."""
@@ -396,13 +350,8 @@ class Board:
         if self.spending.is_limited:
             self.spending.add(self.clusters[name], holdings)
         self._ledgers[name] = solution.ledgers
-        self.add(name, 1)
+        self.tally.add(name, 1)
         return holdings
-
-    def add(self, name: str, more: int) -> None:
-        """Add a replica to all counts: ranking, spread and limit. A negative number removes it."""
-        self.objects_on[name] += more
-        self.count(name, more)
 
     def holdings(self, name: str, roles: Iterable[RoleAssignment]) -> list[Holding]:
         """Return the holdings of a replica whose roles are assigned so."""
@@ -411,40 +360,3 @@ class Board:
             Holding(role.role, pools[one.pool], role.pods, one.shape, role.nodes_per_worker)
             for role, one in zip(self.table.demand.roles, roles, strict=True)
         ]
-
-    def count(self, name: str, more: int) -> None:
-        """Add a replica to the counts for ranking and spread. A negative number removes it."""
-        self.replicas_on[name] += more
-        for counter, value in zip(self.replicas_in, self.domain(name) or (), strict=False):
-            counter[value] += more
-
-    def counts_in(self, domain: Domain) -> tuple[int, ...]:
-        """Return the number of replicas under the domain's value, per spread constraint."""
-        return tuple([counter[value] for counter, value in zip(self.replicas_in, domain, strict=True)])
-
-    def waiting_in(self, index: int, value: str) -> int:
-        """Return the number of replicas that wait on clusters with a value of one spread constraint's label."""
-        if not self.waiting_on:
-            return 0
-        domains = ((self.domain(name), number) for name, number in self.waiting_on.items())
-        return sum(number for domain, number in domains if domain is not None and domain[index] == value)
-
-    def least_in(self, countable: tuple[frozenset[str], ...]) -> tuple[int, ...]:
-        """Return the number of replicas of the least loaded countable value, per spread constraint."""
-        rows = zip(self.replicas_in, countable, strict=True)
-        return tuple([min((counter[other] for other in values), default=0) for counter, values in rows])
-
-    def domain(self, name: str) -> Domain | None:
-        """Return the values of the spread labels, None if the cluster lacks one of them or is gone."""
-        if name not in self._domains:
-            self._domains[name] = self._domain(name)
-        return self._domains[name]
-
-    def _domain(self, name: str) -> Domain | None:
-        cluster = self.clusters.get(name)
-        if cluster is None:
-            return None
-        if not self.intent.spread:
-            return ()
-        values = [filters.label(cluster, constraint.topology_key) for constraint in self.intent.spread]
-        return None if None in values else tuple(value for value in values if value is not None)

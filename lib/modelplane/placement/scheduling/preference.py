@@ -104,7 +104,7 @@ Standing: TypeAlias = tuple[int, bool, int]
 
 def standing(board: Board, name: str) -> Standing:
     """Return the standing of a cluster among those that can take the replica."""
-    own = board.replicas_on.get(name, 0)
+    own = board.tally.replicas_on.get(name, 0)
     cache = board.intent.cache
     absent = cache is not None and name not in cache.ready_clusters
     cluster = board.clusters[name]

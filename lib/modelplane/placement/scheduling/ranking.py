@@ -15,8 +15,9 @@ from typing import TypeAlias
 
 from modelplane.placement.scheduling import preference
 from modelplane.placement.scheduling.assignment import Assignment, Goodness
-from modelplane.placement.scheduling.board import NOTHING_KNOWN, Board, Domain
+from modelplane.placement.scheduling.board import NOTHING_KNOWN, Board
 from modelplane.placement.scheduling.preference import Preference, Standing
+from modelplane.placement.scheduling.tally import Domain
 from modelplane.placement.snapshot import Holding
 
 
@@ -107,7 +108,7 @@ class Ranking:
         board = self._board
         found: dict[tuple[Domain, Standing, int], tuple[Goodness, list[str]]] = {}
         for name in eligible:
-            domain = board.domain(name)
+            domain = board.tally.domain(name)
             if domain is None or board.counted_out(name) is not None:
                 continue
             floor = board.floor(name)
@@ -122,8 +123,8 @@ class Ranking:
         board = self._board
         if not board.intent.spread:
             return self._first(list(self._queues.values()))
-        least = board.least_in(self._domains)
-        domains = sorted([(board.counts_in(domain), domain) for domain in self._queues])
+        least = board.tally.least_in(self._domains)
+        domains = sorted([(board.tally.counts_in(domain), domain) for domain in self._queues])
         for _, members in groupby(domains, key=itemgetter(0)):
             # What is in equally loaded domains is compared as if it were in one.
             open_ = [self._queues[domain] for _, domain in members if not _exceeded(board, domain, least)]
@@ -140,7 +141,7 @@ class Ranking:
 
     def takes(self, name: str) -> bool:
         """Return whether the limit and the spread constraints allow one more replica on the cluster."""
-        board, domain = self._board, self._board.domain(name)
+        board, domain = self._board, self._board.tally.domain(name)
         if domain is None or board.counted_out(name) is not None:
             return False
         return skew_violation(board, domain, self._domains) is None
@@ -149,7 +150,7 @@ class Ranking:
         """Rank a cluster again after its counts have changed; it is solved when it comes first."""
         board = self._board
         self._versions[name] = self._versions.get(name, 0) + 1
-        domain = board.domain(name)
+        domain = board.tally.domain(name)
         if domain is None or board.counted_out(name) is not None or board.barred(name) is not None:
             return
         self._queue(domain).push((preference.of(board, name, NOTHING_KNOWN), Stage.LEFT, self._versions[name]))
@@ -226,7 +227,7 @@ def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[
     if not found:
         return ()
     for name in eligible:
-        domain = board.domain(name)
+        domain = board.tally.domain(name)
         if domain is not None and board.serving(name):
             for values, value in zip(found, domain, strict=True):
                 values.add(value)
@@ -235,11 +236,12 @@ def countable_domains(board: Board, eligible: Iterable[str]) -> tuple[frozenset[
 
 def skew_violation(board: Board, domain: Domain, countable: tuple[frozenset[str], ...]) -> str | None:
     """Return the violation of a spread constraint by one more replica in the domain, None if there is none."""
-    least = board.least_in(countable)
+    tally = board.tally
+    least = tally.least_in(countable)
     for index in _exceeded(board, domain, least):
         constraint, value = board.intent.spread[index], domain[index]
         return (
-            f"{constraint.topology_key}={value} has {board.replicas_in[index][value]} replicas and another value has "
+            f"{constraint.topology_key}={value} has {tally.replicas_in[index][value]} replicas and another value has "
             f"{least[index]}; one more would exceed maxSkew {constraint.max_skew}"
         )
     return None
@@ -250,8 +252,9 @@ def _exceeded(board: Board, domain: Domain, least: tuple[int, ...]) -> list[int]
 
     One that waits there may be admitted and counts; as the least loaded value it counts for nothing yet.
     """
+    tally = board.tally
     return [
         index
         for index, (constraint, value) in enumerate(zip(board.intent.spread, domain, strict=True))
-        if board.replicas_in[index][value] + board.waiting_in(index, value) + 1 - least[index] > constraint.max_skew
+        if tally.replicas_in[index][value] + tally.waiting_in(index, value) + 1 - least[index] > constraint.max_skew
     ]

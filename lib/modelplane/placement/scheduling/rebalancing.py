@@ -95,7 +95,7 @@ def offers(fleet: Fleet, demand: Demand, intent: Intent, replicas: Iterable[Curr
     board = Board(fleet, demand, intent)
     ordered = retention.newest_last(replicas)
     for one in ordered:
-        board.add(one.cluster, 1)
+        board.tally.add(one.cluster, 1)
     candidates = None
     found: list[str] = []
     for one in reversed(ordered):
@@ -104,10 +104,10 @@ def offers(fleet: Fleet, demand: Demand, intent: Intent, replicas: Iterable[Curr
         if not board.clusters[one.cluster].refused:
             continue
         candidates = candidates or Ranking(board, board.clusters)
-        board.add(one.cluster, -1)
+        board.tally.add(one.cluster, -1)
         candidate = elsewhere(board, candidates, one, frozenset())
         if candidate is None:
-            board.add(one.cluster, 1)
+            board.tally.add(one.cluster, 1)
             candidates.refresh(one.cluster)
         else:
             candidates.take(candidate)

@@ -80,7 +80,7 @@ def settle(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) -> Re
         # A move counts by its successor and not by the one that goes; a refused replica counts nowhere until it is
         # decided that it waits where it is.
         if replica.name not in retained.successors:
-            board.add(replica.cluster, 1)
+            board.tally.add(replica.cluster, 1)
     _shed_surplus(retained, board)
     return retained
 
@@ -126,9 +126,9 @@ def _classified(fleet: Fleet, board: Board, replicas: Iterable[CurrentReplica]) 
             retained.refused[replica.name] = replica
             note = board.clusters[replica.cluster].refused.get(f"{board.intent.namespace}/{replica.name}")
             if note is None:
-                board.refuse(replica, "it asks for room")
+                board.refusals.add(replica, "it asks for room")
             else:
-                board.refuse(replica, note.message or note.reason, note.reason)
+                board.refusals.add(replica, note.message or note.reason, note.reason)
         else:
             if admission is Admission.PENDING:
                 board.occupy(replica.cluster, replica.holdings)
@@ -247,9 +247,9 @@ def _shed_surplus(retained: RetentionPlan, board: Board) -> None:
         before = dict(retained.successors)
         retained.drop(name, _wanted(wanted))
         if name not in before:
-            board.add(replica.cluster, -1)
+            board.tally.add(replica.cluster, -1)
         for old in sorted(before.keys() - retained.successors.keys() - {name}):
-            board.add(retained.migrations[old].replica.cluster, 1)
+            board.tally.add(retained.migrations[old].replica.cluster, 1)
 
 
 def _shed_key(retained: RetentionPlan, board: Board, replica: CurrentReplica) -> tuple[object, ...]:
@@ -258,9 +258,9 @@ def _shed_key(retained: RetentionPlan, board: Board, replica: CurrentReplica) ->
     Each strategy undoes its own filling: Spread sheds where there is most, Pack, which fills cluster after cluster, the
     newest.
     """
-    domain = board.domain(replica.cluster)
-    groups = tuple(-counter[value] for counter, value in zip(board.replicas_in, domain or (), strict=False))
-    load = board.replicas_on[replica.cluster] if board.intent.strategy is Strategy.SPREAD else 0
+    domain = board.tally.domain(replica.cluster)
+    groups = tuple(-counter[value] for counter, value in zip(board.tally.replicas_in, domain or (), strict=False))
+    load = board.tally.replicas_on[replica.cluster] if board.intent.strategy is Strategy.SPREAD else 0
     return (
         replica.ready,
         replica.bound,

@@ -60,7 +60,7 @@ def decide(fleet: Fleet, demand: Demand, intent: Intent, current: Current) -> De
     draft.offer()
     draft.ask()
     # Who explains why a replica is missing asks about those that wait, too: their own claims are left out.
-    board.waiting_on.clear()
+    board.tally.waiting_on.clear()
     return Decided(draft.plan(), draft.missing, board, retains=not draft.looked_around)
 
 
@@ -118,7 +118,7 @@ class _Draft:
     def _wait(self, replica: CurrentReplica) -> None:
         """Keep a refused replica as its place in the queue, unless limits or spread forbid that it is admitted."""
         if self._candidates.takes(replica.cluster):
-            self._board.waiting_on[replica.cluster] += 1
+            self._board.tally.waiting_on[replica.cluster] += 1
             self._candidates.refresh(replica.cluster)
         else:
             note = f"cluster {replica.cluster} refused it; limits or spread constraints do not let it wait there"
@@ -126,7 +126,7 @@ class _Draft:
 
     def _recount(self, replica: CurrentReplica, more: int) -> None:
         """Count a replica in or out, and rank its cluster as it is then."""
-        self._board.add(replica.cluster, more)
+        self._board.tally.add(replica.cluster, more)
         self._candidates.refresh(replica.cluster)
 
     def _place(self, *, replaces: str | None, note: str = "") -> PlacedReplica | None:
@@ -301,7 +301,7 @@ class _Draft:
 
     def _may_stay(self, replica: CurrentReplica) -> bool:
         board = self._board
-        return board.barred(replica.cluster) is None and replica.cluster not in board.refused_on
+        return board.barred(replica.cluster) is None and replica.cluster not in board.refusals.on
 
     def _block(self, order: Iterable[Migration], why: str) -> None:
         for migration in order:
@@ -328,7 +328,7 @@ class _Draft:
         for name, migration in self._retained.migrations.items():
             yield name, self._observed(migration.replica, State.RETAINED, self._migration_note(migration))
         for name, replica in self._retained.refused.items():
-            note = f"its cluster refused it, and it waits there: {self._board.refused_on[replica.cluster]}"
+            note = f"its cluster refused it, and it waits there: {self._board.refusals.on[replica.cluster]}"
             yield name, self._observed(replica, State.RETAINED, note, holds_place=False)
         lost = retention.newest_last(self._retained.lost.values())
         held = retention.held_lost(self._retained, self._wanted)
