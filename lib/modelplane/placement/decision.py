@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 from typing import ClassVar, NamedTuple
 
-from modelplane.placement.snapshot import Allocation, Cluster, Demand, Holding, Intent, PodShape
+from modelplane.placement.snapshot import Allocation, Cluster, Demand, Holding, Intent, PodShape, Pool, RoleDemand
 from modelplane.workload.model import Role
 
 
@@ -217,6 +217,20 @@ class World:
     demand: Demand
     intent: Intent
     pardoned: bool = False
+
+    def with_pool(self, name: str, changed: Callable[[Pool], Pool]) -> World:
+        """Return the world with one pool of the cluster changed."""
+        pools = tuple(changed(pool) if pool.name == name else pool for pool in self.cluster.pools)
+        return replace(self, cluster=replace(self.cluster, pools=pools))
+
+    def role(self, role: Role) -> RoleDemand:
+        """Return the demand of a role that the workload has."""
+        return next(one for one in self.demand.roles if one.role is role)
+
+    def with_role(self, changed: RoleDemand) -> World:
+        """Return the world with another demand of the role that `changed` names."""
+        roles = tuple(changed if one.role is changed.role else one for one in self.demand.roles)
+        return replace(self, demand=replace(self.demand, roles=roles))
 
 
 class Change(ABC):

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from modelplane import names, units
 from modelplane.api import inference_class, inference_cluster, quota
 from modelplane.placement.decision import Change, Closest, World
-from modelplane.placement.diagnosis import changes, quota_changes
+from modelplane.placement.diagnosis import changes
 from modelplane.placement.snapshot import Cluster, Pool, RoleDemand
 from modelplane.units import Format, Quantity
 from modelplane.workload import allowance
@@ -182,7 +182,7 @@ def _not_given(key: Key) -> str:
 
 
 def _target(change: Change, facts: Facts, world: World) -> Key:
-    if isinstance(change, quota_changes.MoreQuota):
+    if isinstance(change, changes.MoreQuota):
         return _quota_key(change)
     if isinstance(change, _OF_CLUSTER):
         return _cluster_key(world.cluster)
@@ -197,7 +197,7 @@ def _cluster_key(cluster: Cluster) -> Key:
     return Key(names.GROUP, inference_cluster.KIND, "", cluster.name)
 
 
-def _quota_key(change: quota_changes.MoreQuota) -> Key:
+def _quota_key(change: changes.MoreQuota) -> Key:
     return Key(names.GROUP, quota.KIND, "", change.quota)
 
 
@@ -230,7 +230,7 @@ def _namespace(change: changes.AllowsNamespace, world: World, _after: World, fou
     yield Edit(key, ("spec", "allowedNamespaces", "names"), [*names_written, change.namespace])
 
 
-def _quota(change: quota_changes.MoreQuota, _world: World, _after: World, found: Documents) -> Iterator[Edit]:
+def _quota(change: changes.MoreQuota, _world: World, _after: World, found: Documents) -> Iterator[Edit]:
     """Yield the higher limit; what is smaller than a millionth is rounded up."""
     key, limits = _quota_key(change), ("spec", "limits")
     if change.limit.measure is Measure.COST:
@@ -367,7 +367,7 @@ EDITS: dict[type[Change], Callable[[Any, World, World, Documents], Iterator[Edit
     changes.HasLabel: _label,
     changes.NoLabel: _no_label,
     changes.AllowsNamespace: _namespace,
-    quota_changes.MoreQuota: _quota,
+    changes.MoreQuota: _quota,
     changes.Tolerated: _taint,
     changes.OffersBackend: _backend,
     changes.ReplicaLimit: _limit,

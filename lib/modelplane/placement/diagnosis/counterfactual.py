@@ -14,7 +14,7 @@ from modelplane.devices.matching import MissKind
 from modelplane.devices.model import Request
 from modelplane.labels import LabelOperator
 from modelplane.placement.decision import Change, Closest, ClusterVerdict, Reason, World
-from modelplane.placement.diagnosis import changes, misses, quota_changes
+from modelplane.placement.diagnosis import changes, misses
 from modelplane.placement.diagnosis.misses import Nearness
 from modelplane.placement.diagnosis.verdicts import Diagnosis
 from modelplane.placement.scheduling import filters
@@ -367,7 +367,7 @@ def _budget(board: Board, name: str) -> Change | None:
     excess = board.spending.excess_on.get(name)
     if excess is None or excess.needed <= excess.limit.most:
         return None
-    return quota_changes.MoreQuota(excess.quota, excess.limit, excess.needed)
+    return changes.MoreQuota(excess.quota, excess.limit, excess.needed)
 
 
 STEPS: dict[Reason, Callable[[Board, str], Change | None]] = {
