@@ -9,7 +9,7 @@ from typing import Any
 from modelplane.api import catalogue
 from modelplane_cli.checks import acceptance
 from modelplane_cli.documents import reading
-from modelplane_cli.simulator import assumption, definitions, offline
+from modelplane_cli.simulator import definitions, offline, remote
 from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.offline import Assume, World
 from modelplane_cli.simulator.store import Key, key_of
@@ -78,12 +78,12 @@ def workloads(settled: World) -> Iterator[tuple[str, Document]]:
 
 
 def _is_written(found: Mapping[str, Any]) -> bool:
-    is_object = (found["kind"], found["apiVersion"].split("/")[0]) == ("Object", assumption.KUBERNETES)
+    is_object = (found["kind"], found["apiVersion"].split("/")[0]) == ("Object", remote.KUBERNETES)
     return is_object and found["spec"].get("managementPolicies") != ["Observe"]
 
 
 def _carried(settled: World, found: Mapping[str, Any]) -> tuple[str, Document]:
-    return assumption.cluster_of(found, settled.store), bare(assumption.manifest_of(found))
+    return remote.cluster_of(found, settled.store), bare(remote.manifest_of(found))
 
 
 def bare(document: Mapping[str, Any]) -> Document:

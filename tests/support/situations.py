@@ -15,7 +15,7 @@ from typing import Any
 
 from modelplane import names
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane_cli.simulator import assumption, definitions, settle
+from modelplane_cli.simulator import assumption, definitions, remote, settle
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
 from modelplane_cli.simulator.store import Key, Object, Store, key_of
@@ -35,7 +35,7 @@ FOLDERS = (
 
 _KINDS = definitions.builtin()
 _SERVED = frozenset({"ScaledObject"})
-_REQUIRED = (names.GROUP, "", assumption.KUBERNETES)
+_REQUIRED = (names.GROUP, "", remote.KUBERNETES)
 """The groups of what composers require of others."""
 
 

@@ -17,7 +17,7 @@ from modelplane.api import serving_stack
 from modelplane.render.stack import releases
 from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests
-from modelplane_cli.simulator import assumption
+from modelplane_cli.simulator import remote
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Object, controller_of, group_of
 
@@ -74,7 +74,7 @@ def _values(world: World) -> Iterator[tuple[str, str, str]]:
         # A name of a dump may have a line break, after which it would be no comment.
         comment = " ".join(shlex.join(line).split())
         text = f"# {comment}\n{manifests.one_yaml(given.get('values') or {})}"
-        yield assumption.cluster_of(resource, world.store), f"{name}.yaml", text
+        yield remote.cluster_of(resource, world.store), f"{name}.yaml", text
 
 
 def _named(world: World) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
@@ -90,11 +90,11 @@ def _named(world: World) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
 
 def _placed(resource: Object, world: World) -> tuple[str, Mapping[str, Json]] | None:
     """Return where an object stands and as what; None for what is only observed or is not ours to apply."""
-    if (group_of(resource["apiVersion"]), resource["kind"]) != (assumption.KUBERNETES, "Object"):
+    if (group_of(resource["apiVersion"]), resource["kind"]) != (remote.KUBERNETES, "Object"):
         return CONTROL_PLANE, resource
     if (resource.get("spec") or {}).get("managementPolicies") == ["Observe"]:
         return None
-    return assumption.cluster_of(resource, world.store), assumption.manifest_of(resource)
+    return remote.cluster_of(resource, world.store), remote.manifest_of(resource)
 
 
 def _safe(part: str) -> str:

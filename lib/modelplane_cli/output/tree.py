@@ -16,7 +16,7 @@ from modelplane.render.manifest import Purpose
 from modelplane_cli.output import table
 from modelplane_cli.output.outline import Node
 from modelplane_cli.output.screen import Mood
-from modelplane_cli.simulator import assumption, conditions, verdict
+from modelplane_cli.simulator import conditions, remote, verdict
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key
 
@@ -84,18 +84,18 @@ def _remark(failure: verdict.Failure) -> str:
 def _children(world: World, key: Key) -> Iterator[Node]:
     composites: list[Key] = []
     plain: list[Key] = []
-    remote: dict[str, list[Key]] = {}
+    on_clusters: dict[str, list[Key]] = {}
     for child in world.children(key):
         if world.definitions.find(child.group, child.kind):
             composites.append(child)
-        elif (child.group, child.kind) == (assumption.KUBERNETES, "Object"):
-            cluster = assumption.cluster_of(world.store.get(child) or {"metadata": {}}, world.store)
-            remote.setdefault(cluster, []).append(child)
+        elif (child.group, child.kind) == (remote.KUBERNETES, "Object"):
+            cluster = remote.cluster_of(world.store.get(child) or {"metadata": {}}, world.store)
+            on_clusters.setdefault(cluster, []).append(child)
         else:
             plain.append(child)
     for child in sorted(composites, key=_order):
         yield _composite(world, child)
-    for cluster, children in sorted(remote.items()):
+    for cluster, children in sorted(on_clusters.items()):
         ordered = sorted(children, key=lambda child: _remote_order(world, child))
         yield Node(f"on {cluster}", inside=[_remote(world, child) for child in ordered])
     for child in plain:

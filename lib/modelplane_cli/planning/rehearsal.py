@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from modelplane_cli.planning.replicas import ObservedReplicas, Observer
-from modelplane_cli.simulator import assumption, contention
+from modelplane_cli.simulator import assumption, contention, remote, surroundings
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.definitions import Definitions
 from modelplane_cli.simulator.offline import Assume, World
@@ -68,7 +68,7 @@ class Rehearsal:
         self._crossplane = Crossplane(self.store, definitions, function)
         self._told = told
         self._observed = frozenset(key for key in objects if assumption.is_observation(objects[key]))
-        self._assumed: dict[Key, assumption.Footing] = {}
+        self._assumed: dict[Key, surroundings.Footing] = {}
         self._lost: frozenset[str] = frozenset()
         self._silent: frozenset[str] = frozenset()
         self._observer = Observer(self.store)
@@ -160,8 +160,8 @@ class Rehearsal:
             return frozenset()
         return frozenset(
             key
-            for key in store.of_kind(assumption.KUBERNETES, "Object")
-            if assumption.cluster_of(store.get(key) or _NOTHING, store) in cut
+            for key in store.of_kind(remote.KUBERNETES, "Object")
+            if remote.cluster_of(store.get(key) or _NOTHING, store) in cut
         )
 
     def _sever(self, store: Store) -> list[Key]:

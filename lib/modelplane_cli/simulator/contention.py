@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane_cli.simulator import assumption
+from modelplane_cli.simulator import remote
 from modelplane_cli.simulator.record import Bug
 from modelplane_cli.simulator.store import Key, Store
 
@@ -14,16 +14,16 @@ Json: TypeAlias = Any
 
 def fights(store: Store) -> list[Bug]:
     """Return one bug per object of a workload cluster that several Objects want to be different things."""
-    wanted: dict[tuple[str, assumption.Identity], tuple[Key, Mapping[str, Json]]] = {}
+    wanted: dict[tuple[str, remote.Identity], tuple[Key, Mapping[str, Json]]] = {}
     found = []
-    for key in store.of_kind(assumption.KUBERNETES, "Object"):
+    for key in store.of_kind(remote.KUBERNETES, "Object"):
         resource = store.get(key) or {}
         spec = resource.get("spec") or {}
         if spec.get("managementPolicies") == ["Observe"]:
             continue
-        manifest = assumption.manifest_of(resource)
-        cluster = assumption.cluster_of(resource, store)
-        what = assumption.identity(manifest)
+        manifest = remote.manifest_of(resource)
+        cluster = remote.cluster_of(resource, store)
+        what = remote.identity(manifest)
         first = wanted.setdefault((cluster, what), (key, manifest))
         if first[1] != manifest:
             found.append(Bug(key, f"wants {Key(*what)} on {cluster} to be another than {first[0]} does"))
