@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from modelplane_cli import exits, reader
+from modelplane_cli import exits, reader, shorts
 
 COMMANDS = {
     "init": "write a first fleet and a first model after a few questions",
@@ -26,6 +26,7 @@ COMMANDS = {
     "report": "draw the fleet as one page: devices and who uses them, pending work, cost, steps",
     "validate": "report the documents that the API server or a function would refuse",
     "cel": "evaluate a device selector against devices",
+    "class": "write the classes and pools of a cluster that exists, from what its drivers publish",
     "schema": "print the JSON Schema of a kind, or of the JSON answer of a command",
     "completion": "print the script that completes this command in bash, zsh or fish",
     "serve": "run the gRPC function server",
@@ -54,6 +55,7 @@ examples:
   modelplane free fleet/ --by region                   show the free devices of each region
   modelplane report fleet/ -o fleet.html               draw the fleet as a page that needs no server
   modelplane validate clusters/ models/                check documents without an API server
+  modelplane class from-cluster --context gke-us       describe a GPU cluster that exists
   modelplane schema --directory .schemas               write schemas for an editor
   source <(modelplane completion bash)                 complete commands, options and names with Tab
   modelplane help COMMAND                              show the help of a command
@@ -87,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _unknown(name)
     if not {"-h", "--help"}.isdisjoint(rest):
         # What a command computes with takes longer to load than anybody waits for help.
-        importlib.import_module(f"modelplane_cli.parsers.{name}").parser().print_help()
+        importlib.import_module(f"modelplane_cli.parsers.{shorts.module(name)}").parser().print_help()
         return exits.FINE
     if name in reader.COMMANDS:
         return reader.run(name, rest, lambda: _run(name, rest, debug=debug))
@@ -112,7 +114,7 @@ def _unknown(name: str) -> int:
 def _run(name: str, arguments: Sequence[str], *, debug: bool) -> int:
     """Return the exit code of the command. An unexpected error becomes one line instead of a traceback."""
     try:
-        command = importlib.import_module(f"modelplane_cli.commands.{name}")
+        command = importlib.import_module(f"modelplane_cli.commands.{shorts.module(name)}")
         code: int = command.main(arguments)
         sys.stdout.flush()
     except BrokenPipeError:

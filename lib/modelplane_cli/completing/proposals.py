@@ -58,7 +58,7 @@ def of(line: Line, commands: Mapping[str, str]) -> list[Proposal]:
 
 
 def _arguments(command: str, words: Sequence[str], current: str) -> list[Proposal]:
-    made: argparse.ArgumentParser = importlib.import_module(f"modelplane_cli.parsers.{command}").parser()
+    made: argparse.ArgumentParser = importlib.import_module(f"modelplane_cli.parsers.{shorts.module(command)}").parser()
     options = {flag: action for action in made._actions for flag in action.option_strings}
     flag, equals, _ = current.partition("=")
     if equals and flag in options:
@@ -116,6 +116,10 @@ def _positional(command: str, given: Sequence[str], words: Sequence[str], curren
 
         known = sorted(models.read())
         return [Proposal(name if "/" in current else name.rpartition("/")[2]) for name in known]
+    if command == "class" and not given:
+        from modelplane_cli.parsers import classes  # noqa: PLC0415 - as for the others
+
+        return [Proposal(action) for action in classes.ACTIONS]
     if command == "completion" and not given:
         from modelplane_cli.parsers import completion  # noqa: PLC0415 - it names this module's callers
 

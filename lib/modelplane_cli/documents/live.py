@@ -61,6 +61,21 @@ def text(context: str) -> str:
     return _kubectl(context, "get", ",".join(wanted), "--all-namespaces", "-o", "json")
 
 
+# What says which devices a cluster has. The API server of a cluster without DRA serves none of the last two.
+HARDWARE = ("nodes", "resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io")
+
+
+def hardware(context: str) -> str:
+    """Return the nodes, ResourceSlices and DeviceClasses of a cluster with devices, as one JSON list.
+
+    Raises: InvalidInput, in kubectl's own words where it has some.
+    """
+    served = set(_served(context))
+    return _kubectl(
+        context, "get", ",".join(one for one in HARDWARE if one in served or one == HARDWARE[0]), "-o", "json"
+    )
+
+
 def kinds(context: str) -> list[str]:
     """Return the kinds of modelplane.ai that the API server serves. Raises: InvalidInput."""
     return _ours(context, _served(context))

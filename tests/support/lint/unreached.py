@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from modelplane_cli import shorts
 from modelplane_cli.__main__ import COMMANDS
 from modelplane_cli.output import models
 from modelplane_functions import registry
@@ -41,9 +42,10 @@ def entries(known: Mapping[str, Module]) -> list[str]:
     """Return the entry points; modules that are loaded by name are asked for the functions their loader calls."""
     found = [*programs(tomllib.loads(PROJECT.read_text(encoding="utf-8"))), SERVER]
     found += [door for door in FRONT_DOORS if door in known]
-    found += [f"modelplane_cli.commands.{name}.main" for name in COMMANDS]
-    found += [f"modelplane_cli.parsers.{name}.parser" for name in COMMANDS if f"modelplane_cli.parsers.{name}" in known]
-    found += [f"{models.__name__}.{command}.{model}" for command, model in models.ANSWERS.items()]
+    modules = [shorts.module(name) for name in COMMANDS]
+    found += [f"modelplane_cli.commands.{name}.main" for name in modules]
+    found += [f"modelplane_cli.parsers.{name}.parser" for name in modules if f"modelplane_cli.parsers.{name}" in known]
+    found += [f"{models.__name__}.{shorts.module(command)}.{model}" for command, model in models.ANSWERS.items()]
     for composer in registry.composers().values():
         module = f"modelplane_functions.compose.{composer.module}"
         found.append(f"{module}.compose")

@@ -15,6 +15,7 @@ import pytest
 from modelplane.devices import selector
 from modelplane.sizing import cache, precision
 from modelplane_cli import __main__ as command
+from modelplane_cli import shorts
 from modelplane_cli.commands import plan
 from modelplane_cli.completing import proposals, scripts, written
 from modelplane_cli.completing.written import Written
@@ -238,7 +239,7 @@ def test_help_and_completion_load_no_library(arguments: tuple[str, ...]) -> None
 def test_the_help_is_that_of_the_parser(run: Any, name: str) -> None:
     shown = run(name, "--help")
     assert shown.code == 0
-    made = importlib.import_module(f"modelplane_cli.parsers.{name}").parser()
+    made = importlib.import_module(f"modelplane_cli.parsers.{shorts.module(name)}").parser()
     assert shown.out == made.format_help()
     assert "examples:" in shown.out
 

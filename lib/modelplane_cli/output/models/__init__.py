@@ -12,6 +12,8 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
+from modelplane_cli import shorts
+
 ANSWERS: Final = {
     "render": "Rendering",
     "plan": "Plan",
@@ -24,6 +26,7 @@ ANSWERS: Final = {
     "report": "Report",
     "validate": "Validation",
     "cel": "Evaluations",
+    "class": "Written",
 }
 """The model of each command's answer; it stands in the module of the command's name."""
 
@@ -38,7 +41,7 @@ class _Generator(GenerateJsonSchema):
 
 def adapter(command: str) -> TypeAdapter[Any]:
     """Return the reader of a command's answer. Raises: KeyError for one that is not in `ANSWERS`."""
-    module = importlib.import_module(f"{__name__}.{command}")
+    module = importlib.import_module(f"{__name__}.{shorts.module(command)}")
     return TypeAdapter(getattr(module, ANSWERS[command]))
 
 
