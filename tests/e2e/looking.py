@@ -8,8 +8,10 @@ import subprocess
 import urllib.request
 from typing import Any
 
+import yaml
+
 from tests.e2e import machine
-from tests.e2e.stage import DEPLOYMENT, PATIENCE_SECONDS, SERVICE, Stage
+from tests.e2e.stage import DEPLOYMENT, LAST, PATIENCE_SECONDS, SERVICE, Stage
 from tests.e2e.view import NAMESPACE
 from tests.support import controlplane
 
@@ -87,9 +89,40 @@ class Looking(Stage):
                 server.send_signal(signal.SIGINT)
                 assert server.wait(timeout=PATIENCE_SECONDS) == 0, log.read_text()
 
+    def described(self) -> None:
+        """A cluster is described by what it publishes: the classes that its nodes were made of are found again."""
+        classes = machine.FOLDER / "classes.yaml"
+        classes.write_text(yaml.safe_dump_all(machine.of("InferenceClass")))
+        for name, plane in self.machine.workloads.items():
+            (declared,) = (one for one in machine.of("InferenceCluster") if one["metadata"]["name"] == name)
+            arguments = ("class", "from-cluster", str(classes), "--cluster", name, "-o", "json")
+            (found,) = self._modelplane(*arguments, of=plane)["items"]
+            self.say(f"  {name}: {found['spec']['nodePools']}")
+            assert _nodes(found) == _nodes(declared), found
+            (made, alone) = self._modelplane("class", "from-cluster", "--cluster", name, "-o", "json", of=plane)[
+                "items"
+            ]
+            assert [pool["className"] for pool in alone["spec"]["nodePools"]] == [made["metadata"]["name"]], alone
+        lying = machine.of("InferenceClass")
+        for one in lying:
+            one["spec"]["devices"][0]["capacity"]["memory"]["value"] = "1Ti"
+        classes.write_text(yaml.safe_dump_all(lying))
+        said = self._printed(
+            "class", "from-cluster", str(classes), "--cluster", LAST, of=self.machine.planes[LAST], code=1
+        )
+        (lie,) = (line for line in said.stderr.splitlines() if line.startswith("lie: "))
+        self.say(f"  {lie}")
+        assert "capacity memory is declared as 1Ti" in lie, lie
+
     def _there(self) -> dict[str, str]:
         """Return the cluster of each replica of the deployment, by name."""
         return {name: one["spec"]["clusterName"] for name, one in self.view.replicas(DEPLOYMENT).items()}
+
+
+def _nodes(cluster: Json) -> list[tuple[str, int]]:
+    """Return the class and the number of nodes of each pool. One that grows stands as large as it may become."""
+    pools = cluster["spec"]["nodePools"]
+    return sorted((pool["className"], pool.get("nodeCount", pool.get("maxNodeCount"))) for pool in pools)
 
 
 def _placed(plan: Json) -> dict[str, str]:

@@ -18,7 +18,7 @@ from tests.conformance.tools import workshop
 from tests.e2e import machine
 from tests.e2e.machine import Machine, Say
 from tests.e2e.view import KSERVE, NAMESPACE, OURS, View
-from tests.support import kubeapi
+from tests.support import controlplane, kubeapi
 
 Document = dict[str, Any]
 
@@ -72,15 +72,24 @@ class Stage:
         pods = [pod for cluster in self.machine.workloads for pod in self.view.pods(cluster)]
         return {pod["metadata"]["labels"]["modelplane.ai/replica"] for pod in pods}
 
-    def _modelplane(self, *arguments: str, code: int = 0) -> Any:
-        """Return what the command answers about the live control plane. Raises: AssertionError with its words."""
-        return json.loads(self._said(*arguments, code=code))
+    def _modelplane(self, *arguments: str, code: int = 0, of: controlplane.Plane | None = None) -> Any:
+        """Return what the command answers about the live control plane, or the cluster `of`.
+
+        Raises: AssertionError with its words.
+        """
+        return json.loads(self._printed(*arguments, code=code, of=of).stdout)
 
     def _said(self, *arguments: str, code: int = 0) -> str:
         """Return what the command prints about the live control plane. Raises: AssertionError with its words."""
+        return self._printed(*arguments, code=code).stdout
+
+    def _printed(
+        self, *arguments: str, code: int = 0, of: controlplane.Plane | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Return what the command printed, messages too. Raises: AssertionError with its words."""
         done = subprocess.run(
             self._live(*arguments),
-            env=self._environment(),
+            env=self._environment(of),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -89,17 +98,17 @@ class Stage:
         )
         said = f"{done.returncode}: {done.stderr}{done.stdout}"
         assert done.returncode == code, f"modelplane {' '.join(arguments)}: {said}"
-        return done.stdout
+        return done
 
     def _live(self, *arguments: str) -> list[str]:
         """Return the command line of the command about the live control plane."""
         return [sys.executable, "-m", "modelplane_cli", *arguments, "--context", "default"]
 
-    def _environment(self) -> dict[str, str]:
-        """Return the environment in which kubectl finds the control plane."""
+    def _environment(self, plane: controlplane.Plane | None = None) -> dict[str, str]:
+        """Return the environment in which kubectl finds the control plane, or another cluster."""
         return {
             **os.environ,
-            "KUBECONFIG": str(self.machine.fleet.kubeconfig),
+            "KUBECONFIG": str((plane or self.machine.fleet).kubeconfig),
             "PATH": f"{workshop.program('kubectl').parent}:{os.environ['PATH']}",
         }
 

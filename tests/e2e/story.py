@@ -272,6 +272,7 @@ STEPS: tuple[Step, ...] = (
     Story.command,
     Story.figures,
     Story.page,
+    Story.described,
     Story.steady,
     Story.scale,
     Story.slow,

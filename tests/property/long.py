@@ -46,6 +46,7 @@ _LAWS = (
     "test_bad_input.py",
     "test_partition_laws.py",
     "test_inventory_laws.py",
+    "test_inventory_input.py",
     "test_allocation_laws.py",
     "test_request_laws.py",
     "test_share_laws.py",

@@ -96,8 +96,10 @@ def class_name(devices: Sequence[Device], counts: Sequence[int]) -> str:
     parts = [pair for pair in shown if pair[0].draws]
     summed: dict[str, int] = {}
     for device, count in whole:
-        summed[_product(device)] = summed.get(_product(device), 0) + count
-    words = [f"{product}-{count}x" for product, count in summed.items()]
+        profile = slug(_text(device, "profile"))
+        title = f"{_product(device)}-{profile}" if profile else _product(device)
+        summed[title] = summed.get(title, 0) + count
+    words = [f"{title}-{count}x" for title, count in summed.items()]
     for product, count in dict.fromkeys((_product(device), count) for device, count in parts):
         words.append(f"{product}-{count}x-{'mig' if any(_text(one, 'profile') for one, _ in parts) else 'parts'}")
     return slug("-".join(dict.fromkeys(words)), 50)

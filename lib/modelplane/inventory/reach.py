@@ -27,12 +27,22 @@ class Pool:
     counter_sets: tuple[tuple[str, Amounts], ...]
 
 
-def pools(slices: Sequence[Slice]) -> tuple[tuple[Pool, ...], tuple[str, ...]]:
-    """Return the usable pools by driver and name, and one line for each slice set that is not used."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The usable pools by driver and name, a line for each that is not used, and the nodes that these belong to."""
+
+    pools: tuple[Pool, ...]
+    notes: tuple[str, ...]
+    unknown: frozenset[str]
+
+
+def read(slices: Sequence[Slice]) -> Read:
+    """Return the pools of all slices. A node with a pool that cannot be used has devices that nobody knows now."""
     by_pool: dict[tuple[str, str], list[Slice]] = {}
     for one in slices:
         by_pool.setdefault((one.driver, one.pool), []).append(one)
     found, notes = [], []
+    unknown: set[str] = set()
     for (driver, name), every in sorted(by_pool.items()):
         newest = max(one.generation for one in every)
         current = sorted((one for one in every if one.generation == newest), key=lambda one: one.name)
@@ -43,10 +53,11 @@ def pools(slices: Sequence[Slice]) -> tuple[tuple[Pool, ...], tuple[str, ...]]:
         wrong = _fault(current)
         if wrong:
             notes.append(f"{subject}: generation {newest} {wrong}, so nothing of it is used")
+            unknown.update(one.reach.node_name for one in every if one.reach.node_name)
             continue
         devices = tuple(_device(each, one) for one in current for each in one.devices)
         found.append(Pool(driver, name, devices, tuple(each for one in current for each in one.counter_sets)))
-    return tuple(found), tuple(notes)
+    return Read(tuple(found), tuple(notes), frozenset(unknown))
 
 
 def _slices(number: int) -> str:

@@ -17,6 +17,9 @@ from modelplane.inventory.grouping import Content, FoundPool, some
 from modelplane.inventory.model import Amounts, DeviceClass, Node, Seen
 
 _DEVICES_MAX = 32
+_COUNT_MAX = 1024
+_NO_HARDWARE = frozenset({"compute-domain.nvidia.com", "dra.cpu", "dra.memory"})
+"""Drivers of what is no accelerator and no network card: channels between nodes, CPUs, memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,8 @@ def survey(seen: Seen, *, by_place: bool = False) -> Survey:
     With `by_place`, devices that sit in different places (PCIe roots, NUMA nodes) are entries of their own where
     devices of several drivers have such an attribute, so that constraints can match it.
     """
-    pools, notes = reach.pools(seen.slices)
-    placed, others = reach.of_nodes(pools, seen.nodes)
+    read = reach.read([one for one in seen.slices if one.driver not in _NO_HARDWARE])
+    placed, others = reach.of_nodes(read.pools, seen.nodes)
     settled, left = attributes.settled(
         {name: [(pool.name, device) for pool, device in each] for name, each in placed.items()}
     )
@@ -44,7 +47,9 @@ def survey(seen: Seen, *, by_place: bool = False) -> Survey:
     for name, each in placed.items():
         for pool, _ in each:
             counters.setdefault(name, {}).update({(pool.name, key): amounts for key, amounts in pool.counter_sets})
-    said = [*notes, *others, *left, *_tainted(settled)]
+    software = sorted({one.driver for one in seen.slices} & _NO_HARDWARE)
+    said = [f"{driver} left out: its devices are no accelerators or network cards" for driver in software]
+    said += [*read.notes, *others, *left, *_tainted(settled)]
     classes = _classes(settled, seen.device_classes, said)
     contents = _contents(settled, counters, classes, said)
     nodes = {node.name: node for node in seen.nodes} or {name: Node(name) for name in sorted(settled)}
@@ -54,10 +59,27 @@ def survey(seen: Seen, *, by_place: bool = False) -> Survey:
     if by_place:
         contents = _by_place(contents, settled, classes, said)
     said += _places_left(settled, by_place=by_place)
-    found = {name: content for name, content in contents.items() if content[0]}
+    found = _described(contents, read.unknown, said)
     made, pools_made = grouping.grouped(found, nodes, said)
     published = {name: _named(devices) for name, devices in settled.items()}
     return Survey(made, pools_made, tuple(dict.fromkeys(said)), published)
+
+
+def _described(contents: Mapping[str, Content], unknown: frozenset[str], said: list[str]) -> dict[str, Content]:
+    """Return the nodes with devices for inference, all of which are known."""
+    with_devices = {name: content for name, content in contents.items() if content[0]}
+    half = sorted(unknown & with_devices.keys())
+    if half:
+        said.append(f"{_nodes(half)} left out: some of their devices are not known now; ask again later")
+    known = {name: content for name, content in with_devices.items() if name not in unknown}
+    bare = sorted(name for name, (devices, _) in known.items() if all(map(naming.is_network, devices)))
+    if bare:
+        said.append(f"{_nodes(bare)} left out: they have network cards and no accelerator")
+    return {name: content for name, content in known.items() if name not in bare}
+
+
+def _nodes(names: Sequence[str]) -> str:
+    return f"{len(names)} {'node' if len(names) == 1 else 'nodes'} ({some(names)})"
 
 
 def _tainted(settled: Mapping[str, Sequence[Settled]]) -> list[str]:
@@ -133,6 +155,11 @@ def _contents(
             sets, parts, notes = partitioned.written(partitioned.units_of(drawing, counters[name]))
             said += notes
         ordered = sorted((*plain, *parts), key=lambda one: (_order(one), first[_kind(one)]))
+        many = [one for one in ordered if one.count > _COUNT_MAX]
+        said += [
+            f"{one.driver}: {one.count} equal devices of a node left out: a class has {_COUNT_MAX}" for one in many
+        ]
+        ordered = [one for one in ordered if one not in many]
         if len(ordered) > _DEVICES_MAX:
             said.append(
                 f"node {name}: {len(ordered)} kinds of devices, and a class has {_DEVICES_MAX}; the last are left out"

@@ -47,7 +47,7 @@ class _Read:
 
 def main(arguments: Sequence[str]) -> int:
     """Return the exit code of `modelplane class`."""
-    options = classes_parser.parser().parse_args(list(arguments))
+    options = classes_parser.parser().parse_intermixed_args(list(arguments))
     given = _input(options)
     problem_lines.write(given.problems)
     if reading.has_errors(given.problems):

@@ -313,9 +313,12 @@ SUITES: Final = (
         (
             *_DECIDING, *_RENDERING, *_WIRE, *_REAL, "examples/", "lib/modelplane_cli/planning/",
             "lib/modelplane_cli/simulator/", "tests/conformance/scheduler/", "tests/support/rendered.py",
+            "lib/modelplane/inventory/", "lib/modelplane_cli/commands/classes.py",
+            "tests/support/driver_slices.py",
             "tests/support/grammar_fleets.py", "tests/support/device_questions.py", "tests/support/published.py",
         ),
-        group=2, minutes=11, limit_minutes=30, programs=(*_SERVER, "kube-scheduler", "kube-controller-manager"),
+        group=2, minutes=11, limit_minutes=30,
+        programs=(*_SERVER, "kubectl", "kube-scheduler", "kube-controller-manager"),
     ),
     Suite(
         "workloads",

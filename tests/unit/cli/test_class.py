@@ -120,6 +120,15 @@ def test_the_class_that_an_inference_cluster_declares_is_held_to_the_truth(run: 
     assert run("class", "from-cluster", *files, "--cluster", "other").code == 0
 
 
+def test_paths_may_follow_options(run: commands.Run) -> None:
+    files = {"seen.json": text(NVIDIA), "class.yaml": commands.CLASS}
+    made = ("--cluster", "c", "seen.json", "-o", "json", "class.yaml")
+    assert run("class", "from-cluster", *made, files=files).code == 0
+    assert run("class", "--cluster", "c", "from-cluster", "seen.json").code == 0
+    for wrong in ([], ["to-cluster", "seen.json"]):
+        assert run("class", *wrong).code == 2
+
+
 def test_nothing_found_is_said(run: commands.Run) -> None:
     found = run("class", "from-cluster", "seen.json", files={"seen.json": text([drivers.node("cpu")])})
     assert (found.code, found.out) == (1, "")

@@ -116,6 +116,35 @@ def test_older_versions_of_the_api_are_read() -> None:
     assert surveyed(one, drivers.node("a")).classes[0].devices[0].count == 2
 
 
+def test_a_node_of_which_half_is_known_is_left_out() -> None:
+    nics = [drivers.slice_(drivers.NET, name, [drivers.nic(name, 0)]) for name in "ab"]
+    found = surveyed(gpus("a"), gpus("b", of=2), *nics, drivers.node("a"), drivers.node("b"), *drivers.shipped())
+    assert [pool.nodes for pool in found.pools] == [("a",)]
+    assert "1 node (b) left out: some of their devices are not known now; ask again later" in found.notes
+
+
+def test_nodes_with_network_cards_alone_are_left_out() -> None:
+    nics = [drivers.slice_(drivers.NET, name, [drivers.nic(name, 0)]) for name in "ab"]
+    found = surveyed(gpus("a"), *nics, drivers.node("a"), drivers.node("b"), *drivers.shipped())
+    assert [pool.nodes for pool in found.pools] == [("a",)]
+    assert "1 node (b) left out: they have network cards and no accelerator" in found.notes
+
+
+def test_channels_between_nodes_are_no_devices() -> None:
+    """GPUs of a plugin beside the driver that is installed for its compute domains alone."""
+    channels = [
+        {"name": f"channel-{at}", "attributes": {"type": {"string": "channel"}, "id": {"int": at}}} for at in range(3)
+    ]
+    domain = drivers.device_class("compute-domain-default-channel.nvidia.com", 'device.driver.contains("domain")')
+    found = surveyed(
+        drivers.slice_("compute-domain.nvidia.com", "a", channels),
+        drivers.node("a", drivers.GFD_LABELS, resources={"nvidia.com/gpu": "4"}),
+        domain,
+    )
+    assert [one.resource_name for one in found.classes[0].devices] == ["nvidia.com/gpu"]
+    assert "compute-domain.nvidia.com left out: its devices are no accelerators or network cards" in found.notes
+
+
 # --- DeviceClasses
 
 
