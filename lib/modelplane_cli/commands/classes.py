@@ -42,7 +42,7 @@ class _Read:
     seen: Seen = field(default_factory=Seen)
     written: list[NodeClass] = field(default_factory=list)
     kept: list[Document] = field(default_factory=list)
-    clusters: dict[str, Mapping[str, Json]] = field(default_factory=dict)
+    clusters: dict[str, Document] = field(default_factory=dict)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -52,14 +52,13 @@ def main(arguments: Sequence[str]) -> int:
     problem_lines.write(given.problems)
     if reading.has_errors(given.problems):
         return exits.BAD_INPUT
+    name = options.cluster or (naming.slug(options.context, 63) if options.context else "") or "cluster"
     try:
         read = _read(given.documents)
+        found = _found(read, name, by_place=options.by_place)
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return exits.BAD_INPUT
-    name = options.cluster or (naming.slug(options.context, 63) if options.context else "") or "cluster"
-    surveyed = survey.survey(read.seen, by_place=options.by_place)
-    found = found_classes.beside(surveyed, read.written, read.clusters.get(name), read.seen.nodes)
     for line in found_text.lines(found, len(read.seen.slices), len(read.seen.nodes)):
         print(line, file=sys.stderr)
     if not found.survey.pools:
@@ -111,8 +110,18 @@ def _read(documents: Sequence[Document]) -> _Read:
         Seen(tuple(slices), tuple(nodes), tuple(classes)),
         [_decoded(one, inference_class.decode) for one in kept],
         kept,
-        {name: one.data for name, one in clusters.items()},
+        clusters,
     )
+
+
+def _found(read: _Read, name: str, *, by_place: bool) -> Found:
+    """Return what is found, beside what is written. Raises: InvalidInput with file, line and field."""
+    surveyed = survey.survey(read.seen, by_place=by_place)
+    cluster = read.clusters.get(name)
+    try:
+        return found_classes.beside(surveyed, read.written, cluster.data if cluster else None, read.seen.nodes)
+    except InvalidInput as error:
+        raise InvalidInput(str(cluster.problem(error.message, error.path)) if cluster else str(error)) from None
 
 
 def _decoded(document: Document, decode: Callable[[Mapping[str, Json]], T]) -> T:

@@ -11,8 +11,10 @@ from modelplane.api.fields import Field
 from modelplane.devices.model import NodeClass
 from modelplane.errors import InvalidInput
 from modelplane.inventory import comparison, naming
+from modelplane.inventory.grouping import FoundPool
 from modelplane.inventory.model import Node
 from modelplane.inventory.survey import Survey
+from modelplane.names import LABEL_POOL
 
 Json: TypeAlias = Any
 
@@ -57,8 +59,36 @@ def beside(
         renamed[one.name] = name
         classes.append(replace(one, name=name))
     pools = tuple(replace(one, class_name=renamed[one.class_name]) for one in found.pools if renamed[one.class_name])
+    if cluster is not None:
+        pools = _as_declared(pools, cluster, nodes)
+        name = Field(cluster).at("metadata", "name").text()
+        notes.append(
+            f"InferenceCluster {name} is among the documents: a pool with the nodes of one that it declares keeps its "
+            "name; its other fields are not repeated, so compare before you apply"
+        )
     survey = replace(found, classes=tuple(classes), pools=pools, notes=tuple(notes))
     return Found(survey, frozenset(reused), tuple(dict.fromkeys(lies)))
+
+
+def _as_declared(
+    pools: Sequence[FoundPool], cluster: Mapping[str, Json], nodes: Sequence[Node]
+) -> tuple[FoundPool, ...]:
+    """Return the pools; one with the nodes of a declared pool has its name and labels, for replicas name their pool."""
+    declared: dict[frozenset[str], tuple[str, dict[str, str]]] = {}
+    for pool in Field(cluster).at("spec", "nodePools").items():
+        selected = pool_nodes.selector(pool)
+        mine = frozenset(node.name for node in nodes if selected.items() <= dict(node.labels).items())
+        declared.setdefault(mine, (pool.at("name").text(), selected))
+    made = []
+    names = {name for name, _ in declared.values()}
+    for one in pools:
+        name, selected = declared.get(frozenset(one.nodes), ("", {}))
+        if name:
+            is_default = selected == {LABEL_POOL: name}
+            made.append(replace(one, name=name, labels=None if is_default else tuple(sorted(selected.items()))))
+        else:
+            made.append(replace(one, name=naming.beside(one.name, repr(one.nodes))) if one.name in names else one)
+    return tuple(sorted(made, key=lambda one: one.name))
 
 
 def _lies(

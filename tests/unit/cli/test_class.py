@@ -120,6 +120,22 @@ def test_the_class_that_an_inference_cluster_declares_is_held_to_the_truth(run: 
     assert run("class", "from-cluster", *files, "--cluster", "other").code == 0
 
 
+def test_a_pool_that_is_declared_keeps_its_name(run: commands.Run) -> None:
+    labels = "{cloud.google.com/gke-nodepool: gpus}"
+    declared = commands.CLUSTER.replace("name: p,", f"name: p, nodeSelector: {labels},")
+    files = {"seen.json": text(NVIDIA), "cluster.yaml": declared}
+    told = run("class", "from-cluster", *files, "--cluster", "c", files=files)
+    *_, made = yaml.safe_load_all(told.out)
+    (pool,) = made["spec"]["nodePools"]
+    assert (pool["name"], pool["nodeSelector"]) == ("p", yaml.safe_load(labels))
+    assert "InferenceCluster c is among the documents" in told.err
+    other = declared.replace("gke-nodepool: gpus", "gke-nodepool: others").replace("name: p,", "name: gpus,")
+    told = run("class", "from-cluster", *files, "--cluster", "c", files={**files, "cluster.yaml": other})
+    *_, made = yaml.safe_load_all(told.out)
+    (pool,) = made["spec"]["nodePools"]
+    assert pool["name"].startswith("gpus-"), "another pool has the name"
+
+
 def test_paths_may_follow_options(run: commands.Run) -> None:
     files = {"seen.json": text(NVIDIA), "class.yaml": commands.CLASS}
     made = ("--cluster", "c", "seen.json", "-o", "json", "class.yaml")
@@ -163,6 +179,17 @@ def test_a_bad_document_is_one_line_with_its_field(run: commands.Run, items: lis
     assert done.err.startswith("seen.json:1: document 1 (ResourceSlice n-gpu.nvidia.com-1-0): ")
     assert said in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_declared_pool_that_cannot_be_read_is_said(run: commands.Run) -> None:
+    broken = commands.CLUSTER.replace("nodePools: [{", "nodePools: [{nodeSelector: text, ")
+    files = {"seen.json": text(NVIDIA), "cluster.yaml": broken}
+    done = run("class", "from-cluster", *files, "--cluster", "c", files=files)
+    assert (done.code, done.out) == (2, "")
+    assert (
+        done.err
+        == "cluster.yaml:6: document 1 (InferenceCluster c): spec.nodePools[0].nodeSelector: must be an object\n"
+    )
 
 
 @pytest.mark.parametrize(
