@@ -1,9 +1,9 @@
 """The attributes of published devices that a class can promise: those that all devices of a kind have alike.
 
 An attribute that tells one device from another (uuid, PCI address, serial number) belongs to no class. One that says
-where a device sits (PCIe root, NUMA node) is kept apart. Any other attribute that differs between devices of one kind
-is left out where it does not tell kinds apart, with a line that says so: a selector that asks it then matches nothing,
-which is better than a promise that half of the nodes do not keep.
+where a device sits (PCIe root, NUMA node) is kept apart, unless all devices of a kind sit alike. Any other attribute
+that differs between devices of one kind is left out where it does not tell kinds apart, with a line that says so: a
+selector that asks it then matches nothing, which is better than a promise that half of the nodes do not keep.
 
 Source of the names: the drivers of NVIDIA, AMD, Intel, Google (TPU) and dranet, 2025 and 2026.
 """
@@ -91,7 +91,7 @@ def settled(found: Mapping[str, Sequence[tuple[str, Published]]]) -> tuple[dict[
         for node, pool, device in members:
             attributes = [(name, value) for name, value in device.kind.attributes if name in kept]
             kind = replace(core, attributes=tuple(sorted([*core.attributes, *attributes], key=lambda one: one[0])))
-            places = tuple((name, value) for name, value in device.kind.attributes if _is_place(name))
+            places = tuple(pair for pair in device.kind.attributes if _is_place(pair[0]) and pair[0] not in kept)
             made[node].append(Settled(node, pool, kind, device, places))
             own.setdefault(core.driver, set()).update(
                 name for name, value in device.kind.attributes if _is_own(name, value)
@@ -155,7 +155,7 @@ def _loose(members: Sequence[tuple[str, str, Published]]) -> tuple[frozenset[str
             name
             for _, _, device in members
             for name, value in device.kind.attributes
-            if not (_tells_kinds_apart(name, value) or _is_place(name) or _is_own(name, value))
+            if not (_tells_kinds_apart(name, value) or _is_own(name, value))
         }
     )
     kept, left = set(), {}
@@ -165,9 +165,9 @@ def _loose(members: Sequence[tuple[str, str, Published]]) -> tuple[frozenset[str
             value = dict(device.kind.attributes).get(name)
             by_node.setdefault(node, Counter())[value] += 1
         values = {value for counted in by_node.values() for value in counted}
-        if len(values) == 1 or _is_of_kinds(list(by_node.values())):
+        if len(values) == 1 or (not _is_place(name) and _is_of_kinds(list(by_node.values()))):
             kept.add(name)
-        else:
+        elif not _is_place(name):
             left[name] = {"none" if value is None else str(value.value) for value in values}
     return frozenset(kept), left
 
