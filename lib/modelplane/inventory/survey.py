@@ -48,7 +48,7 @@ def survey(seen: Seen, *, by_place: bool = False) -> Survey:
         for pool, _ in each:
             counters.setdefault(name, {}).update({(pool.name, key): amounts for key, amounts in pool.counter_sets})
     software = sorted({one.driver for one in seen.slices} & _NO_HARDWARE)
-    said = [f"{driver} left out: its devices are no accelerators or network cards" for driver in software]
+    said = [f"{driver} left out: no model runs on its devices" for driver in software]
     said += [*read.notes, *others, *left, *_tainted(settled)]
     classes = _classes(settled, seen.device_classes, said)
     contents = _contents(settled, counters, classes, said)
@@ -74,7 +74,7 @@ def _described(contents: Mapping[str, Content], unknown: frozenset[str], said: l
     known = {name: content for name, content in with_devices.items() if name not in unknown}
     bare = sorted(name for name, (devices, _) in known.items() if all(map(naming.is_network, devices)))
     if bare:
-        said.append(f"{_nodes(bare)} left out: they have network cards and no accelerator")
+        said.append(f"{_nodes(bare)} left out: no model runs on their devices, which are network cards")
     return {name: content for name, content in known.items() if name not in bare}
 
 

@@ -127,7 +127,7 @@ def test_nodes_with_network_cards_alone_are_left_out() -> None:
     nics = [drivers.slice_(drivers.NET, name, [drivers.nic(name, 0)]) for name in "ab"]
     found = surveyed(gpus("a"), *nics, drivers.node("a"), drivers.node("b"), *drivers.shipped())
     assert [pool.nodes for pool in found.pools] == [("a",)]
-    assert "1 node (b) left out: they have network cards and no accelerator" in found.notes
+    assert "1 node (b) left out: no model runs on their devices, which are network cards" in found.notes
 
 
 def test_channels_between_nodes_are_no_devices() -> None:
@@ -142,7 +142,7 @@ def test_channels_between_nodes_are_no_devices() -> None:
         domain,
     )
     assert [one.resource_name for one in found.classes[0].devices] == ["nvidia.com/gpu"]
-    assert "compute-domain.nvidia.com left out: its devices are no accelerators or network cards" in found.notes
+    assert "compute-domain.nvidia.com left out: no model runs on its devices" in found.notes
 
 
 # --- DeviceClasses
