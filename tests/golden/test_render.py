@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent / "render"
 
 @pytest.mark.parametrize("name", rendering.EXAMPLES)
 def test_the_tree_of_an_example(name: str, request: pytest.FixtureRequest) -> None:
-    shown = outline.text(tree.trees(rendering.world(rendering.example(name))), colour=False)
+    shown = outline.text(tree.trees(rendering.world(rendering.example(name))))
     golden = FOLDER / f"{name}.txt"
     if request.config.getoption("--update-golden"):
         golden.write_text(shown, encoding="utf-8")

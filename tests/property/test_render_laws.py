@@ -49,7 +49,7 @@ def test_a_second_run_is_byte_identical(name: str) -> None:
     second = rendering.world(rendering.example(name))
     assert as_yaml(second) == as_yaml(settled(name))
     assert manifests.to_json(second.objects()) == manifests.to_json(settled(name).objects())
-    assert outline.text(tree.trees(second), colour=False) == outline.text(tree.trees(settled(name)), colour=False)
+    assert outline.text(tree.trees(second)) == outline.text(tree.trees(settled(name)))
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

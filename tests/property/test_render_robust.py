@@ -71,7 +71,7 @@ def answered(objects: list[Json]) -> None:
         return
     world = offline.build(checked.objects, rendering.kinds(), responder.answer, Assume.READY)
     assert not world.settled.record.bugs, [str(bug) for bug in world.settled.record.bugs]
-    assert outline.text(tree.trees(world), colour=False)
+    assert outline.text(tree.trees(world))
     assert manifests.to_yaml(world.objects())
     assert all(str(failure) for failure in verdict.failures(world))
     assert all(str(missing) for missing in references.missing_secrets(world))

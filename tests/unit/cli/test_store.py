@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from modelplane_cli.output import outline
 from modelplane_cli.output.outline import Node
+from modelplane_cli.output.screen import Screen
 from modelplane_cli.output.screen import Mood
 from modelplane_cli.simulator import ownership
 from modelplane_cli.simulator.store import Key, Store, key_of
@@ -141,7 +142,7 @@ def test_an_outline_aligns_its_columns_over_all_trees() -> None:
         Node("ns", inside=[Node("A long", "Ready", "one", Mood.GOOD, ["why"], [Node("B", "Bad", "two")])]),
         Node("fleet", inside=[Node("C", detail="no state")]),
     ]
-    assert outline.text(roots, colour=False) == (
+    assert outline.text(roots) == (
         "ns\n└─ A long  Ready  one\n   │  ! why\n   └─ B    Bad    two\nfleet\n└─ C              no state\n"
     )
-    assert "\x1b[32mReady\x1b[0m" in outline.text(roots, colour=True)
+    assert "\x1b[32mReady\x1b[0m" in outline.text(roots, Screen(colour=True))

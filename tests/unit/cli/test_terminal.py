@@ -75,6 +75,7 @@ def test_wide_and_combining_characters_keep_the_columns() -> None:
 @pytest.mark.parametrize(
     "command",
     [
+        ("render",),
         ("plan", "--all"),
         ("simulate", "--drain", "a"),
         ("simulate", "--headroom"),
@@ -126,6 +127,19 @@ def test_no_line_of_fit_is_wider_than_a_terminal(
         assert [line for line in bare.splitlines() if len(line) > columns] == []
         for heading in set(re.findall(r"\b[A-Z]{2,}\b", given.run(*arguments).out)):
             assert re.search(rf"\b{heading}\b", bare), f"{heading} is in one piece"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("example", ["quickstart", "quota", "mig"])
+def test_no_line_of_the_tree_is_wider_than_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, example: str, columns: int
+) -> None:
+    """Nothing is lost by folding: the words are those of the pipe, in their order."""
+    folder = str(Path(QUICKSTART).parent / example)
+    bare = re.sub("\033\\[[0-9]*m", "", seen(monkeypatch, columns, "render", folder))
+    assert [line for line in bare.splitlines() if len(line) > columns] == []
+    folded, piped = ("".join(re.sub("[│├└─ \n]", "", text)) for text in (bare, given.run("render", folder).out))
+    assert folded == piped
 
 
 def test_what_has_no_place_is_painted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

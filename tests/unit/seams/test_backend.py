@@ -106,7 +106,7 @@ def test_a_replica_runs_on_it_from_placement_to_a_served_url(toy_world: World) -
 
 
 def test_the_tree_shows_its_workloads_first_and_what_is_shared_last(toy_world: World) -> None:
-    text = outline.text(tree.trees(toy_world), colour=False)
+    text = outline.text(tree.trees(toy_world))
     lines = [line.split("─ ")[-1].split()[0] for line in text.splitlines() if "ml-team" in line or "Namespace" in line]
     assert lines.index("Helper") < lines.index("Toy") < lines.index("ResourceClaimTemplate") < lines.index("Way")
     assert lines.index("Way") < lines.index("Namespace")

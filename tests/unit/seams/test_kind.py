@@ -74,7 +74,7 @@ def kite_world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def test_it_is_composed_and_its_object_stands_on_the_cluster_it_names(kite_world: World) -> None:
-    text = outline.text(tree.trees(kite_world), colour=False)
+    text = outline.text(tree.trees(kite_world))
     assert "SkyKite red" in text
     assert "red kite" in text
     assert "string" in text
