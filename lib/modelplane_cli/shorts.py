@@ -8,6 +8,7 @@ KINDS = {
     "ms": "ModelService",
     "me": "ModelEndpoint",
     "ic": "InferenceCluster",
+    "mc": "ModelCache",
 }
 """The kinds that `explain` takes, by their short names as in kubectl."""
 

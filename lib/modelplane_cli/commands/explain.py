@@ -1,7 +1,7 @@
 """`modelplane explain`: the reasons of one object.
 
 Of a replica or deployment these are its placement, its alternatives, and a change that makes one more replica fit. Of
-a service, an endpoint or a cluster they are its state and what stands under it.
+a service, an endpoint, a cluster or a cache they are its state and what stands under it.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _named(text: str) -> tuple[str, str]:
     word, slash, name = text.partition("/")
     kind = _KINDS.get(word.lower().partition(".")[0])
     if kind is None or not slash or not name:
-        asked = "write md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME after the paths, for example md/qwen3-8b"
+        asked = "write md/NAME, mr/NAME, ms/NAME, me/NAME, ic/NAME or mc/NAME after the paths, for example md/qwen3-8b"
         raise InvalidInput(f"{text} is not a KIND/NAME: {asked}")
     return kind, name
 

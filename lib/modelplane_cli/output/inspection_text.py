@@ -1,4 +1,4 @@
-"""The state of a service, an endpoint or a cluster as people read it, with the command that says more."""
+"""The state of a service, an endpoint, a cluster or a cache as people read it, with the command that says more."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from modelplane_cli.output import folding, route_text, table
 from modelplane_cli.output.screen import PIPE, Mood, Screen
 from modelplane_cli.planning import inspection
+from modelplane_cli.planning.cache_state import CacheState, Copy
 from modelplane_cli.planning.inspection import ClusterState, EndpointState, ServiceState, State, Tenant
 from modelplane_cli.planning.routes import RouteRow
 from modelplane_cli.simulator.verdict import Failure
@@ -36,6 +37,8 @@ def _lines(state: State, screen: Screen) -> Iterator[str]:
         yield from _service(state, screen)
     elif isinstance(state, EndpointState):
         yield from _endpoint(state, screen)
+    elif isinstance(state, CacheState):
+        yield from _cache(state, screen)
     else:
         yield from _cluster(state, screen)
 
@@ -102,6 +105,29 @@ def _cluster(state: ClusterState, screen: Screen) -> Iterator[str]:
         yield from table.lines(headings, cells, indent="  ", screen=screen, alarms=("Refused",))
     if len(state.tenants) > len(shown):
         yield f"  and {len(state.tenants) - len(shown)} more; -o json has them all"
+
+
+def _cache(state: CacheState, screen: Screen) -> Iterator[str]:
+    yield from causes(state.causes, screen)
+    if state.source:
+        yield from folding.fitted(f"  {state.source}", screen.width)
+    if state.users:
+        yield from folding.fitted(f"  used by: {', '.join(f'md/{name}' for name in state.users)}", screen.width)
+    yield from _told({cause: None for one in state.copies for cause in one.causes}, screen)
+    shown = state.copies[:_SHOWN]
+    if shown:
+        rows = [
+            (one.cluster, one.phase, one.claim, _of_copy(one), _next(one.causes, state.key.namespace)) for one in shown
+        ]
+        headings = ("CLUSTER", "PHASE", "CLAIM", "MESSAGE", "EXPLAINED BY")
+        yield from table.lines(headings, rows, indent="  ", screen=screen, alarms=("Failed",))
+    if len(state.copies) > len(shown):
+        yield f"  and {len(state.copies) - len(shown)} more; -o json has them all"
+
+
+def _of_copy(one: Copy) -> str:
+    said = ": ".join(filter(None, (one.reason, one.message)))
+    return said if one.is_current else f"{said or one.phase} (of an earlier source)"
 
 
 def _said(one: Tenant) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from modelplane import names
 from modelplane.api import admissions, inference_cluster
 from modelplane.api.fields import Field
 from modelplane.placement.snapshot import Accounting, Cluster, Pool
-from modelplane_cli.planning import capacity, inspection, inspection_json, plan, price, situation, usage
+from modelplane_cli.planning import capacity, causes, inspection, inspection_json, plan, price, situation, usage
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.inspection import Backend, ServiceState
 from modelplane_cli.planning.plan import Plan
@@ -127,7 +127,7 @@ def _clusters(world: World) -> Iterator[ClusterPicture]:
         declared = {pool.name: pool for pool in cluster.pools}
         pools = [_pool(declared[use.pool], use, found.pop(use.pool, ())) for use in uses]
         pools += [PoolPicture(name, None, "", frozenset(), tuple(held)) for name, held in sorted(found.items())]
-        yield ClusterPicture(cluster, tuple(pools), inspection.causes(world, key))
+        yield ClusterPicture(cluster, tuple(pools), causes.of(world, key))
 
 
 def _pool(pool: Pool, use: PoolUse, held: Sequence[Held]) -> PoolPicture:

@@ -1,4 +1,4 @@
-"""The state of one ModelService, ModelEndpoint or InferenceCluster, with the causes of what is not as wanted.
+"""The state of one ModelService, ModelEndpoint, InferenceCluster or ModelCache, with the causes of what is amiss.
 
 A cause is a condition of the object itself or of one that it stands on: of an endpoint its replica, and of that its
 cluster. The cause that stands deepest is first, because the others follow from it.
@@ -13,15 +13,16 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from modelplane import names, seen, words
-from modelplane.api import inference_cluster, replica, replica_endpoint, service
+from modelplane.api import inference_cluster, model_cache, replica, replica_endpoint, service
 from modelplane.errors import ModelplaneError
 from modelplane.labels import LabelSelector
 from modelplane_cli import shorts
-from modelplane_cli.planning import capacity, replicas, routes, service_rules
+from modelplane_cli.planning import cache_state, capacity, causes, replicas, routes, service_rules
+from modelplane_cli.planning.cache_state import CacheState
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.replicas import DEPLOYMENT
 from modelplane_cli.planning.routes import SERVICE, Route
-from modelplane_cli.simulator import conditions, verdict
+from modelplane_cli.simulator import conditions
 from modelplane_cli.simulator.offline import World
 from modelplane_cli.simulator.store import Key
 from modelplane_cli.simulator.verdict import Failure
@@ -32,8 +33,6 @@ _Labelled: TypeAlias = tuple[Key, Mapping[str, str]]
 SHORT = {kind: short for short, kind in shorts.KINDS.items()}
 """The short names of the kinds that `explain` takes."""
 _NAMED = 3
-_SUMMING_UP = frozenset({"Serving", "ReplicasReady"})
-"""Conditions that say that something is missing, where others of the same object say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +146,14 @@ class ClusterState:
         return not self.causes and all(one.admission == "Admitted" and one.cause is None for one in self.tenants)
 
 
-State: TypeAlias = ServiceState | EndpointState | ClusterState
-KINDS = (SERVICE, replica_endpoint.KIND, inference_cluster.KIND)
+State: TypeAlias = ServiceState | EndpointState | ClusterState | CacheState
+KINDS = (SERVICE, replica_endpoint.KIND, inference_cluster.KIND, model_cache.KIND)
 """The kinds of which a state can be told."""
 
 
 def stuck(written: World, key: Key) -> tuple[Failure, ...]:
     """Return the causes that only the control plane knows: that it could not reconcile the object, as was written."""
-    return tuple(cause for cause in causes(written, key) if (cause.condition, cause.status) == ("Synced", "False"))
+    return tuple(cause for cause in causes.of(written, key) if (cause.condition, cause.status) == ("Synced", "False"))
 
 
 def with_causes(state: State, more: tuple[Failure, ...]) -> State:
@@ -168,18 +167,14 @@ def of(world: World, key: Key) -> State:
     """Return the state of an object of one of `KINDS`, as its documents and the functions say it."""
     if key.kind == SERVICE:
         return _service(world, key)
+    if key.kind == model_cache.KIND:
+        return cache_state.of(world, key)
     return _endpoint(world, key) if key.kind == replica_endpoint.KIND else _cluster(world, key)
 
 
 def subject(key: Key) -> str:
     """Return an object as `explain` takes it, and other objects by kind and name."""
     return f"{SHORT.get(key.kind, key.kind)}/{key.name}"
-
-
-def causes(world: World, key: Key) -> tuple[Failure, ...]:
-    """Return the conditions of an object that are not as wanted, those that are False first."""
-    found = verdict.of(world, key)
-    return tuple(sorted(found, key=lambda cause: (cause.status != "False", cause.condition in _SUMMING_UP)))
 
 
 # --- services and endpoints -------------------------------------------------------------------------------------------
@@ -202,7 +197,7 @@ def _service(world: World, key: Key) -> ServiceState:
     selectors = _selectors(resource)
     backends += _missing(world, key.namespace, selectors)
     backends.sort(key=lambda one: (one.is_ready, one.cluster, one.name))
-    own = (*causes(world, key), *_selected(world, key.namespace, selectors))
+    own = (*causes.of(world, key), *_selected(world, key.namespace, selectors))
     return ServiceState(key, route, tuple(backends), own, service_rules.of(resource))
 
 
@@ -231,7 +226,7 @@ def _selected(world: World, namespace: str, selectors: Iterable[LabelSelector]) 
     known = world.store.standing("deployments", spots, lambda: _by_namespace(_deployments(world)))
     for key, labels in known.get(namespace, ()):
         if any(selector.matches(labels) for selector in asked):
-            yield from causes(world, key)
+            yield from causes.of(world, key)
 
 
 def _unserved(world: World) -> Iterator[_Labelled]:
@@ -275,7 +270,7 @@ def _backend(world: World, key: Key, *, is_ready: bool, share: Fraction) -> Back
     cluster = seen.text(seen.at(labels, names.LABEL_CLUSTER))
     of_replica = Key(names.GROUP, replica.KIND, key.namespace, key.name)
     is_ours = bool(cluster) and world.store.get(of_replica) is not None
-    own = causes(world, key) if world.store.get(key) is not None else ()
+    own = causes.of(world, key) if world.store.get(key) is not None else ()
     deeper = _below(world, of_replica, cluster) if is_ours and (own or not is_ready) else ()
     return Backend(key.name, cluster, key.name if is_ours else "", is_ready, share, (*deeper, *own))
 
@@ -284,8 +279,8 @@ def _below(world: World, of_replica: Key, cluster: str) -> Iterator[Failure]:
     """Yield the causes of a replica's cluster, then its own."""
     of_cluster = Key(names.GROUP, inference_cluster.KIND, "", cluster)
     if world.store.get(of_cluster) is not None:
-        yield from causes(world, of_cluster)
-    yield from causes(world, of_replica)
+        yield from causes.of(world, of_cluster)
+    yield from causes.of(world, of_replica)
 
 
 def _endpoint(world: World, key: Key) -> EndpointState:
@@ -326,7 +321,7 @@ def _cluster(world: World, key: Key) -> ClusterState:
         pools=() if known is None else known[1],
         tenants=tuple(tenants),
         capacity=seen.text(told.get("message")),
-        causes=causes(world, key),
+        causes=causes.of(world, key),
     )
 
 
@@ -346,7 +341,7 @@ def _tenants(world: World, key: Key, status: Json) -> Iterator[Tenant]:
         waiting = ("Pending", "", "the cluster has not decided yet")
         said = ("Admitted", "", "") if name in admitted else answers.get(name, waiting)
         namespace, _, short = name.partition("/")
-        found = causes(world, Key(names.GROUP, replica.KIND, namespace, short)) if name in there else ()
+        found = causes.of(world, Key(names.GROUP, replica.KIND, namespace, short)) if name in there else ()
         yield Tenant(namespace, short, *said, found[0] if found else None)
 
 

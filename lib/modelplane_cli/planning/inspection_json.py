@@ -1,4 +1,4 @@
-"""The state of a service, an endpoint or a cluster as JSON."""
+"""The state of a service, an endpoint, a cluster or a cache as JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from modelplane_cli.planning import routes
+from modelplane_cli.planning.cache_state import CacheState
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.inspection import Backend, EndpointState, ServiceState, State, Tenant
 from modelplane_cli.planning.routes import RouteRow
@@ -45,6 +46,25 @@ def encode(state: State) -> dict[str, Json]:
             "ready": one.is_ready,
             "services": [{"name": name, "share": _number(share)} for name, share in state.services],
             "causes": _encode(one.causes),
+        }
+    if isinstance(state, CacheState):
+        return {
+            **start,
+            "source": state.source or None,
+            "usedBy": list(state.users),
+            "clusters": [
+                {
+                    "cluster": one.cluster,
+                    "phase": one.phase,
+                    "claim": one.claim or None,
+                    "current": one.is_current,
+                    "reason": one.reason,
+                    "message": one.message,
+                    "causes": _encode(one.causes),
+                }
+                for one in state.copies
+            ],
+            "causes": _encode(state.causes),
         }
     return {
         **start,

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.api import inference_cluster, replica, replica_endpoint
-from modelplane_cli.planning import inspection, replicas
+from modelplane_cli.planning import causes, inspection, replicas
 from modelplane_cli.planning.inspection import ServiceState
 from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
 from modelplane_cli.planning.routes import SERVICE
@@ -103,7 +103,7 @@ def _complaint(world: World, key: Key) -> Complaint | None:
     if leaving:
         gone = Failure(key, "Deleted", "Unknown", "BeingDeleted", _why_it_stays(resource), leaving)
         return Complaint(Severity.WAITING, gone, 0, _below(world, key, resource))
-    found = [*inspection.causes(world, key), *_standing(key, resource)]
+    found = [*causes.of(world, key), *_standing(key, resource)]
     if key.kind == SERVICE:
         return _of_service(world, key, found)
     if not found:
@@ -145,12 +145,12 @@ def _below(world: World, key: Key, resource: Object) -> Key | None:
         there = world.store.get(of_replica)
         if there is None:
             return None
-        return _below(world, of_replica, there) or (of_replica if inspection.causes(world, of_replica) else None)
+        return _below(world, of_replica, there) or (of_replica if causes.of(world, of_replica) else None)
     if key.kind != replica.KIND:
         return None
     cluster = Key(names.GROUP, inference_cluster.KIND, "", seen.text(seen.at(resource, "spec", "clusterName")))
     is_known = world.store.get(cluster) is not None
-    return cluster if is_known and any(one.status == "False" for one in inspection.causes(world, cluster)) else None
+    return cluster if is_known and any(one.status == "False" for one in causes.of(world, cluster)) else None
 
 
 def _of_deployment(world: World, key: Key) -> Key | None:
@@ -160,7 +160,7 @@ def _of_deployment(world: World, key: Key) -> Key | None:
         return None
     for placed in replicas.placed(world.store).by_deployment.get(Deployment(key.namespace, key.name), ()):
         below = _below(world, placed, world.store.get(placed) or {})
-        found = below or (placed if inspection.causes(world, placed) else None)
+        found = below or (placed if causes.of(world, placed) else None)
         if found is not None:
             return found
     return None

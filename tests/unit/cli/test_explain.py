@@ -174,7 +174,7 @@ def test_a_path_that_is_not_there_is_no_subject_either(tmp_path: Path) -> None:
     path = given.written(tmp_path, "now", *world())
     ran = given.run("explain", f"{path}x")
     assert (ran.code, ran.out) == (2, "")
-    assert f"{path}x is not a KIND/NAME: write md/NAME, mr/NAME, ms/NAME, me/NAME or ic/NAME after the paths" in ran.err
+    assert f"{path}x is not a KIND/NAME: write md/NAME, mr/NAME, ms/NAME, me/NAME, ic/NAME or mc/NAME after" in ran.err
     assert "there is no such file either" in ran.err
     assert "nothing to read" not in ran.err
 

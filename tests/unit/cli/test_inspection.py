@@ -211,7 +211,8 @@ def test_a_cluster_whose_class_is_gone_is_explained_without_pools_counts(tmp_pat
         pytest.param(
             "ms/chatt", "no ModelService chatt in namespace ml-team; did you mean ml-team/chat?", id="a service"
         ),
-        pytest.param("mc/x", "mc/x is not a KIND/NAME: write md/NAME, mr/NAME, ms/NAME", id="another kind"),
+        pytest.param("mc/x", "no ModelCache x in namespace ml-team; there is none", id="a cache"),
+        pytest.param("iq/x", "iq/x is not a KIND/NAME: write md/NAME, mr/NAME, ms/NAME", id="another kind"),
         pytest.param("ms/", "ms/ is not a KIND/NAME", id="no name"),
     ],
 )
@@ -219,6 +220,47 @@ def test_what_is_not_there_is_told_with_what_is(tmp_path: Path, settled: list[Js
     found = explain(tmp_path, settled, subject)
     assert (found.code, found.out) == (2, "")
     assert said in found.err
+
+
+# --- caches -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cached() -> list[Json]:
+    """Return the fleet of the example of caches as a control plane holds it."""
+    store = rendering.world(rendering.example("cache")).store
+    found = [copy.deepcopy(store.get(key) or {}) for key in store]
+    for one in found:
+        one["metadata"].get("annotations", {}).pop("render.modelplane.ai/assumed", None)
+    return found
+
+
+def test_a_cache_names_its_clusters_and_its_users(tmp_path: Path, cached: list[Json]) -> None:
+    found = explain(tmp_path, cached, "mc/llama-70b")
+    assert (found.code, found.err) == (0, "")
+    assert found.json["message"] == "2 of 2 clusters hold the files"
+    assert {one["cluster"]: one["phase"] for one in found.json["clusters"]} == {"eks-us": "Ready", "gke-us": "Ready"}
+    assert found.json["usedBy"]
+    assert found.json["source"].startswith("hf://meta-llama/Llama-3.3-70B-Instruct@")
+    models.adapter("explain").validate_python(found.json)
+    assert "eks-us" in text(tmp_path, "modelcache/llama-70b")
+
+
+def test_a_cluster_that_does_not_answer_explains_a_cache_that_is_not_there(tmp_path: Path, cached: list[Json]) -> None:
+    objects = unreachable(cached, "eks-us")
+    for one in objects:
+        if one["kind"] in ("ModelCache", "ModelCacheCopy"):
+            del one["status"]
+        elif one["metadata"]["name"].startswith("llama-70b-eks-us-"):
+            del one["status"]["atProvider"]
+    found = explain(tmp_path, objects, "mc/llama-70b")
+    assert found.code == 1
+    waiting, complete = found.json["clusters"]
+    assert (waiting["cluster"], waiting["causes"][0]["kind"]) == ("eks-us", "InferenceCluster")
+    assert (complete["phase"], complete["causes"]) == ("Ready", [])
+    assert found.json["message"] == "1 of 2 clusters hold the files; not complete on eks-us"
+    models.adapter("explain").validate_python(found.json)
+    assert " ic/eks-us" in text(tmp_path, "mc/llama-70b")
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

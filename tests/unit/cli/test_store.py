@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from modelplane_cli.output import outline
 from modelplane_cli.output.outline import Node
-from modelplane_cli.output.screen import Screen
-from modelplane_cli.output.screen import Mood
+from modelplane_cli.output.screen import Mood, Screen
 from modelplane_cli.simulator import ownership
 from modelplane_cli.simulator.store import Key, Store, key_of
 from tests.support.worlds import resource

@@ -325,8 +325,53 @@ class ClusterExplanation(Part):
     """Conditions of the cluster that are not as wanted."""
 
 
+class CachedFiles(Part):
+    """The files of a cache on one cluster."""
+
+    cluster: str
+    """The InferenceCluster."""
+    phase: Literal["Pending", "Staging", "Ready", "Failed", "Retained"]
+    """Progress there. Retained files are complete and not wanted any more."""
+    claim: str | None
+    """Name of the PersistentVolumeClaim there. Null while there is none."""
+    current: bool
+    """True when the files are those of the source as it is now."""
+    reason: str
+    """Stable code of the reason why they are not complete. Empty where none is told."""
+    message: str
+    """The same in words."""
+    causes: list[Cause]
+    """Conditions of the cluster and of the copy there that are not as wanted, the deepest first."""
+
+
+class CacheExplanation(Part):
+    """The clusters that hold the files of a cache, or should."""
+
+    kind: Literal["ModelCache"]
+    """Kind of the object in question."""
+    namespace: str
+    """Namespace of that object."""
+    name: str
+    """Name of that object."""
+    message: str
+    """The answer in one sentence."""
+    as_wanted: bool
+    """True when every cluster that should hold the files does."""
+    source: str | None
+    """The source as one URI. Null while it is not known."""
+    used_by: list[str]
+    """The ModelDeployments of its namespace that use it, by name."""
+    clusters: list[CachedFiles]
+    """One entry for each cluster and source, those that are not complete first."""
+    causes: list[Cause]
+    """Conditions of the cache that are not as wanted."""
+
+
 Answer: TypeAlias = (
-    Annotated[Explanation | ServiceExplanation | EndpointExplanation | ClusterExplanation, Field(discriminator="kind")]
+    Annotated[
+        Explanation | ServiceExplanation | EndpointExplanation | ClusterExplanation | CacheExplanation,
+        Field(discriminator="kind"),
+    ]
     | Status
 )
 """The answer about one object, whose `kind` says which; without a name, that of `modelplane status`."""
