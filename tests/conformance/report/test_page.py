@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import statistics
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.bench import stated
+from tests.bench import report, stated
 from tests.support import browser as browsers
 from tests.support import planning as given
 from tests.support.browser import Sheet
@@ -329,3 +330,48 @@ def test_without_javascript_it_says_what_is_missing(browser: Browser, drained: P
     sheet.page.goto(drained.as_uri())
     expect(sheet.page.locator("body")).to_contain_text("draws its data with JavaScript")
     sheet.context.close()
+
+
+# --- a large fleet ----------------------------------------------------------------------------------------------------
+
+DRAWN_MS, FILTER_MS = 2000, 100
+"""What a page of 1,000 clusters and 5,000 replicas may cost, in milliseconds of CPU of its main thread."""
+
+
+@pytest.fixture(scope="module")
+def thousand(folder: Path) -> Path:
+    """Return the page of 1,000 clusters with 5,000 replicas."""
+    file = folder / "thousand.json"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(ROOT)
+        assert stated.main([str(file), "--clusters", "1000", "--replicas", "5000"]) == 0
+    return browsers.written(folder / "thousand.html", given.run("report", str(file), "-o", "json").json)
+
+
+@pytest.mark.parametrize("fragment", ["", "#zoom=nodes"])
+def test_a_large_fleet_is_drawn_and_filtered_at_once(sheet: Sheet, thousand: Path, fragment: str) -> None:
+    """A filter is measured until what it brings near the window is drawn. CPU, so that neighbours do not count."""
+    found = report.measured(sheet, thousand, fragment)
+    assert found.cpu < DRAWN_MS
+    each = [found.ticks[at :: len(report.CHOICES)] for at in range(len(report.CHOICES))]
+    assert max(map(statistics.median, each)) < FILTER_MS, each
+
+
+def test_clusters_away_from_the_window_are_as_they_should_be_when_they_come_near(sheet: Sheet, thousand: Path) -> None:
+    """What waits for its turn shows no earlier filter, neither after scrolling nor on paper."""
+    page = sheet.open(thousand, "#zoom=nodes")
+    page.select_option("#ns", "chat")
+    dim = "(run) => run.classList.contains('dim') === !run.dataset.sel.startsWith('replica/chat/')"
+    last = page.locator("#picture .cluster:not([hidden])").last
+    last.scroll_into_view_if_needed()
+    expect(last.locator(".run.dim").first).to_be_attached()
+    assert last.locator(".run").evaluate_all(f"(runs) => runs.length > 0 && runs.every({dim})")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    shown_ = page.locator("#picture .cluster:not([hidden]) .run")
+    assert shown_.count() > 1000
+    assert shown_.evaluate_all(f"(runs) => runs.every({dim})")
+    page.get_by_role("button", name="Clear filters").click()
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#picture .run.dim").count() == 0
+    assert page.locator("#picture .cluster .pool").count() == 3000
+    assert sheet.told == []

@@ -293,8 +293,8 @@ SUITES: Final = (
         (
             "lib/modelplane_cli/report/", "lib/modelplane_cli/commands/", "lib/modelplane_cli/parsers/report.py",
             "lib/modelplane_cli/output/models/", "lib/modelplane_cli/planning/", "examples/quickstart/",
-            "tests/bench/stated.py", "tests/conformance/report/", "tests/support/browser.py", "tests/support/live.py",
-            "tests/support/planning.py",
+            "tests/bench/report.py", "tests/bench/stated.py", "tests/conformance/report/", "docs/images/",
+            "tests/support/browser.py", "tests/support/live.py", "tests/support/planning.py",
         ),
         group=1, minutes=3, limit_minutes=15,
     ),
@@ -368,6 +368,7 @@ AGAIN: Final = {
         "metrics",
         "operators",
         "permissions",
+        "report",
         "routing",
         "scaling",
         "scheduler",

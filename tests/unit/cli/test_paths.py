@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from modelplane_cli.documents import live
+from tests.bench import files
 from tests.support import examples
 from tests.support import planning as given
 from tests.unit.cli import test_inspection
@@ -41,7 +42,7 @@ def walk(role: str, *codes: int) -> list[given.Run]:
 
 def test_every_path_is_walked() -> None:
     roles = re.findall(r"^## (.*?): ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert roles == ["ML engineer", "CI engineer", "SRE"]
+    assert roles == ["ML engineer", "Platform engineer", "CI engineer", "SRE"]
 
 
 def test_ml_engineer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,6 +53,21 @@ def test_ml_engineer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert init.out == plan.out
     assert "1 pod x 2 gpu" in render.out
     assert re.search(r"ml-team/qwen3-32b +qwen3-32b-0 +new +first", plan.out), plan.out
+
+
+@pytest.mark.slow
+def test_platform_engineer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert files.main(["fleet", "--clusters", "60", "--nodes", "2", "--deployments", "6"]) == 0
+    free, report, headroom = walk("Platform engineer", 0, 0, 0)
+    regions = {one["group"] for one in given.run("free", "fleet", "--by", "region", "-o", "json").json["rows"]}
+    assert len(regions) > 1
+    assert all(re.search(rf"^{region} ", free.out, re.MULTILINE) for region in regions)
+    assert report.err.startswith("fleet.html (")
+    assert (tmp_path / "fleet.html").read_text().startswith("<!doctype html>")
+    any_, largest = headroom.out.splitlines()[-2:]
+    assert re.fullmatch(r"any \w+ clusters? may be lost", any_), headroom.out
+    assert largest.startswith("the largest loss that fits: ")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ class App extends Component {
     return this.colours;
   }
   render(_, { view, data, stale }) {
-    document.documentElement.dataset.theme = view.theme;
+    if (document.documentElement.dataset.theme !== view.theme) document.documentElement.dataset.theme = view.theme;
     const scene = this.sceneOf(view, data);
     const change = (patch) => this.change(patch);
     return h(Fragment, null,

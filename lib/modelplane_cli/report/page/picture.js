@@ -120,24 +120,30 @@ class Cluster extends Component {
   constructor(props) {
     super(props);
     this.state = { near: !props.lazy };
+    this.isNear = !props.lazy;
   }
   componentDidMount() {
     this.hide(this.props);
     this.drawn = signature(this.props);
-    if (!this.state.near) nearby.watch(this.element, () => this.setState({ near: true }));
+    if (this.props.lazy) nearby.watch(this.element, this);
   }
-  /** A filter hides most clusters: those are not drawn again, and neither are others in which nothing changes. */
+  componentWillUnmount() { nearby.leave(this.element); }
+  /** Draw what was left out, or what has changed, while the cluster was away from the window. */
+  catchUp() {
+    if (!this.state.near) this.setState({ near: true });
+    else if (signature(this.props) !== this.drawn) this.forceUpdate();
+  }
+  /** A filter hides most clusters, and changes how cells look: a cluster away from the window waits until it is near. */
   shouldComponentUpdate(props, state) {
     const isHidden = this.hide(props);
-    const drawn = signature(props);
-    const isNew = state.near !== this.state.near || props.cluster !== this.props.cluster;
-    if (!isNew && (isHidden || drawn === this.drawn)) return false;
-    this.drawn = drawn;
-    return true;
+    if (state.near !== this.state.near || props.cluster !== this.props.cluster || props.zoom !== this.props.zoom) return true;
+    return !isHidden && this.isNear && signature(props) !== this.drawn;
   }
+  componentDidUpdate() { this.drawn = signature(this.props); }
   hide({ scene, cluster }) {
-    this.element.hidden = Boolean(scene.match && !scene.match.clusters.has(cluster.name));
-    return this.element.hidden;
+    const isHidden = Boolean(scene.match && !scene.match.clusters.has(cluster.name));
+    if (isHidden !== this.isHidden) this.element.hidden = this.isHidden = isHidden;
+    return isHidden;
   }
   render({ scene, cluster, zoom }, { near }) {
     const chosen = scene.view.sel === `cluster/${cluster.name}` ? " chosen" : "";
@@ -181,25 +187,27 @@ function clusterTip(cluster) {
   return `${count(cluster.used)} of ${count(cluster.total)} devices held; ${pools.slice(0, 6).join(", ")}${more}`;
 }
 
-/** What calls a function once when an element comes near the window, and all of them before printing. */
+/** The clusters that draw themselves when they come near the window, and all of them before printing. */
 const nearby = {
-  waiting: new Map(),
+  known: new Map(),
   observer: null,
-  watch(element, then) {
+  watch(element, cluster) {
     this.observer ??= new IntersectionObserver((entries) => {
-      for (const entry of entries) if (entry.isIntersecting) this.arrive(entry.target);
-    }, { rootMargin: "800px" });
-    this.waiting.set(element, then);
+      for (const { target, isIntersecting } of entries) {
+        const found = this.known.get(target);
+        if (!found) continue;
+        found.isNear = isIntersecting;
+        if (isIntersecting) found.catchUp();
+      }
+    }, { rootMargin: "400px" });
+    this.known.set(element, cluster);
     this.observer.observe(element);
   },
-  arrive(element) {
-    const then = this.waiting.get(element);
-    this.waiting.delete(element);
-    this.observer.unobserve(element);
-    then?.();
+  leave(element) {
+    if (this.known.delete(element)) this.observer.unobserve(element);
   },
   all() {
-    for (const element of [...this.waiting.keys()]) this.arrive(element);
+    for (const cluster of this.known.values()) cluster.catchUp();
   },
 };
 

@@ -2,25 +2,29 @@
 
 const ROWS_MAX = 300;
 
-function Figures({ scene, headroom }) {
-  const { frame } = scene.model;
-  const { pools, deployments, summary, cost } = frame.plan;
-  const every = [...scene.model.clusters.values()].flatMap((cluster) => cluster.pools);
-  const devices = (name) => sum(every.map((pool) => pool[name]));
-  const rows = [
-    ["clusters", count(scene.model.clusters.size), ""],
-    ["nodes in use", count(sum(pools.map((pool) => pool.nodesUsed))), `of ${count(sum(pools.map((pool) => pool.nodes)))}`],
-    ["devices held", count(devices("used")), `of ${count(devices("total"))}, ${count(devices("free"))} free`],
-    ["replicas placed", count(sum(deployments.map((one) => one.placed))), `of ${count(sum(deployments.map((one) => one.wanted)))}`],
-    ["without a place", count(summary.notPlaced), "", summary.notPlaced ? "bad" : ""],
-    ...Object.entries(cost).map(([currency, one]) => [`${currency} per hour`, money(one.perHour, "").trim(), `of ${money(one.perHourAllNodes, "").trim()} for all nodes`]),
-  ];
-  if (headroom) {
-    rows.push(["headroom", headroom.anyClusters ? `any ${headroom.anyClusters}` : "none",
-      headroom.largest ? `at most ${plural(headroom.largest.clusters.length, "cluster")} together` : "no cluster can be lost"]);
+/** The figures of a moment. No filter changes them. */
+class Figures extends Component {
+  shouldComponentUpdate(props) { return props.scene.model !== this.props.scene.model || props.headroom !== this.props.headroom; }
+  render({ scene, headroom }) {
+    const { frame } = scene.model;
+    const { pools, deployments, summary, cost } = frame.plan;
+    const every = [...scene.model.clusters.values()].flatMap((cluster) => cluster.pools);
+    const devices = (name) => sum(every.map((pool) => pool[name]));
+    const rows = [
+      ["clusters", count(scene.model.clusters.size), ""],
+      ["nodes in use", count(sum(pools.map((pool) => pool.nodesUsed))), `of ${count(sum(pools.map((pool) => pool.nodes)))}`],
+      ["devices held", count(devices("used")), `of ${count(devices("total"))}, ${count(devices("free"))} free`],
+      ["replicas placed", count(sum(deployments.map((one) => one.placed))), `of ${count(sum(deployments.map((one) => one.wanted)))}`],
+      ["without a place", count(summary.notPlaced), "", summary.notPlaced ? "bad" : ""],
+      ...Object.entries(cost).map(([currency, one]) => [`${currency} per hour`, money(one.perHour, "").trim(), `of ${money(one.perHourAllNodes, "").trim()} for all nodes`]),
+    ];
+    if (headroom) {
+      rows.push(["headroom", headroom.anyClusters ? `any ${headroom.anyClusters}` : "none",
+        headroom.largest ? `at most ${plural(headroom.largest.clusters.length, "cluster")} together` : "no cluster can be lost"]);
+    }
+    return h("dl", { class: "figures" }, rows.map(([term, figure, of_, mark]) => h("div", { key: term, class: mark },
+      h("dt", null, term), h("dd", null, h("b", null, figure), of_ ? h("span", null, ` ${of_}`) : null))));
   }
-  return h("dl", { class: "figures" }, rows.map(([term, figure, of_, mark]) => h("div", { key: term, class: mark },
-    h("dt", null, term), h("dd", null, h("b", null, figure), of_ ? h("span", null, ` ${of_}`) : null))));
 }
 
 /** The slider over the moments, with what happens in the one it stands at. */
@@ -62,10 +66,14 @@ function Changes({ frame }) {
       h("ol", { class: "stages" }, frame.stages.map((stage, index) => h("li", { key: index }, stage.slice(0, ROWS_MAX).join("; "))))) : null);
 }
 
-function Filters({ scene, change, models }) {
+function Filters({ scene, change }) {
   const { model, view, match } = scene;
-  const namespaces = [...new Set([...model.deployments.values()].map((one) => one.namespace))].sort(byText);
-  const classes = [...new Set(model.frame.plan.pools.map((pool) => pool.class))].filter(Boolean).sort(byText);
+  model.choices ??= {
+    namespaces: [...new Set([...model.deployments.values()].map((one) => one.namespace))].sort(byText),
+    classes: [...new Set(model.frame.plan.pools.map((pool) => pool.class))].filter(Boolean).sort(byText),
+    labels: labelsOf(model),
+  };
+  const { namespaces, classes, labels } = model.choices;
   const any = (words) => [["", "all"], ...words.map((word) => [word, word])];
   const known = (words, value) => (!value || words.includes(value) ? words : [...words, value]);
   return h("form", { id: "filters", role: "search", onSubmit: (event) => event.preventDefault() },
@@ -73,7 +81,7 @@ function Filters({ scene, change, models }) {
       h("input", { id: "q", type: "search", value: view.q, placeholder: "cluster, replica", autocomplete: "off", onInput: (event) => change({ q: event.target.value }) })),
     h(Choice, { id: "ns", name: "Namespace", value: view.ns, options: any(known(namespaces, view.ns)), onChange: (ns) => change({ ns }) }),
     h(Choice, { id: "class", name: "Class", value: view.class, options: any(known(classes, view.class)), onChange: (value) => change({ class: value }) }),
-    h(Choice, { id: "label", name: "Label", value: view.label, options: any(known(labelsOf(model), view.label)), onChange: (label) => change({ label }) }),
+    h(Choice, { id: "label", name: "Label", value: view.label, options: any(known(labels, view.label)), onChange: (label) => change({ label }) }),
     h(Choice, { id: "by", name: "Colour by", value: view.by, options: BY.map((word) => [word, word]), onChange: (by) => change({ by }) }),
     h(Choice, { id: "zoom", name: "Show", value: zoomOf(scene), options: ZOOMS.map((word) => [word, word]), onChange: (zoom) => change({ zoom }) }),
     h(Choice, { id: "theme", name: "Theme", value: view.theme, options: [["", "as the system"], ...THEMES.map((word) => [word, word])], onChange: (theme) => change({ theme }) }),
@@ -84,13 +92,7 @@ function Filters({ scene, change, models }) {
 
 function Legend({ scene, change }) {
   const { colours, view, model } = scene;
-  const held = new Map();
-  for (const cluster of model.clusters.values()) {
-    for (const [key, devices] of heldBy(cluster)) {
-      const group = groupOf(model, key, view.by);
-      held.set(group, (held.get(group) ?? 0) + devices);
-    }
-  }
+  const held = heldByGroup(model, view.by);
   const named = colours.ranked.slice(0, COLOURS);
   const others = colours.ranked.slice(COLOURS);
   const pressed = (group) => (view.by === "namespace" ? view.ns === group : view.sel === `deployment/${group}`);
@@ -168,7 +170,7 @@ class Tables extends Component {
     const toggle = (name) => (event) => this.setState({ open: { ...this.state.open, [name]: event.target.open } });
     const deployments = [...model.deployments.values()].filter((one) => !match || one.keys.some((key) => match.replicas.has(key)));
     const devices = (one) => scene.held.get(one.key) ?? 0;
-    deployments.sort((a, b) => devices(b) - devices(a) || byText(a.key, b.key));
+    if (open.deployments) deployments.sort((a, b) => devices(b) - devices(a) || byText(a.key, b.key));
     const services = [...model.services.values()].filter((one) => !scene.view.ns || one.namespace === scene.view.ns);
     return h("section", { id: "tables", "aria-label": "Tables" },
       h("details", { onToggle: toggle("deployments") }, h("summary", null, plural(deployments.length, "deployment")),

@@ -32,6 +32,22 @@ function groupOf(model, key, by) {
   return replica ? (replica.serves ? "serves" : "does not serve") : "ending";
 }
 
+/** Return the devices that each group holds. They are counted once, and no filter changes them. */
+function heldByGroup(model, by) {
+  model.groups ??= new Map();
+  if (!model.groups.has(by)) {
+    const held = new Map();
+    for (const cluster of model.clusters.values()) {
+      for (const [key, devices] of heldBy(cluster)) {
+        const group = groupOf(model, key, by);
+        held.set(group, (held.get(group) ?? 0) + devices);
+      }
+    }
+    model.groups.set(by, held);
+  }
+  return model.groups.get(by);
+}
+
 /** Return the colours: groups by the devices they hold at the first moment, so that none changes while one looks on. */
 function coloursOf(models, by) {
   if (by === "state") {
@@ -39,12 +55,7 @@ function coloursOf(models, by) {
   }
   const held = new Map();
   for (const [index, model] of models.entries()) {
-    for (const cluster of model.clusters.values()) {
-      for (const [key, devices] of heldBy(cluster)) {
-        const group = groupOf(model, key, by);
-        held.set(group, (held.get(group) ?? 0) + (index ? 0 : devices));
-      }
-    }
+    for (const [group, devices] of heldByGroup(model, by)) held.set(group, (held.get(group) ?? 0) + (index ? 0 : devices));
   }
   const ranked = [...held].sort((a, b) => b[1] - a[1] || byText(a[0], b[0])).map(([group]) => group);
   return { classes: new Map(ranked.map((group, index) => [group, index < COLOURS ? `k${index}` : "kx"])), ranked };
