@@ -29,6 +29,10 @@ _PARTITION = "_PP_LAYER_PARTITION"
 """The end of the variable with which engines are told how to split layers over a pipeline."""
 
 
+_OF_ENCODERS: Final = frozenset({"--runner", "--is-embedding"})
+"""Flags that tell an engine to embed. They change nothing of a model that can do nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Meanings:
     """The flags of an engine that decide its memory, by what they mean; empty where it has none.
@@ -209,6 +213,9 @@ def _read(repository: str, meanings: _Meanings, flags: Words, engine: EngineType
         name for one in seen.objects(container.get("env")) if (name := seen.text(one.get("name"))).endswith(_PARTITION)
     }
     lessens, adds = stated.any_of(meanings.lessen), stated.any_of(meanings.add)
+    entry = catalogue.published(repository)
+    if entry is not None and entry.is_encoder and stated.within("--runner", ("pooling", "auto")):
+        lessens -= _OF_ENCODERS
     quantized = _quantized(meanings, stated)
     if quantized is _UNCLEAR:
         unknown.add(meanings.quantizes)

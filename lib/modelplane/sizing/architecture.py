@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.sizing import attention, feedforward, vision
+from modelplane.sizing import attention, encoders, feedforward, vision
 from modelplane.sizing.fields import CONTEXT_MAX, LAYERS_MAX, Fields, shown
 from modelplane.sizing.model import Attention, Cache, CacheKind, Layer, Model, Rule
 
@@ -44,12 +44,12 @@ def read(config: Json) -> Model:
         embedding=vocabulary * hidden,
         head=0 if _is_tied(kind, fields, whole) else vocabulary * hidden,
         vision=vision.parameters(whole),
-        other=hidden,
+        other=hidden + encoders.beside(kind, fields, hidden),
         vocabulary=vocabulary,
         heads=heads,
         kv_heads=kv_heads,
         widest=feedforward.widest(fields, hidden, layers),
-        context=fields.size("max_position_embeddings", most=CONTEXT_MAX),
+        context=encoders.context(kind, fields),
         rules=tuple(_rules(fields, heads, layers)),
     )
     return replace(found, notes=tuple(_notes(whole, fields)))
@@ -81,7 +81,7 @@ def _count(fields: Fields) -> int:
 
 
 def _is_tied(kind: str, fields: Fields, whole: Fields) -> bool:
-    default = kind.startswith("gemma")
+    default = kind.startswith("gemma") or kind in encoders.KINDS
     return fields.flag("tie_word_embeddings", default=whole.flag("tie_word_embeddings", default=default))
 
 
@@ -311,6 +311,8 @@ _FAMILIES: Mapping[str, Builder] = {
     "qwen3_5_text": _qwen_hybrid,
     "qwen3_5_moe_text": _qwen_hybrid,
     "nemotron_h": _nemotron_h,
+    **dict.fromkeys(sorted(encoders.BERT), encoders.bert),
+    "gemma3_text": encoders.gemma,
 }
 
 _LACKING: Mapping[str, str] = {
@@ -321,6 +323,6 @@ _LACKING: Mapping[str, str] = {
     "nemotron-nas": "the sizes of layers that differ one by one (block_configs)",
     "mamba": "the formula of a model without attention",
     "t5": "the formula of an encoder with a decoder",
-    "bert": "the formula of an encoder",
+    "modernbert": "the formula of an encoder with local attention",
     "whisper": "the formula of an encoder with a decoder",
 }

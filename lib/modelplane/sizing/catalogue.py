@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from kubecel import caches
 from modelplane.errors import InvalidInput
+from modelplane.sizing import encoders
 
 Json: TypeAlias = Any
 
@@ -33,13 +34,18 @@ class Entry:
     config: Mapping[str, Json]
     source: str
 
+    @property
+    def is_encoder(self) -> bool:
+        """Return whether it is an embedding model of which an engine keeps no cache."""
+        return self.config.get("model_type") in encoders.KINDS
+
 
 def read() -> dict[str, Entry]:
     """Return all models by name."""
     # importlib.resources would take longer to import than the rest of the command
     found = json.loads(pkgutil.get_data(__package__, _FILE) or b"{}")
-    source = str(found["source"])
-    return {name: Entry(name, config, source) for name, config in found["models"].items()}
+    source, own = str(found["source"]), found["sources"]
+    return {name: Entry(name, config, own.get(name, source)) for name, config in found["models"].items()}
 
 
 def find(name: str) -> Entry:

@@ -194,6 +194,8 @@ class Model:
         for layer in self.layers:
             if layer.cache.kind is not CacheKind.NONE:
                 kinds[_word(layer.cache, self.heads)] = kinds.get(_word(layer.cache, self.heads), 0) + 1
+        if not kinds:
+            return "of an encoder, which keeps nothing of a request"
         ordered = sorted(kinds.items(), key=lambda entry: (-entry[1], entry[0]))
         return ", ".join(f"{word} in {count} layers" for word, count in ordered)
 

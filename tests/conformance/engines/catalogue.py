@@ -2,7 +2,8 @@
 
 `python -m tests.conformance.engines.catalogue`. NVIDIA's aiconfigurator-core carries the config.json files as their
 authors published them. Left out are architectures without a formula, and models whose quantization stands in a file
-beside config.json.
+beside config.json. That package has no embedding models: the fields of theirs are recorded beside this program, each
+with the repository and the commit where the file was read.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ Json = Any
 VERSION = "0.12.0"
 DATE = "2026-09-01"
 SOURCE = f"config.json of the model's repository, as in aiconfigurator-core {VERSION} of {DATE}"
+RECORDED = Path(__file__).resolve().parent / "recorded" / "embedding_models.json"
 FILE = Path(__file__).resolve().parents[3] / "lib" / "modelplane" / "sizing" / "catalogue.json"
 _IGNORED = ("ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers")
 # One config.json stands for several names of the same weights' shape.
@@ -58,7 +60,20 @@ def _kept(key: str, value: Json) -> Json:
 
 def wanted() -> dict[str, Json]:
     """Return the content of the catalogue."""
-    return {"source": SOURCE, "models": dict(sorted(_models(), key=lambda entry: entry[0].lower()))}
+    others = json.loads(RECORDED.read_text(encoding="utf-8"))
+    models = [*_models(), *((name, _kept_of(entry["config"])) for name, entry in others.items())]
+    return {
+        "source": SOURCE,
+        "sources": {name: entry["source"] for name, entry in sorted(others.items())},
+        "models": dict(sorted(models, key=lambda entry: entry[0].lower())),
+    }
+
+
+def _kept_of(config: Json) -> Json:
+    """Return the fields that decide the memory. Raises: InvalidInput and Unsupported where that cannot be computed."""
+    read = _Read(config)
+    precision.published(read, architecture.read(read))
+    return read.kept()
 
 
 def _models() -> Iterator[tuple[str, Json]]:
@@ -71,18 +86,18 @@ def _models() -> Iterator[tuple[str, Json]]:
         is_beside = file.with_name(file.name.replace("_config.json", "_hf_quant_config.json")).exists()
         if is_beside and "quantization_config" not in config:
             continue
-        read = _Read(config)
         try:
-            precision.published(read, architecture.read(read))
+            yield name, _kept_of(config)
         except (InvalidInput, Unsupported):
             continue
-        yield name, read.kept()
 
 
 def text(content: Json) -> str:
     """Return the catalogue as it is kept: one line for each model."""
+    sources_ = json.dumps(content["sources"], indent=1)
     lines = [f"  {json.dumps(name)}: {json.dumps(config)}" for name, config in content["models"].items()]
-    return f'{{"source": {json.dumps(content["source"])}, "models": {{\n' + ",\n".join(lines) + "\n}}\n"
+    head = f'{{"source": {json.dumps(content["source"])}, "sources": {sources_}, "models": {{\n'
+    return head + ",\n".join(lines) + "\n}}\n"
 
 
 if __name__ == "__main__":

@@ -83,6 +83,13 @@ MIXED = fleet(("l4", 1, L4, 4), ("h100", 8, H100, 2), ("h200", 8, H200, 2))
             L4,
             id="a shorter context needs less memory",
         ),
+        pytest.param(
+            MIXED,
+            {"model": "BAAI/bge-m3", "args": ["--runner=pooling"]},
+            {"tensor": 1},
+            L4,
+            id="an embedding model keeps no cache",
+        ),
         pytest.param(MIXED, {"model": LLAMA}, {"tensor": 2}, H200, id="two large devices before four smaller ones"),
         pytest.param(
             fleet(("h100", 8, H100, 2)), {"model": LLAMA}, {"tensor": 4}, H100, id="as many as the fleet's kind needs"

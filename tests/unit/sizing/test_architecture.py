@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import Any
 
 import pytest
@@ -32,7 +33,8 @@ def read(name: str) -> Model:
 
 def test_the_catalogue_has_forty_models_with_a_source() -> None:
     assert len(MODELS) >= 40
-    assert all("aiconfigurator-core" in one.source and "20" in one.source for one in MODELS.values())
+    ours = re.compile(r"as in (aiconfigurator-core [\d.]+ of 20[\d-]+|https://github\.com/\S+ at [0-9a-f]{40})$")
+    assert all(ours.search(one.source) for one in MODELS.values())
 
 
 # Billions of parameters as the model's card says them, and those that one token passes where it does.
@@ -66,6 +68,12 @@ def test_the_catalogue_has_forty_models_with_a_source() -> None:
         ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", 550, 55),
         ("nvidia/Nemotron-H-56B-Base-8K", 56, None),
         ("google/gemma-4-26B-A4B", 25.8, 3.8),
+        ("BAAI/bge-m3", 0.568, None),
+        ("BAAI/bge-large-en-v1.5", 0.335, None),
+        ("BAAI/bge-small-en-v1.5", 0.0334, None),
+        ("intfloat/multilingual-e5-base", 0.278, None),
+        ("sentence-transformers/all-MiniLM-L6-v2", 0.0227, None),
+        ("google/embeddinggemma-300m", 0.303, None),
     ],
 )
 def test_parameters_are_those_of_the_model_card(name: str, total: float, active: float | None) -> None:
@@ -147,7 +155,7 @@ def test_a_wrong_field_is_named(change: dict[str, Json], said: str) -> None:
         architecture.read({**LLAMA, **change})
 
 
-@pytest.mark.parametrize("kind", ["deepseek_v4", "kimi_k3", "nemotron-nas", "bert", "invented", "\ud800\n"])
+@pytest.mark.parametrize("kind", ["deepseek_v4", "kimi_k3", "nemotron-nas", "modernbert", "invented", "\ud800\n"])
 def test_an_unknown_architecture_says_what_is_lacking(kind: str) -> None:
     with pytest.raises(Unsupported, match=r"whose memory is not known here: it lacks .*; known are ") as error:
         architecture.read({**LLAMA, "model_type": kind})
@@ -182,3 +190,36 @@ def test_reading_changes_nothing() -> None:
     text = json.dumps(config)
     precision.published(config, architecture.read(config))
     assert json.dumps(config) == text
+
+
+# --- embedding models -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "context"),
+    [
+        pytest.param("BAAI/bge-m3", 8192, id="RoBERTa counts from behind the padding"),
+        pytest.param("BAAI/bge-small-en-v1.5", 512, id="BERT does not"),
+        pytest.param("google/embeddinggemma-300m", 2048, id="EmbeddingGemma"),
+    ],
+)
+def test_an_encoder_keeps_nothing_of_a_request(name: str, context: int) -> None:
+    model = read(name)
+    assert {layer.cache.kind for layer in model.layers} == {CacheKind.NONE}
+    assert model.context == context
+    assert "keeps nothing" in model.attention
+    assert model.head == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        pytest.param({"is_decoder": True}, "is_decoder: a decoder", id="a decoder"),
+        pytest.param({"position_embedding_type": "relative_key"}, "positions that are not absolute", id="positions"),
+        pytest.param({"model_type": "gemma3_text"}, "as an encoder alone", id="Gemma 3 as a chat model"),
+    ],
+)
+def test_what_only_looks_like_an_encoder_is_refused(changed: dict[str, Any], said: str) -> None:
+    config = {**MODELS["BAAI/bge-m3"].config, **changed}
+    with pytest.raises(Unsupported, match=said):
+        architecture.read(config)
