@@ -76,6 +76,7 @@ PLACES: Final[Mapping[str, Mapping[str, Place]]] = {
         **_each(_BY_NAME, "cluster", "clusters", "clustername", "clusternames", "clusterref"),
         **_each(_SPREAD, "spread", "topologykey", "topologyspreadconstraints", "spreadconstraints", "antiaffinity"),
         **_each(Place(_DEPLOYMENT, "spec.placement.strategy", "Pack"), "strategy", "placementstrategy"),
+        **_each(Place(_DEPLOYMENT, "spec.nodeSelector"), "workers.nodeselector"),
         **_each(Place(_DEPLOYMENT, "spec.tolerations"), "tolerations"),
         **_each(Place(_DEPLOYMENT, "spec.priority", "100"), "priority", "priorityclassname"),
         **_each(_REPLICAS, "replicas"),

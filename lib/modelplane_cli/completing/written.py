@@ -10,7 +10,6 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 SUFFIXES = (".yaml", ".yml")
@@ -36,17 +35,22 @@ def objects(paths: Iterable[str]) -> Iterator[Written]:
     left = BYTES_MAX
     for path in itertools.islice(_files(paths), FILES_MAX):
         try:
-            with path.open("rb") as file:
-                found = file.read(left)
+            # neither Path nor a buffered file: a large fleet has a file for each cluster
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                found = os.read(handle, left)
+            finally:
+                os.close(handle)
         except OSError:
             continue
         left -= len(found)
-        for document in _BREAK.split(found.decode("utf-8", errors="replace")):
+        text = found.decode("utf-8", errors="replace")
+        for document in _BREAK.split(text) if "\n---" in text else (text,):
             yield from _object(document)
 
 
 def _object(document: str) -> Iterator[Written]:
-    kind, metadata = _KIND.search(document), _METADATA.search(document)
+    kind, metadata = _first(_KIND, "kind:", document), _first(_METADATA, "metadata:", document)
     if kind is None or metadata is None:
         return
     block = metadata[1].lstrip("\n")
@@ -56,17 +60,37 @@ def _object(document: str) -> Iterator[Written]:
         yield Written(kind[1], namespace, name)
 
 
+def _first(pattern: re.Pattern[str], word: str, document: str) -> re.Match[str] | None:
+    """Return the first match that begins with the word at the beginning of a line. Cost: that of finding a text."""
+    found = pattern.match(document)
+    at = 0
+    while found is None and (at := document.find(f"\n{word}", at) + 1):
+        found = pattern.match(document, at)
+    return found
+
+
 def _field(block: str, indent: str, name: str) -> str:
     found = re.search(_FIELD.format(indent=indent, name=name), block, re.MULTILINE)
     return found[1] if found else ""
 
 
-def _files(paths: Iterable[str]) -> Iterator[Path]:
+def _files(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         if os.path.isdir(path):
-            for folder, folders, names in os.walk(path):
-                folders[:] = sorted(one for one in folders if not one.startswith("."))
-                every = (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
-                yield from (file for file in every if file.is_file())  # a pipe would be waited for
+            yield from _inside(path)
         elif os.path.isfile(path):
-            yield Path(path)
+            yield path
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """Yield the files of a folder, then those of its folders; nothing of one that cannot be read."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda one: one.name)
+    except OSError:
+        return
+    # a pipe would be waited for
+    yield from (one.path for one in entries if one.name.endswith(SUFFIXES) and one.is_file())
+    for one in entries:
+        if not one.name.startswith(".") and one.is_dir(follow_symlinks=False):
+            yield from _inside(one.path)

@@ -251,6 +251,10 @@ def _shown(name: str) -> str:
     return "<stdin>" if name == STDIN else os.path.normpath(name)
 
 
+_ACTION = re.compile(r"\{\{-?[ \t]*[.$a-z/]")
+_TEMPLATE = "; it looks like a template of Helm, whose output is read: helm template CHART | modelplane COMMAND -"
+
+
 def _parse(shown: str, text: str, documents: list[Document], problems: list[Problem]) -> None:
     index = 0
     try:
@@ -267,7 +271,8 @@ def _parse(shown: str, text: str, documents: list[Document], problems: list[Prob
                     )
                 )
     except yamltext.TextError as error:
-        problems.append(Problem(shown, error.line, index + 1, "", error.message))
+        hint = _TEMPLATE if _ACTION.search(text) else ""
+        problems.append(Problem(shown, error.line, index + 1, "", error.message + hint))
 
 
 def _items(document: Document, problems: list[Problem]) -> Iterator[Document]:

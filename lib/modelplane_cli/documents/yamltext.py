@@ -297,9 +297,10 @@ class _Builder:
             return
         if key in frame.value:
             first = frame.inside[key].line
+            is_object = key in ("apiVersion", "kind")
+            mend = "write --- between two objects" if is_object else "keep one of the two"
             raise TextError(
-                f"the key {key!r} is given twice in one map (first on line {first}); keep one of the two",
-                frame.key_line,
+                f"the key {key!r} is given twice in one map (first on line {first}); {mend}", frame.key_line
             )
         frame.value[key] = value
         frame.inside[key] = Lines(frame.key_line, lines.inside)

@@ -96,6 +96,9 @@ def said(tmp_path: Path, *objects: Json) -> dict[str, str]:
         pytest.param(
             {"cache": "llama"}, "spec.cache", "write spec.modelCacheRef, for example {name: NAME}", id="cache"
         ),
+        pytest.param(
+            {"workers": {"nodeSelector": {}}}, "spec.workers.nodeSelector", "write spec.nodeSelector", id="devices"
+        ),
         pytest.param({"replica": 2}, "spec.replica", 'did you mean "replicas"?', id="a likeness is still proposed"),
         pytest.param(
             {"workers": {"template": {"spec": {"tolerations": []}}}},

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.support import planning as given
 
@@ -75,3 +76,20 @@ def test_a_cluster_that_does_not_answer_keeps_what_it_has_and_gets_nothing(tmp_p
     assert first["changes"] == []
     assert {one["to"]["cluster"] for one in second["changes"]} == {"a", "b"} - {silent}
     assert "no InferenceCluster c" in given.run("simulate", file, "--unreachable", "c").err
+
+
+def test_templates_of_helm_are_told_apart_from_broken_yaml(tmp_path: Path) -> None:
+    (tmp_path / "d.yaml").write_text("metadata:\n  name: {{ .Values.name }}\n")
+    ran = given.run("plan", str(tmp_path))
+    assert ran.code == 2
+    assert "d.yaml:2: document 1: a key of a map must be text; it looks like a template of Helm" in ran.err
+    (tmp_path / "d.yaml").write_text("metadata:\n  name: {{ }}\n")
+    assert "Helm" not in given.run("plan", str(tmp_path)).err
+
+
+def test_two_objects_without_a_line_between_them_are_told_what_is_missing(tmp_path: Path) -> None:
+    one = yaml.safe_dump(given.node_class())
+    (tmp_path / "a.yaml").write_text(one + one)
+    ran = given.run("validate", str(tmp_path))
+    assert ran.code == 2
+    assert "'apiVersion' is given twice in one map (first on line 1); write --- between two objects" in ran.out
