@@ -25,11 +25,13 @@ _PATH = ("spec", "modelCacheRef")
 class CacheFacts:
     """The cache of a deployment. `need` is None without one; `key` is empty while it is not known.
 
+    `uri` is that of files that KServe keeps on the disks of nodes.
     `fault` says why the cache cannot be used. Replicas that `may_fetch` load model.uri where the files are not.
     """
 
     need: CacheNeed | None = None
     key: str = ""
+    uri: str = ""
     may_fetch: bool = False
     fault: str = ""
 
@@ -71,7 +73,7 @@ def read(observed: Observed, workload: Workload) -> CacheFacts:
         required=not may_fetch and cache.labels is not None,
         told=tuple((one.cluster, _about(one, pods)) for one in entries if one.cluster not in ready),
     )
-    return CacheFacts(need, cache.key, may_fetch=may_fetch)
+    return CacheFacts(need, cache.key, cache.uri, may_fetch=may_fetch)
 
 
 def workload_on(workload: Workload, facts: CacheFacts, cluster: str, child: Resource | None) -> Workload:
@@ -81,17 +83,22 @@ def workload_on(workload: Workload, facts: CacheFacts, cluster: str, child: Reso
     """
     if facts.need is None:
         return workload
-    before = key_of(child)
+    before, uri = files_of(child)
     if not facts.key:
-        return replace(workload, cache_key=before)
+        return replace(workload, cache_key=before, cache_uri=uri)
     fetches = facts.may_fetch and not before and cluster not in facts.need.ready_clusters
-    return replace(workload, cache_key="" if fetches else facts.key)
+    if fetches:
+        return replace(workload, cache_key="", cache_uri="")
+    return replace(workload, cache_key=facts.key, cache_uri=facts.uri)
 
 
-def key_of(child: Resource | None) -> str:
-    """Return the key of the files that an observed replica mounts, empty if it mounts none."""
+def files_of(child: Resource | None) -> tuple[str, str]:
+    """Return the key of the files that an observed replica mounts, and their URI where they are on disks of nodes.
+
+    Both are empty if it mounts none.
+    """
     key = seen.text(seen.at(child, "spec", "cacheKey"))
-    return key if cached.is_key(key) else ""
+    return (key, seen.text(seen.at(child, "spec", "cacheUri"))) if cached.is_key(key) else ("", "")
 
 
 def obstacle(observed: Observed, replica: Replica) -> str:

@@ -149,7 +149,7 @@ class _Chosen:
 def _facts(observed: Observed, sight: Sight, chosen: _Chosen) -> Facts:
     workload, backend, cache = chosen.workload, str(chosen.choice.backend), chosen.cache
     if cache.may_fetch:  # and so both with the files of the cache and without
-        selection.check(replace(workload, model_cache=None, cache_key=""), backend)
+        selection.check(replace(workload, model_cache=None, cache_key="", cache_uri=""), backend)
     known = {cluster.name: cluster for cluster in sight.clusters}
     decision = Decision(workload, backend, known, may_fetch=cache.may_fetch)
     own = replicas.own(observed, decision, sight.namesakes, sight.documents)
@@ -197,7 +197,7 @@ def _cached(observed: Observed) -> tuple[Workload, CacheFacts]:
     """Return the workload with the key of its cache, and the cache. Raises: as `read`."""
     workload = _workload(observed)
     cache = cache_facts.read(observed, workload)
-    return replace(workload, cache_key=cache.key), cache
+    return replace(workload, cache_key=cache.key, cache_uri=cache.uri), cache
 
 
 def _workload(observed: Observed) -> Workload:

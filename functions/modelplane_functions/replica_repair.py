@@ -91,8 +91,10 @@ def as_proposed(child: Resource, cluster: str, decision: Decision, held: tuple[H
 
 def _workloads(child: Resource, decision: Decision) -> Iterator[Workload]:
     """Yield the workload with each key of its cache that the replica may have been admitted with."""
-    for key in dict.fromkeys((cache_facts.key_of(child), decision.workload.cache_key, "")):
-        yield replace(decision.workload, cache_key=key)
+    workload = decision.workload
+    known = (cache_facts.files_of(child), (workload.cache_key, workload.cache_uri), ("", ""))
+    for key, uri in dict.fromkeys(known):
+        yield replace(workload, cache_key=key, cache_uri=uri)
 
 
 def _proposed(child: Resource, decision: Decision) -> Workload:
@@ -100,9 +102,9 @@ def _proposed(child: Resource, decision: Decision) -> Workload:
 
     It keeps its own while no other is known, and goes on without one where it fetches the model itself.
     """
-    key, known = cache_facts.key_of(child), decision.workload.cache_key
+    (key, uri), known = cache_facts.files_of(child), decision.workload.cache_key
     is_own = not known or (key == "" and decision.may_fetch)
-    return replace(decision.workload, cache_key=key) if is_own else decision.workload
+    return replace(decision.workload, cache_key=key, cache_uri=uri) if is_own else decision.workload
 
 
 def _classes(decision: Decision, cluster: str) -> Mapping[str, NodeClass | None]:

@@ -17,7 +17,7 @@ class ClusterSelector(Wire):
 
 class Storage(Wire):
     """
-    The volume on each cluster. It does not change for a cluster that has one.
+    The volume on each cluster. It does not change for a cluster that has one; another nodeGroup gives the files a new key.
     """
 
     class_name: str | None = Field(
@@ -27,6 +27,10 @@ class Storage(Wire):
     access_mode: Literal["ReadWriteMany", "ReadWriteOnce"] | None = Field(
         default=None,
         description="Access mode of the claim. Default is that of the cluster. ReadWriteOnce serves the pods of one node, so that replicas of several pods are not placed with it.",
+    )
+    node_group: str | None = Field(
+        default=None,
+        description="A LocalModelNodeGroup of KServe on each cluster. KServe then fetches the files to the disk of each of its nodes, and only replicas with the backend KServe can mount them. It must hold the nodes of the pools where these are placed.",
     )
 
 

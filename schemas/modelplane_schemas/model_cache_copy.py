@@ -24,6 +24,10 @@ class Storage(Wire):
     access_mode: Literal["ReadWriteMany", "ReadWriteOnce"] | None = Field(
         default=None, description="Access mode of the claim. Default is that of the cluster."
     )
+    node_group: str | None = Field(
+        default=None,
+        description="A LocalModelNodeGroup of KServe on the cluster, to whose nodes KServe fetches the files.",
+    )
 
 
 class Condition(Wire):

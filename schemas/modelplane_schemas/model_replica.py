@@ -939,6 +939,10 @@ class Spec(Wire):
         default=None,
         description="Key of the files of the ModelCache that the replica mounts. Without it the replica fetches model.uri itself, because its cluster did not hold the files when it was placed.",
     )
+    cache_uri: str | None = Field(
+        default=None,
+        description="The URI by which KServe knows the files of the ModelCache, where it keeps them on the disks of nodes. Without it they are in a claim.",
+    )
     endpoint_picker: EndpointPicker | None = None
     pool: str = Field(description="Node pool of the cluster that holds the pods of this role.")
     devices: list[Device] = Field(

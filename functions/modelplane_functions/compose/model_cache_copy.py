@@ -1,9 +1,9 @@
-"""ModelCacheCopy: the files of a ModelCache on one cluster.
+"""ModelCacheCopy: the files of a ModelCache on one cluster, in a claim or on the disks of nodes.
 
 Reads: its InferenceCluster by name; its Namespace, where labels decide whether the cluster allows it; while the files
 are fetched, the pods of its Job as provider-kubernetes has read them.
 Emits: Objects with the namespace, a claim and the Job that fills it; while the files are fetched, a collection that
-lists its pods.
+lists its pods. For the disks of nodes, Objects with the namespace and KServe's LocalModelNamespaceCache.
 Reports: phase, reason and message, the claim and the resolved commit; condition Staged.
 
 A claim keeps its class and access mode, which cannot change. A Job is made for one claim, and once it has completed it
@@ -22,7 +22,7 @@ from modelplane.api import inference_cluster, model_cache, tenants
 from modelplane.api.fields import Field
 from modelplane.api.model_cache import Copy, Phase, Told
 from modelplane.errors import InvalidInput
-from modelplane.render import objects, pod_collection, pod_errors, staging, staging_status
+from modelplane.render import node_files, objects, pod_collection, pod_errors, staging, staging_status
 from modelplane.render.manifest import Manifest
 from modelplane.render.staging import Staging, Volume
 from modelplane.workload import tenancy
@@ -93,7 +93,8 @@ def _requirements(observed: Observed, copy: Copy) -> dict[str, Requirement]:
 
 def _seen(observed: Observed) -> staging_status.Seen:
     """Return what is observed of the copy. Of several Jobs the one that the last answer made is meant."""
-    claim = objects.observed(observed.children.get(staging.CLAIM_KEY))
+    key = staging.CLAIM_KEY if node_files.KEY not in observed.children else node_files.KEY
+    claim = objects.observed(observed.children.get(key))
     job = next((found for _, child in _jobs(observed) if (found := _job_of(child, claim)) is not None), None)
     collection = observed.children.get(pod_collection.KEY)
     members = observed.required.get(_MEMBERS, ())
@@ -153,6 +154,8 @@ def _emit(observed: Observed, copy: Copy, before: Told, found: staging_status.Se
         message = f"cluster {copy.cluster} has not published status.providerConfigRef; see its conditions"
         return _held(observed, "WaitingForCluster", message)
     made = _staging(observed, copy, model_cache.decode_cluster_storage(cluster), before, found)
+    if copy.storage.node_group:
+        return _Emitted(dict(_on_nodes(observed, copy, made, provider.encode())))
     if not made.volume.class_name:
         message = (
             "no StorageClass is named: set spec.storage.className, or spec.storage.weightsClassName of "
@@ -221,6 +224,25 @@ def _children(
         yield pod_collection.KEY, Child(pod_collection.wrap_labelled(where, labels, provider), Ready.TRUE)
 
 
+def _on_nodes(
+    observed: Observed, copy: Copy, made: Staging, provider: Mapping[str, str]
+) -> Iterator[tuple[str, Child]]:
+    yield staging.NAMESPACE_KEY, _child(observed, made, staging.namespace(made), provider)
+    files = node_files.manifest(
+        node_files.NodeFiles(
+            namespace=copy.namespace,
+            name=copy.claim,
+            cache=copy.cache,
+            cluster=copy.cluster,
+            source=copy.source,
+            size=copy.size,
+            group=copy.storage.node_group,
+            is_retained=copy.is_retained,
+        )
+    )
+    yield files.key, _child(observed, made, files, provider)
+
+
 def _child(observed: Observed, made: Staging, manifest: Manifest, provider: Mapping[str, str]) -> Child:
     wrapped = objects.wrap(manifest, provider_config=provider, namespace=made.namespace, owner=observed.name)
     wrapped["metadata"]["labels"] = {
@@ -251,7 +273,8 @@ def _told(observed: Observed, copy: Copy, before: Told, found: staging_status.Se
     if emitted.reason:
         phase = before.phase if observed.children and before.phase is not Phase.READY else Phase.PENDING
         return replace(base, phase=phase, reason=emitted.reason, message=emitted.message)
-    progress = staging_status.judge(found)
+    group = copy.storage.node_group
+    progress = node_files.judge(found.claim, group, found.unapplied) if group else staging_status.judge(found)
     filled = uid or before.claim_uid
     return replace(base, phase=_phase(progress), reason=progress.reason, message=progress.message, claim_uid=filled)
 

@@ -43,10 +43,14 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The volume of a copy; what is empty is the cluster's to say."""
+    """The volume of a copy; what is empty is the cluster's to say.
+
+    With a `node_group` of KServe the files are on the disks of its nodes, and in no claim.
+    """
 
     class_name: str = ""
     access_mode: str = ""
+    node_group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,14 @@ class Cache:
 
     @property
     def key(self) -> str:
-        """Return the identity of its files."""
-        return self.source.key
+        """Return the identity of its files, which those on the disks of nodes do not share with those in a claim."""
+        group = self.storage.node_group
+        return names.digest(self.source.key, group) if group else self.source.key
+
+    @property
+    def uri(self) -> str:
+        """Return the URI by which KServe knows files on the disks of nodes, empty for those in a claim."""
+        return self.source.node_uri if self.storage.node_group else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +225,8 @@ def encode_copy(copy: Copy) -> dict[str, Json]:
         "retention": "Retain" if copy.is_retained else "Delete",
     }
     spec |= {key: text for key, text in (("commit", copy.commit), ("attempt", copy.attempt)) if text}
-    given = {"className": copy.storage.class_name, "accessMode": copy.storage.access_mode}
+    volume = copy.storage
+    given = {"className": volume.class_name, "accessMode": volume.access_mode, "nodeGroup": volume.node_group}
     storage = {key: text for key, text in given.items() if text}
     if storage:
         spec["storage"] = storage
@@ -298,7 +309,7 @@ def _size(field: Field) -> str:
 
 
 def _storage(field: Field) -> Storage:
-    return Storage(field.at("className").text(""), field.at("accessMode").text(""))
+    return Storage(field.at("className").text(""), field.at("accessMode").text(""), field.at("nodeGroup").text(""))
 
 
 def _retained(field: Field) -> bool:

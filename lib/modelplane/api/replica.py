@@ -62,6 +62,8 @@ def encode_spec(replica: Replica) -> dict[str, Json]:
         spec["modelCacheRef"] = {"name": replica.model_cache}
     if replica.cache_key:
         spec["cacheKey"] = replica.cache_key
+    if replica.cache_uri:
+        spec["cacheUri"] = replica.cache_uri
     if replica.endpoint_picker is not None:
         spec["endpointPicker"] = _encode_endpoint_picker(replica.endpoint_picker)
     if replica.overrides:
@@ -120,6 +122,7 @@ def decode(resource: Mapping[str, Json]) -> Replica:
         priority=spec.at("priority").integer(0),
         model_cache=spec.at("modelCacheRef", "name").optional(),
         cache_key=_decode_key(spec.at("cacheKey")),
+        cache_uri=spec.at("cacheUri").text(""),
         endpoint_picker=workloads.decode_endpoint_picker(spec.at("endpointPicker")),
         overrides=workloads.decode_overrides(spec.at("overrides")),
     )

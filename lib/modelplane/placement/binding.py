@@ -31,6 +31,7 @@ def bind(workload: Workload, placed: PlacedReplica, pools: Mapping[str, NodeClas
         priority=priority,
         model_cache=workload.model_cache,
         cache_key=workload.cache_key,
+        cache_uri=workload.cache_uri,
         endpoint_picker=workload.endpoint_picker,
         overrides=workload.overrides_of(placed.backend),
     )
@@ -73,6 +74,7 @@ def said(replica: Replica, workload: Workload) -> Replica:
         roles=tuple([BoundRole(spec, "", ()) for spec in workload.roles]),
         model_cache=workload.model_cache,
         cache_key=workload.cache_key,
+        cache_uri=workload.cache_uri,
         endpoint_picker=workload.endpoint_picker,
         overrides=workload.overrides_of(replica.backend),
     )

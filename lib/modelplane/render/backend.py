@@ -36,8 +36,9 @@ class Capabilities:
 
     `schemes` are those of model.uri. `disaggregated` and `gangs` are the engines that it can wire that way.
     `claims` are the ways in which its pods can claim devices.
-    `has_picker` is True if requests choose a worker as spec.endpointPicker says. `volumes` are those that it gives to
-    every pod of an engine, whatever the template says.
+    `has_picker` is True if requests choose a worker as spec.endpointPicker says. `has_node_files` is True if its pods
+    can mount files that KServe keeps on the disks of nodes. `volumes` are those that it gives to every pod of an
+    engine, whatever the template says.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Capabilities:
     gangs: frozenset[EngineType]
     claims: frozenset[Claim] = frozenset(Claim)
     has_picker: bool = False
+    has_node_files: bool = False
     volumes: frozenset[str] = frozenset({shared_memory.VOLUME, "model-cache"})
 
 

@@ -9,6 +9,7 @@ from modelplane.render import engines, pods, volume, weights
 from modelplane.render.backend import Capabilities, shape_of
 from modelplane.render.dialects import DIALECTS, Dialect
 from modelplane.render.engines import CommandLine, Launch
+from modelplane.workload import cached
 from modelplane.workload.model import EngineType, Role, RoleSpec, Workload
 
 _URI = ("spec", "model", "uri")
@@ -17,6 +18,8 @@ _URI = ("spec", "model", "uri")
 def check_source(can: Capabilities, workload: Workload) -> None:
     """Check that the backend and the engine can load the weights from their source. Raises: InvalidInput."""
     source = weights.source(workload.model)
+    if source.scheme == cached.NODE_SCHEME and can.has_node_files:
+        return
     if source.scheme and source.scheme not in can.schemes:
         known = ", ".join(f"{scheme}://" for scheme in sorted(can.schemes))
         raise InvalidInput(f"{can.name} cannot fetch {source.scheme}://; it supports {known}", path=_URI)
@@ -32,6 +35,12 @@ def check_cache(can: Capabilities, workload: Workload) -> None:
     if volume.SCHEME not in can.schemes:
         raise InvalidInput(
             f"{can.name} mounts no volume with weights; remove modelCacheRef, or use another backend", path=path
+        )
+    if workload.cache_uri and not can.has_node_files:
+        raise InvalidInput(
+            f"the files of ModelCache {workload.model_cache} are on the disks of nodes (storage.nodeGroup), which pods "
+            f"of {can.name} do not mount; use the backend KServe, or a ModelCache without nodeGroup",
+            path=path,
         )
     if volume.of(workload.model) is not None:
         raise InvalidInput(

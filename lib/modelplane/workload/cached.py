@@ -15,6 +15,8 @@ from modelplane import names
 from modelplane.workload.model import Model, Replica, Workload
 
 CLAIM_SCHEME = "pvc"
+NODE_SCHEME = "node-local"
+"""The scheme of files that KServe keeps on the disks of nodes, before the URI by which it knows them; no author's."""
 UNKNOWN_KEY = "0" * names.DIGEST_DIGITS
 """The key in place of one that is not known yet, where only the form of a workload is asked for."""
 
@@ -54,6 +56,11 @@ class Source:
         return self.revision if is_commit(self.revision) else ""
 
     @property
+    def node_uri(self) -> str:
+        """Return the URI of a repository at its commit, as KServe's storage initializer reads it."""
+        return f"{self.uri}:{self.revision}"
+
+    @property
     def is_moving(self) -> bool:
         """Return whether the revision must be resolved: two clusters could find different files under it."""
         return bool(self.revision) and not self.commit
@@ -90,14 +97,16 @@ def is_cached(loads: Workload | Replica) -> bool:
 
 
 def mounted(loads: Loads) -> Loads:
-    """Return the workload or replica as backends render it: with the claim of its cache in place of the model's URI.
+    """Return the workload or replica as backends render it: with the files of its cache in place of the model's URI.
 
     Without a key of a cache it is returned as it is, without the name of the cache.
     """
     if loads.model_cache is None:
         return loads
     if not loads.cache_key:
-        return replace(loads, model_cache=None)
+        return replace(loads, model_cache=None, cache_uri="")
     name = loads.deployment if loads.model is None else loads.model.name
     uri = f"{CLAIM_SCHEME}://{claim_name(loads.model_cache, loads.cache_key)}/{loads.cache_key}"
-    return replace(loads, model=Model(name, uri), model_cache=None, cache_key="")
+    if loads.cache_uri:
+        uri = f"{NODE_SCHEME}://{loads.cache_uri}"
+    return replace(loads, model=Model(name, uri), model_cache=None, cache_key="", cache_uri="")

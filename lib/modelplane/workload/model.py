@@ -103,6 +103,8 @@ class Workload:
     overrides: tuple[Override, ...] = ()
     cache_key: str = ""
     """The key of the files of `model_cache` that it mounts, empty if it fetches `model` itself or no key is known."""
+    cache_uri: str = ""
+    """The URI by which KServe knows these files, where it keeps them on the disks of nodes; empty in a claim."""
 
     def overrides_of(self, backend: str) -> tuple[Override, ...]:
         """Return the overrides that have an effect with the backend."""
@@ -167,6 +169,8 @@ class Replica:
     overrides: tuple[Override, ...] = ()
     cache_key: str = ""
     """The key of the files of `model_cache` that it mounts, empty if it fetches `model` itself or no key is known."""
+    cache_uri: str = ""
+    """The URI by which KServe knows these files, where it keeps them on the disks of nodes; empty in a claim."""
 
     def role(self, role: Role) -> BoundRole | None:
         """Return the bound role, None if the replica does not have it."""

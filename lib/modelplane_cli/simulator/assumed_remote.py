@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import certificates, mutual_tls
+from modelplane.render import certificates, mutual_tls, node_files
 from modelplane_cli.simulator import assumed_certificates, assumed_routing
 from modelplane_cli.simulator.assumed_routing import ENVOY, GATEWAY_API
 from modelplane_cli.simulator.remote import kind_of, manifest_of
@@ -30,6 +31,11 @@ _OF_CERTIFICATES: Mapping[tuple[str, Json], Callable[[Mapping[str, Json]], dict[
 }
 """Kinds of a cluster's gateway and its certificates."""
 _CLAIM, _JOB = ("", "PersistentVolumeClaim"), ("batch", "Job")
+_OF_CACHES: Mapping[tuple[str, Json], Mapping[str, Json]] = {
+    _CLAIM: {"phase": "Bound"},
+    _JOB: {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]},
+    node_files.KIND: {"copies": {"total": 1, "available": 1}},
+}
 
 
 def cluster_address(cluster: str) -> str:
@@ -40,7 +46,7 @@ def cluster_address(cluster: str) -> str:
 def observed_manifest(resource: Object, cluster: str, store: Store) -> dict[str, Json]:
     """Return the remote object with what others wrote into it: a Gateway that is only observed has listeners."""
     manifest = manifest_of(resource)
-    if kind_of(manifest) == _CLAIM:
+    if kind_of(manifest) in (_CLAIM, node_files.KIND):
         return {**manifest, "metadata": {**manifest["metadata"], "uid": f"assumed-{resource['metadata']['name']}"}}
     if manifest.get("kind") != "Gateway" and not manifest.get("spec"):
         return _given(manifest, store)
@@ -76,10 +82,8 @@ def status(resource: Object, manifest: dict[str, Json], cluster: str, around: Su
     kind = kind_of(manifest)
     if kind in _OF_STACKS and not manifest.get("spec"):
         return {"conditions": [{"type": "Available", "status": "True"}]}
-    if kind == _CLAIM:
-        return {"phase": "Bound"}
-    if kind == _JOB:
-        return {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}
+    if kind in _OF_CACHES:
+        return copy.deepcopy(dict(_OF_CACHES[kind]))
     if kind == (GATEWAY_API, "Gateway"):
         return assumed_routing.gateway(manifest, cluster_address(cluster))
     if kind == (GATEWAY_API, "HTTPRoute"):

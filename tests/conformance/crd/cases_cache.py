@@ -89,6 +89,51 @@ CACHE: tuple[Case, ...] = (
         "spec",
         "placement Prefer needs a volume",
     ),
+    one(
+        "cache-on-nodes-of-a-branch",
+        "ModelCache",
+        ("spec", "storage"),
+        {"nodeGroup": "gpus"},
+        "storage.nodeGroup needs source.huggingFace with a commit",
+        at="spec",
+    ),
+    Case(
+        "cache-on-nodes-of-a-bucket",
+        "ModelCache",
+        ((("spec", "source"), {"gcs": {"uri": "gs://b/a"}}), (("spec", "storage"), {"nodeGroup": "gpus"})),
+        "spec",
+        "storage.nodeGroup needs source.huggingFace with a commit",
+    ),
+    *(
+        Case(
+            f"cache-on-nodes-with-{key}",
+            "ModelCache",
+            (((*_HUB, "revision"), "a" * 40), ((*_HUB, key), value), (("spec", "storage"), {"nodeGroup": "gpus"})),
+            "spec",
+            "storage.nodeGroup takes whole public repositories",
+        )
+        for key, value in (("include", ["a"]), ("exclude", ["a"]), ("tokenSecretRef", {"name": "hf"}))
+    ),
+    *(
+        Case(
+            f"cache-on-nodes-with-{key}",
+            "ModelCache",
+            (((*_HUB, "revision"), "a" * 40), (("spec", "storage"), {"nodeGroup": "gpus", key: value})),
+            "spec.storage",
+            "write nodeGroup, or className and accessMode",
+        )
+        for key, value in (("className", "nfs"), ("accessMode", "ReadWriteMany"))
+    ),
+    one(
+        "cache-on-nodes-of-no-name",
+        "ModelCache",
+        ("spec", "storage"),
+        {"nodeGroup": "a_b"},
+        Cause.INVALID,
+        at="spec.storage.nodeGroup",
+    ),
+    one("replica-cache-uri-of-a-branch", "ModelReplica", ("spec", "cacheUri"), "hf://o/m:main", Cause.INVALID),
+    one("replica-cache-uri-elsewhere", "ModelReplica", ("spec", "cacheUri"), "pvc://other/m", Cause.INVALID),
     one("llm-cache-without-name", "LLMInference", _REF, {}, Cause.REQUIRED, at="spec.modelCacheRef.name"),
     one("llm-cache-of-no-name", "LLMInference", _REF, {"name": ""}, Cause.INVALID, at="spec.modelCacheRef.name"),
     Case(

@@ -89,6 +89,8 @@ MODULES = (
         ),
     ),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
+    # The controller of files on the disks of nodes; apart, because it needs a module that the other does not.
+    Module("kserve-localmodel", (Program("localmodel", "github.com/kserve/kserve/cmd/localmodel"),)),
     Module("kuberay", (Program("kuberay", "github.com/ray-project/kuberay/ray-operator"),)),
     Module("kaito", (Program("kaito", "github.com/kaito-project/kaito/cmd/workspace"),)),
     Module(
@@ -123,6 +125,14 @@ DEFINITIONS = {
         "kserve",
         "github.com/kserve/kserve",
         ("config/crd/full/llmisvc/serving.kserve.io_*.yaml",),
+    ),
+    "kserve-localmodel": Definitions(
+        "kserve-localmodel",
+        "github.com/kserve/kserve",
+        (
+            "config/crd/full/localmodel/serving.kserve.io_*.yaml",
+            "config/crd/full/serving.kserve.io_inferenceservices.yaml",
+        ),
     ),
     "kuberay": Definitions("kuberay", "github.com/ray-project/kuberay/ray-operator", ("config/crd/bases/*.yaml",)),
     # Without its third kind, RAGEngine, which nobody composes.

@@ -28,6 +28,7 @@ CAPABILITIES = Capabilities(
     # LeaderWorkerSet.
     gangs=frozenset({EngineType.VLLM, EngineType.SGLANG, EngineType.CUSTOM}),
     has_picker=True,
+    has_node_files=True,
     # Those of its presets.
     volumes=frozenset({"home", "tmp-dir", "model-cache", "tls-certs", shared_memory.VOLUME}),
 )

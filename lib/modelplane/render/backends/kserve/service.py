@@ -17,6 +17,7 @@ from modelplane.render.backends.kserve import download, launching, scheduling, t
 from modelplane.render.engines import Member
 from modelplane.render.manifest import NOTHING, Lifecycle, Manifest, Purpose, Readiness
 from modelplane.topology.shape import Topology
+from modelplane.workload import cached
 from modelplane.workload.model import BoundRole, EngineType, Replica, Role
 from modelplane.workload.site import ClusterFacts
 
@@ -163,7 +164,9 @@ def _model(rendering: _Rendering) -> tuple[dict[str, Json], bool]:
     """Return spec.model, which needs a uri in any case, and whether the pods load the weights without KServe."""
     replica, source = rendering.replica, weights.source(rendering.engine.model)
     if source.scheme:
-        uri = replica.model.uri if replica.model is not None else ""
+        uri = replica.model.uri if replica.model is not None and replica.model.uri is not None else ""
+        # KServe finds the files on the disks of nodes by the URI that they were fetched from.
+        uri = uri.removeprefix(f"{cached.NODE_SCHEME}://")
     else:
         loaded = _loaded_by_arguments(rendering)
         is_repository = loaded is not None and "/" in loaded and loaded[0] not in "/."
