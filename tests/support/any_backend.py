@@ -50,6 +50,7 @@ IMAGES = (
     (EngineType.SGLANG, "lmsysorg/sglang:v0.5.9"),
     (EngineType.SGLANG, "nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.6.1"),
     (EngineType.TRTLLM, "nvcr.io/nvidia/tensorrt-llm/release:1.2.0"),
+    (EngineType.TRTLLM, "nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.6.1"),
     (EngineType.LLAMACPP, "ghcr.io/ggml-org/llama.cpp:server-cuda"),
     (EngineType.CUSTOM, "registry.example.com/team/engine:1"),
 )
@@ -172,7 +173,9 @@ def _with_devices(bound: BoundRole, devices: tuple[ResolvedRequest, ...]) -> Bou
     return replace(bound, devices=devices, spec=replace(bound.spec, requests=made.spec.requests))
 
 
-def _claimed(claim: Claim) -> Feature:
+def claimed(claim: Claim) -> Feature:
+    """Return a feature that changes how the first device of each role is claimed."""
+
     def changed(replica: Replica) -> Replica:
         return replace(
             replica,
@@ -241,8 +244,8 @@ FEATURES: Mapping[str, Feature] = {
     "data on one node": _shape(Topology(data=4, data_local=4)),
     "both": _shape(Topology(pipeline=2, data=2)),
     "prefill": apart,
-    "a device plugin": _claimed(Claim.DEVICE_PLUGIN),
-    "nothing claimed": _claimed(Claim.SYNTHETIC),
+    "a device plugin": claimed(Claim.DEVICE_PLUGIN),
+    "nothing claimed": claimed(Claim.SYNTHETIC),
     "a second device": _with_nic,
     "no model": lambda replica: replace(replica, model=None),
     "a long model": _model(_LONG_MODEL, "hf://" + "o" * 90 + "/" + "r" * 90),
