@@ -54,7 +54,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.Pla
 
 def _enable(plane: controlplane.Plane) -> None:
     """Enable KServe's localModel as its chart does, and make a group of the nodes of one pool."""
-    installation.definitions(plane, "kserve-localmodel")
+    installation.definitions(plane, "kserve-inferenceservices")
     configuration = plane.api.get("v1", "ConfigMap", "inferenceservice-config", KSERVE_NAMESPACE)
     said = configuration["data"]["localModel"].replace('"enabled": false', '"enabled": true')
     plane.api.merge(configuration, {"data": {"localModel": said}})

@@ -191,7 +191,7 @@ def _leader_worker_set(plane: controlplane.Plane) -> None:
 
 
 def _kserve(plane: controlplane.Plane) -> None:
-    installation.definitions(plane, "kserve")
+    installation.definitions(plane, "kserve", "kserve-localmodel")
     installation.namespace(plane, KSERVE_NAMESPACE)
     root = workshop.source("kserve", KSERVE)
     config = next(iter(installation.documents(root / "config" / "configmap" / "inferenceservice.yaml")))

@@ -129,10 +129,13 @@ DEFINITIONS = {
     "kserve-localmodel": Definitions(
         "kserve-localmodel",
         "github.com/kserve/kserve",
-        (
-            "config/crd/full/localmodel/serving.kserve.io_*.yaml",
-            "config/crd/full/serving.kserve.io_inferenceservices.yaml",
-        ),
+        ("config/crd/full/localmodel/serving.kserve.io_*.yaml",),
+    ),
+    # Nobody composes one; the controller of files on the disks of nodes watches them.
+    "kserve-inferenceservices": Definitions(
+        "kserve-localmodel",
+        "github.com/kserve/kserve",
+        ("config/crd/full/serving.kserve.io_inferenceservices.yaml",),
     ),
     "kuberay": Definitions("kuberay", "github.com/ray-project/kuberay/ray-operator", ("config/crd/bases/*.yaml",)),
     # Without its third kind, RAGEngine, which nobody composes.
