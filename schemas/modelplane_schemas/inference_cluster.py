@@ -46,6 +46,10 @@ class Gateway(Wire):
         default=None,
         description="Implementation of the Gateway. Istio needs an object of its own to reach the endpoint pickers of LLMD. Default is Other.",
     )
+    ingress_class_name: str | None = Field(
+        default=None,
+        description="IngressClass of the cluster, of which each replica of the backend VLLMStack gets an Ingress beside its HTTPRoute, for the same internal host. Whoever reaches that class and sends the host reaches the engine, without the checks of a ModelService. Left out there is none, and none while the gateway asks for client certificates (status.mutualTLS).",
+    )
 
 
 class Storage(Wire):

@@ -253,6 +253,7 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         has_pod_monitors=root.at("spec", "monitoring", "podMonitors").flag(default=False),
         tracing=_tracing(root.at("spec", "monitoring", "tracing")),
         versions={key: str(value) for key, value in sorted(root.at("spec", "stack", "versions").members().items())},
+        ingress_class="" if _moves_listeners(root) else gateway.text_at("ingressClassName", ""),
     )
 
 

@@ -47,7 +47,7 @@ class ClusterFacts:
     scheduler, and `queue` is its queue, empty if there is none. `priority_classes` are (least priority, class of the
     scheduler). `quota` says where its quota is read, None where it is not. `gateway_implementation` is empty if nothing
     depends on it. `has_pod_monitors` is True if the cluster serves PodMonitor. `versions` are those of components that
-    differ from the pinned ones.
+    differ from the pinned ones. `ingress_class` is the class of the Ingresses of VLLMStack, empty for none.
     """
 
     name: str
@@ -64,3 +64,4 @@ class ClusterFacts:
     has_pod_monitors: bool = False
     tracing: Tracing | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    ingress_class: str = ""

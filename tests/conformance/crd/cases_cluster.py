@@ -31,6 +31,21 @@ CLUSTER: tuple[Case, ...] = (
         {"mutualTLS": "Required", "implementation": "Istio"},
         "mutualTLS Required needs Envoy Gateway",
     ),
+    one(
+        "cluster-mutual-tls-with-an-ingress",
+        "InferenceCluster",
+        ("spec", "gateway"),
+        {"mutualTLS": "Required", "ingressClassName": "internal"},
+        "an Ingress lets in who shows no certificate",
+    ),
+    one(
+        "cluster-ingress-of-no-name",
+        "InferenceCluster",
+        ("spec", "gateway"),
+        {"ingressClassName": "a b"},
+        Cause.INVALID,
+        at="spec.gateway.ingressClassName",
+    ),
     one("cluster-no-pools", "InferenceCluster", ("spec", "nodePools"), GONE, Cause.REQUIRED),
     one(
         "cluster-existing-without-block",

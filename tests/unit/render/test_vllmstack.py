@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from modelplane.api import inference_cluster
 from modelplane.devices.model import Claim
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import scheduler
@@ -18,7 +19,8 @@ from modelplane.render.manifest import Lifecycle, Purpose
 from modelplane.render.schedulers import selection as schedulers
 from modelplane.topology.shape import Topology
 from modelplane.workload.model import BoundRole, Model, Replica
-from tests.support import kserve, production_stack, replicas
+from modelplane.workload.site import ClusterFacts
+from tests.support import fleet, kserve, production_stack, replicas
 from tests.support import vllmstack as shapes
 
 
@@ -38,6 +40,34 @@ def test_a_replica_is_a_namespace_a_runtime_its_deployment_and_a_route() -> None
     assert rule["backendRefs"] == [{"group": "", "kind": "Service", "name": name, "port": 80}]
     (port,) = production_stack.service(shapes.runtime(replica))["spec"]["ports"]
     assert (port["port"], port["targetPort"]) == (80, 8000)
+
+
+def _cluster(*, mode: str = "", **gateway: Any) -> ClusterFacts:
+    document = fleet.inference_cluster("stack")
+    document["spec"]["gateway"] = gateway
+    if mode:
+        document["status"]["mutualTLS"] = {"mode": mode}
+    return inference_cluster.decode_facts(document)
+
+
+def test_an_ingress_is_rendered_where_the_platform_asks_and_changes_nothing_else() -> None:
+    replica = shapes.replica()
+    without, asked = (vllmstack.render(replica, _cluster(**one)) for one in ({}, {"ingressClassName": "internal"}))
+    *others, ingress = asked
+    assert tuple(others) == without
+    spec = ingress.resource["spec"]
+    (rule,) = spec["rules"]
+    route = next(one.resource for one in without if one.key == "route")
+    assert (spec["ingressClassName"], [rule["host"]]) == ("internal", route["spec"]["hostnames"])
+    (path,) = rule["http"]["paths"]
+    assert path["backend"]["service"]["name"] == shapes.runtime(replica)["metadata"]["name"]
+    assert ingress.purpose is Purpose.SUPPORT, "nothing waits for it, and no pod is restarted by it"
+
+
+@pytest.mark.parametrize(("mode", "is_there"), [("Required", False), ("Disabled", True), ("", True)])
+def test_no_ingress_passes_by_a_gateway_that_asks_for_certificates(mode: str, is_there: bool) -> None:  # noqa: FBT001
+    found = vllmstack.render(shapes.replica(), _cluster(mode=mode, ingressClassName="internal"))
+    assert any(one.key == "ingress" for one in found) is is_there
 
 
 def test_every_field_of_the_template_stands_where_the_operator_reads_it() -> None:

@@ -20,6 +20,8 @@ from modelplane.workload.site import ClusterFacts
 KEY_DEPLOYMENT = "observed-deployment"
 """The key of the operator's Deployment, which says what the VLLMRuntime does not."""
 
+KEY_INGRESS = "ingress"
+
 _SERVICE_PORT = 80
 _DIGEST_DIGITS = 10
 KIND = operated.Kind(
@@ -48,7 +50,8 @@ def render(replica: Replica, facts: ClusterFacts, standing: Mapping[str, str] = 
     """
     target = cluster_route.service(identity(replica).name, _SERVICE_PORT)
     route = cluster_route.of(replica, facts, (cluster_route.rule(("/",), target),))
-    return (namespaces.of(replica, facts), _runtime(replica, facts), _deployment(replica), route)
+    ingresses = (_ingress(replica, facts),) if facts.ingress_class else ()
+    return (namespaces.of(replica, facts), _runtime(replica, facts), _deployment(replica), route, *ingresses)
 
 
 def _runtime(replica: Replica, facts: ClusterFacts) -> Manifest:
@@ -83,6 +86,22 @@ def _deployment(replica: Replica) -> Manifest:
             "metadata": {"name": identity(replica).name, "namespace": replica.namespace},
         },
         lifecycle=Lifecycle.OBSERVE,
+    )
+
+
+def _ingress(replica: Replica, facts: ClusterFacts) -> Manifest:
+    """Return the Ingress that the platform asked for: the host of the route, by another door. Nothing waits for it."""
+    service = {"name": identity(replica).name, "port": {"number": _SERVICE_PORT}}
+    path = {"path": "/", "pathType": "Prefix", "backend": {"service": service}}
+    host = names.internal_host(replica.namespace, replica.name)
+    return Manifest(
+        key=KEY_INGRESS,
+        resource={
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "Ingress",
+            "metadata": {"name": replica.name, "namespace": replica.namespace, "labels": pods.base_labels(replica)},
+            "spec": {"ingressClassName": facts.ingress_class, "rules": [{"host": host, "http": {"paths": [path]}}]},
+        },
     )
 
 
