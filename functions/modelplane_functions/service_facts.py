@@ -18,14 +18,14 @@ from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.render import ai_routing, routing
-from modelplane.routing import hosts, model_hosts, wishes
+from modelplane.routing import model_hosts, wishes
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
 from modelplane.routing.model import Gateway, Service
 from modelplane.routing.plan import Candidate
 from modelplane.workload import tenancy
 from modelplane.workload.tenancy import Access
-from modelplane_functions import allowed_namespaces
+from modelplane_functions import allowed_namespaces, service_hosts
 from modelplane_functions.exchange import Observed, Requirement, Resource
 from modelplane_functions.memory.resources import recall
 
@@ -83,7 +83,7 @@ def read(service: Service, observed: Observed) -> Facts:
     if gateway.gateway.type is GatewayType.ENVOY_AI:
         facts = replace(facts, service=model_hosts.placed(service, gateway.gateway))
     else:
-        _check_host(service, gateway)
+        service_hosts.check(service, gateway.gateway, observed)
     services.check_egress(service, gateway.gateway.egress)
     wishes.check_addresses(service, gateway.gateway)
     return facts
@@ -231,23 +231,6 @@ def _check_namespace(service: Service, state: GatewayState, observed: Observed) 
     if access is Access.UNKNOWN:
         raise Unsupported(f"{said}; the service waits for it", reason=allowed_namespaces.UNKNOWN)
     raise Unsupported(f"{said}; ask the platform team to allow it", reason=allowed_namespaces.NOT_ALLOWED)
-
-
-def _check_host(service: Service, state: GatewayState) -> None:
-    """Return when the service may use its host. Raises: Unsupported when the host belongs to another namespace."""
-    gateway = state.gateway
-    if not service.host or hosts.is_allowed(
-        service.host, service.namespace, hostname=gateway.hostname, grants=gateway.grants
-    ):
-        return
-    own = f"a name ending in .{service.namespace}.{hosts.domain(gateway.hostname)}" if gateway.hostname else ""
-    granted = sorted(host for host, allowed in gateway.grants.items() if service.namespace in allowed)
-    offers = " or ".join(part for part in (own, ", ".join(granted)) if part) or "no host (it is reached by path)"
-    raise Unsupported(
-        f'InferenceGateway "{gateway.name}" does not let namespace {service.namespace} use host {service.host}; use '
-        f"{offers}, or ask the platform team to grant it in spec.gateway.hosts",
-        reason="HostNotAllowed",
-    )
 
 
 def references(route: Resource) -> frozenset[str]:

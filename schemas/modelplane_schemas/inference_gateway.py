@@ -114,6 +114,21 @@ class GatewayRef(Wire):
     name: str | None = Field(default=None, description="Name of the Gateway.")
 
 
+class Host(Wire):
+    host: str = Field(description="The host name.")
+    namespace: str = Field(description="The namespace that holds it.")
+    service: str | None = Field(
+        default=None, description="The ModelService (or HTTPRoute) by which the namespace has it."
+    )
+    route: str | None = Field(
+        default=None, description="The uid of the HTTPRoute that answers, once the gateway has accepted it."
+    )
+    leaving: bool | None = Field(
+        default=None, description="True when nothing of the namespace was seen with the host; the next in line gets it."
+    )
+    waiting: int | None = Field(default=None, description="Number of other namespaces that ask for it.")
+
+
 class StatusRelay(Wire):
     """
     The relay, once it can be used.
@@ -132,7 +147,7 @@ class Condition(Wire):
     observed_generation: int | None = None
 
 
-class Host(Wire):
+class GatewayHost(Wire):
     host: str = Field(description="The host name.")
     namespaces: list[str] = Field(description="Namespaces whose ModelServices may use it.")
 
@@ -195,6 +210,10 @@ class Status(Wire):
     )
     client_certificate: StatusClientCertificate | None = None
     gateway_ref: GatewayRef | None = None
+    hosts: list[Host] | None = Field(
+        default=None,
+        description="The holder of each host that spec.gateway.hosts lets several namespaces use. Services of the other namespaces get no route with this host until the holder has left it.",
+    )
     relay: StatusRelay | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
@@ -287,7 +306,7 @@ class Gateway(Wire):
     )
     class_name: str | None = Field(default=None, description="An existing GatewayClass to use instead of a new one.")
     tls: Tls | None = None
-    hosts: list[Host] | None = Field(
+    hosts: list[GatewayHost] | None = Field(
         default=None, description="Host names outside the gateway's own, with the namespaces that may use them."
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from modelplane import names
 from modelplane.errors import InvalidInput, Unsupported
+from modelplane.render import routing
 from modelplane_cli.simulator import assumption, definitions, remote, settle
 from modelplane_cli.simulator.crossplane import Crossplane
 from modelplane_cli.simulator.pipeline import ANNOTATION_KEY
@@ -27,7 +28,7 @@ from tests.support import exchange, rendered
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = (
-    *("quickstart", "ai-gateway", "cache", "canary", "disaggregated", "frontier", "mig"),
+    *("quickstart", "ai-gateway", "cache", "canary", "disaggregated", "frontier", "hosts", "mig"),
     *("models", "quota", "scaling", "simple", "spillover", "tenants", "clouds/aks", "clouds/eks", "clouds/gke"),
     *sorted(f"backends/{one.name}" for one in (EXAMPLES / "backends").iterdir() if one.is_dir()),
 )
@@ -35,7 +36,7 @@ FOLDERS = (
 
 _KINDS = definitions.builtin()
 _SERVED = frozenset({"ScaledObject"})
-_REQUIRED = (names.GROUP, "", remote.KUBERNETES)
+_REQUIRED = (names.GROUP, "", remote.KUBERNETES, routing.GATEWAY_API)
 """The groups of what composers require of others."""
 
 

@@ -1,14 +1,15 @@
 """InferenceGateway: the fleet's entry point on the control plane.
 
-Reads: its own observed children, and the CertificateRequest in which cert-manager publishes its authority.
+Reads: its own observed children, and the CertificateRequest in which cert-manager publishes its authority. Where
+several namespaces may use one host, their ModelServices and HTTPRoutes (`gateway_hosts`).
 Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that protects the
 Release until the Gateway is gone; the same for the AI gateway (`installed_ai`). Once the kinds of Envoy Gateway exist,
 a GatewayClass (unless one is adopted), an EnvoyProxy, a Gateway and a ClientTrafficPolicy. On request, a NetworkPolicy
 that blocks the proxies from networks without endpoints, and a relay: a second EnvoyProxy, Gateway and
 ClientTrafficPolicy with NetworkPolicies. With a client certificate its issuers and Certificates of cert-manager.
-Reports: type, address, port, scheme, hostname, features, gatewayRef, clientCertificate, relay; conditions Accepted,
-Installed, Programmed, ClientCertificateReady, which changes nothing of the gateway's readiness, and, with a relay,
-Relay.
+Reports: type, address, port, scheme, hostname, features, gatewayRef, clientCertificate, relay, hosts (who holds a host
+that several may use; this function is the only writer of that record); conditions Accepted, Installed, Programmed,
+ClientCertificateReady, which changes nothing of the gateway's readiness, and, with a relay, Relay.
 
 A Gateway keeps the type that it was made with: the routes of one type are not those of another, and clients call them
 in another way.
@@ -32,8 +33,8 @@ from modelplane.render import gateway as rendering
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, model_hosts
 from modelplane.routing.features import Feature, GatewayType
-from modelplane.routing.model import Gateway
-from modelplane_functions import gateway_identity, gateway_relay, hold, installed_ai
+from modelplane.routing.model import Gateway, Holder
+from modelplane_functions import gateway_hosts, gateway_identity, gateway_relay, hold, installed_ai
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -51,6 +52,7 @@ Json: TypeAlias = Any
 _FRONT_DOOR = (rendering.CLASS_KEY, rendering.PROXY_KEY, rendering.GATEWAY_KEY, traffic.CLIENT_KEY)
 _SETTLED_SECONDS = 600
 _WAITING_SECONDS = 60
+_HANDOVER_SECONDS = 5
 
 
 def compose(observed: Observed) -> Outcome:
@@ -59,7 +61,7 @@ def compose(observed: Observed) -> Outcome:
     Raises: InvalidInput or Unsupported when the gateway's author must change something. Everything is held then.
     """
     gateway = gateways.decode(observed.composite)
-    requirements = gateway_identity.requirements(observed)
+    requirements = gateway_identity.requirements(observed) | gateway_hosts.requirements(gateway, observed)
     if not requirements.keys() <= observed.required.keys():
         return Outcome(requirements=requirements)
     offered = features.features(gateway.type, gateway.version)
@@ -74,6 +76,9 @@ def compose(observed: Observed) -> Outcome:
     gateway = replace(gateway, client_certificate=shown.secret)
     children = _children(gateway, observed, is_installed=is_installed)
     status = {**_status(gateway, observed, state, offered), "clientCertificate": shown.status}
+    holders = gateway_hosts.read(gateway, observed, (status["gatewayRef"]["namespace"], status["gatewayRef"]["name"]))
+    if holders:
+        status["hosts"] = gateways.encode_holders(holders)
     conditions = (
         Condition("Accepted", Truth.TRUE, "Accepted", _accepted_for(gateway)),
         installed_ai.joined(
@@ -91,10 +96,16 @@ def compose(observed: Observed) -> Outcome:
         children={**children, **shown.children},
         status=status,
         conditions=(*conditions, *shown.conditions),
-        events=_events(observed, status),
+        events=(*_events(observed, status), *gateway_hosts.events(gateway, holders)),
         ready=Ready.TRUE if is_ready else Ready.FALSE,
-        ttl_seconds=_SETTLED_SECONDS if is_ready and _is_settled(shown) else _WAITING_SECONDS,
+        ttl_seconds=_ttl(holders, is_settled=is_ready and _is_settled(shown)),
     )
+
+
+def _ttl(holders: tuple[Holder, ...], *, is_settled: bool) -> int:
+    if any(one.leaving for one in holders):
+        return _HANDOVER_SECONDS
+    return _SETTLED_SECONDS if is_settled else _WAITING_SECONDS
 
 
 def _is_settled(shown: gateway_identity.Shown) -> bool:

@@ -10,8 +10,9 @@ BackendSecurityPolicy; then it reads the HTTPRoute that the AI gateway makes.
 Reports: address, url, gateway, endpoints, backends; conditions Accepted, EndpointsReady and RouteReady.
 
 The existing route is held while no gateway is found, while no endpoint is ready, and while the gateway cannot express
-the spec. Objects that a route refers to are created before the route and removed after it. A service that moves to a
-gateway of another type keeps its route until the new one is accepted.
+the spec. One with a host that another namespace holds is given up once the holder's route answers. Objects that a route
+refers to are created before the route and removed after it. A service that moves to a gateway of another type keeps its
+route until the new one is accepted.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from modelplane.render import routing
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, relay
 from modelplane.routing.plan import Plan
-from modelplane_functions import hold, relay_legs, service_facts, service_forms
+from modelplane_functions import hold, relay_legs, service_facts, service_forms, service_hosts
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -44,6 +45,7 @@ from modelplane_functions.exchange import (
 )
 from modelplane_functions.service_facts import Facts
 from modelplane_functions.service_forms import Form
+from modelplane_functions.service_hosts import HostTaken
 
 Json: TypeAlias = Any
 
@@ -88,13 +90,18 @@ def _planned(facts: Facts, observed: Observed) -> tuple[Plan, tuple[Manifest, ..
 def _refused(observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported) -> Outcome:
     """Return the held children, and the reason for the refusal."""
     message = error.message
-    if service_facts.routes(observed):
+    children = service_hosts.given_up(observed, hold.hold(observed.children, _held_readiness), error)
+    status = dict(_kept_status(observed))
+    if {service_forms.HTTP.route, service_forms.AI.route} & children.keys():
         message += "; the existing route is kept as it is"
+    elif isinstance(error, HostTaken):
+        # The gateway knows by that name who asks for its hosts.
+        status = {"gateway": error.gateway}
     accepted = Condition("Accepted", Truth.FALSE, error.reason, message)
     return Outcome(
         requirements=requirements,
-        children=hold.hold(observed.children, _held_readiness),
-        status=_kept_status(observed),
+        children=children,
+        status=status,
         conditions=(
             accepted,
             Condition("EndpointsReady", Truth.UNKNOWN, "NotAccepted", "see Accepted"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ from modelplane.routing.access import AddressSource, ClientAddresses
 from modelplane.routing.addresses import Network
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
-from modelplane.routing.model import AiGateway, Gateway, ProxyPolicy, Relay
+from modelplane.routing.model import AiGateway, Gateway, Holder, ProxyPolicy, Relay
 from modelplane.workload import authorities
 
 Json: TypeAlias = Any
@@ -103,6 +103,7 @@ def decode(document: Mapping[str, Json]) -> Gateway:
         relay=relay,
         client_addresses=_client_addresses(spec.at("clients")),
         place=names.place(root.at("metadata", "labels").members()),
+        holders=_holders(document),
         ai=_ai(spec),
     )
 
@@ -173,6 +174,37 @@ def _grants(field: Field) -> Mapping[str, tuple[str, ...]]:
         item.at("host").text(): tuple(sorted(namespace.text() for namespace in item.at("namespaces").items()))
         for item in field.items()
     }
+
+
+def _holders(document: Mapping[str, Json]) -> Mapping[str, Holder]:
+    """Return the recorded holders by host. An entry without a host or a namespace records nothing."""
+    found = (
+        Holder(
+            seen.text(one.get("host")),
+            seen.text(one.get("namespace")),
+            service=seen.text(one.get("service")),
+            route=seen.text(one.get("route")),
+            leaving=one.get("leaving") is True,
+            waiting=seen.count(one.get("waiting")) or 0,
+        )
+        for one in seen.objects(seen.at(document, "status", "hosts"))
+    )
+    return {one.host: one for one in found if one.host and one.namespace}
+
+
+def encode_holders(holders: Iterable[Holder]) -> list[Json]:
+    """Return the entries of status.hosts."""
+    return [
+        {
+            "host": one.host,
+            "namespace": one.namespace,
+            "service": one.service,
+            **({"route": one.route} if one.route else {}),
+            **({"leaving": True} if one.leaving else {}),
+            **({"waiting": one.waiting} if one.waiting else {}),
+        }
+        for one in holders
+    ]
 
 
 def _own_hosts(hostname: str, grants: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

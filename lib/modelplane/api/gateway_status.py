@@ -85,6 +85,15 @@ def route(resource: Resource | None, *, gateway_namespace: str, gateway_name: st
     return Verdict(None, "Waiting", f"Gateway {gateway_namespace}/{gateway_name} has not reported on the HTTPRoute yet")
 
 
+def is_attached(route: Resource, *, gateway_namespace: str, gateway_name: str) -> bool:
+    """Return whether the gateway has accepted a route. One whose backends are missing answers, too: with an error."""
+    return any(
+        (seen.at(one, "parentRef", "namespace"), seen.at(one, "parentRef", "name")) == (gateway_namespace, gateway_name)
+        and seen.verdict(seen.condition(one, "Accepted")) is True
+        for one in seen.objects(seen.at(route, "status", "parents"))
+    )
+
+
 def ready(resource: Resource | None, kind: str) -> Verdict:
     """Return the verdict on an object that Crossplane manages, good if it is ready."""
     if resource is None:

@@ -217,6 +217,22 @@ class AiGateway:
 
 
 @dataclass(frozen=True, slots=True)
+class Holder:
+    """The namespace that holds a host which several may use.
+
+    `service` is the one for which it was first, `route` the uid of the accepted route with the host, empty while there
+    is none. `leaving`: neither a service that asks for the host nor a route was seen. `waiting` other namespaces ask.
+    """
+
+    host: str
+    namespace: str
+    service: str = ""
+    route: str = ""
+    leaving: bool = False
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Gateway:
     """The gateway on the control plane through which all requests enter the fleet.
 
@@ -247,6 +263,8 @@ class Gateway:
     """The labels of its place (region, zone, tier)."""
     client_certificate: str = ""
     """The Secret, beside the Gateway, of the certificate that it shows to endpoints; empty for none."""
+    holders: Mapping[str, Holder] = field(default_factory=dict, hash=False)
+    """The holders of the hosts that several namespaces may use, as its status records them."""
     ai: AiGateway | None = None
     """The AI gateway, None where there is none: on type Envoy it may stand for other gateways."""
 

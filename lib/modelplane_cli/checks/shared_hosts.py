@@ -35,10 +35,12 @@ def check(checked: Checked) -> list[Problem]:
             continue
         holder = first.setdefault(asked, key)
         if holder != key:
-            message = (
-                f"ModelService {holder.namespace}/{holder.name} has this host too; the older HTTPRoute receives the "
-                "requests of both, and neither is ready; write another host"
+            outcome = (
+                "the older HTTPRoute receives the requests of both, and neither is ready"
+                if holder.namespace == key.namespace
+                else "one namespace holds a host, and a service of the other gets no route (HostHeld)"
             )
+            message = f"ModelService {holder.namespace}/{holder.name} has this host too; {outcome}; write another host"
             found.append(checked.sources[key].problem(message, ("spec", "host"), WARNING))
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.routing import access, fleet, translation
+from tests.conformance.routing import access, fleet, proxy, translation
 from tests.conformance.routing.test_traffic import CHAT
 from tests.conformance.routing.worlds import KEY, Door, conditions, key
 from tests.support import live, routing
@@ -19,6 +19,7 @@ A0 = routing.replica_endpoint("a-0", "a")
 A = routing.group(deployment="a")
 ALICE = fleet.secret("callers", {"alice": "sk-alice"})
 BOTH = fleet.secret("callers", {"alice": "sk-alice", "bob": "sk-bob"})
+CHAT_OF_HOST = "/v1/chat/completions"
 PER_CLIENT = {"requests": 3, "unit": "Hour", "per": "Client"}
 
 
@@ -279,6 +280,30 @@ def test_two_services_of_one_host_are_both_told(tmp_path: Path) -> None:
     for name, other in (("one", "two"), ("two", "one")):
         status, message = conditions(done, "HTTPRoute", name)["RouteRulesOverlap"]
         assert (status, other in message) == ("True", True), message
+
+
+def test_of_two_namespaces_with_a_host_one_route_answers_all_requests(world: Door) -> None:
+    """What an upgrade finds: no request reaches the second route, so it may go.
+
+    Envoy Gateway v1.9.0 sorts routes by age, namespace and name (internal/gatewayapi/resource/resource.go), as the
+    record of a host does. This translator drops the age of what it reads, so the namespace decides here.
+    """
+    host = "chat.example.com"
+    made: dict[str, list[Json]] = {}
+    for name, namespace in (("east", "ml-team"), ("west", "other")):
+        world.door = routing.inference_gateway(gateway={"hosts": [{"host": host, "namespaces": [namespace]}]})
+        endpoint = routing.replica_endpoint(f"{name}-0", name, cluster=name, namespace=namespace)
+        service = routing.model_service(routing.group(deployment=name), name=name, namespace=namespace, host=host)
+        made[namespace] = fleet.objects(service, [endpoint], gateway=world.door)
+    theirs = [one for one in made["ml-team"] if one["metadata"].get("namespace") == "ml-team"]
+    ports = world.serve_replicas("east", "west")
+    done = translation.translate([*made["other"], *theirs], world.folder)
+    world.envoy = proxy.Envoy(done, world.folder, ports=ports, secrets={})
+    for asked in (host, "CHAT.Example.com", f"{host}:80"):
+        assert world.raw(CHAT_OF_HOST, [("host", asked)]).code == 200, asked
+    assert world.raw(CHAT_OF_HOST, [("host", f"{host}.")]).code == 404, "another name to Envoy"
+    seen = {name: len(upstream.seen) for name, upstream in world.upstreams.items()}
+    assert seen == {"east": 3, "west": 0}
 
 
 def until(is_so: Any) -> None:

@@ -68,4 +68,5 @@ def test_a_cluster_gets_no_credential_of_another(example: str) -> None:
         text = json.dumps(manifest)
         others = [one for other, cluster in known.items() for one in secrets(cluster) if other != name]
         assert [one for one in (*others, configuration(known[name])["name"]) if one in text] == []
-    assert seen >= len(known) > 0
+    assert seen >= len(known)
+    assert known or example == "hosts", "an example without a cluster"
