@@ -74,6 +74,8 @@ _TABLES = tuple(
     for network, why in table
 )
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# All that was ever given out; the rest is reserved by the IETF, and somebody may use a part of it inside.
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _ISATAP = (0x00005EFE, 0x02005EFE)
 # Octets of the address that hold the IPv4 address, by the prefix's length: octet 8 is always zero. Source: RFC 6052.
 _EMBEDDED = {
@@ -97,7 +99,7 @@ def plain(address: Address) -> Address:
 
 def find(address: Address, nat64: Sequence[ipaddress.IPv6Network] = ()) -> Finding:
     """Return the reach of `address`; `nat64` are the translation prefixes of the network besides 64:ff9b::/96."""
-    found = [_find(each) for each in (plain(address), *embedded(address, nat64))]
+    found = [_find(each, nat64) for each in (plain(address), *embedded(address, nat64))]
     return max(found, key=lambda finding: finding.reach.value)
 
 
@@ -122,8 +124,12 @@ def within(address: Address, networks: Iterable[Network], nat64: Sequence[ipaddr
     return any(form.version == network.version and form in network for network in networks for form in forms)
 
 
-def _find(address: Address) -> Finding:
+def _find(address: Address, nat64: Sequence[ipaddress.IPv6Network]) -> Finding:
     for reach, network, why in _TABLES:
         if address.version == network.version and address in network:
             return Finding(reach, why)
+    if isinstance(address, ipaddress.IPv6Address) and not any(
+        address in network for network in (_GLOBAL_UNICAST, _NAT64, *nat64)
+    ):
+        return Finding(Reach.PRIVATE, f"no public address is outside {_GLOBAL_UNICAST}")
     return Finding(Reach.PUBLIC)

@@ -31,12 +31,14 @@ _INTERNAL = frozenset(
     }
 )
 _PUBLIC_LABEL = re.compile(r"(?:[a-z]{2,63}|xn--[-a-z0-9]+)\Z")
-# Domains that answer with an address the name itself spells.
+# Domains that answer with an address the name itself spells, or with the one of the machine that asks.
 _SPELLED = (
     *("1u.ms", "backname.io", "ip6.name", "lacolhost.com", "local.gd", "localtest.me", "lvh.me", "nip.io"),
     *("rbndr.us", "sslip.io", "traefik.me", "vcap.me", "xip.io", "xip.name"),
+    *("ddev.site", "fuf.me", "lcl.host", "lndo.site", "localho.st", "localhost.direct"),
 )
-_SPELLED_ADDRESS = re.compile(r"(?<![0-9])([0-9]{1,3})[-.]([0-9]{1,3})[-.]([0-9]{1,3})[-.]([0-9]{1,3})(?![0-9])")
+# Each four numbers next to each other, as the last of "ec2-10-0-0-1" are.
+_SPELLED_ADDRESS = re.compile(r"(?<![0-9])(?=([0-9]{1,3})[-.]([0-9]{1,3})[-.]([0-9]{1,3})[-.]([0-9]{1,3})(?![0-9]))")
 _ASK = "or ask the platform team to add it to InferenceGateway {} spec.endpoints.{}"
 
 

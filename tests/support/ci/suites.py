@@ -160,7 +160,7 @@ SUITES: Final = (
         (
             *_FUNCTIONS, *_REAL, "tests/conformance/routing/", "tests/support/routing.py",
             "tests/support/certificates.py", "tests/support/exchange.py", "tests/e2e/envoy_gateway.py",
-            "tests/conformance/stack/",
+            "tests/conformance/stack/", "tests/property/test_address_laws.py", "tests/support/spellings.py",
             "examples/spillover/",
         ),
         group=1, minutes=5, limit_minutes=20, programs=("egctl", "envoy-gateway", *_SERVER),

@@ -127,6 +127,11 @@ def test_public_places_and_own_services_are_open(host: str) -> None:
         ("llm.corp.internal", ".internal is internal"),
         ("localtest.me", "spelled in the name"),
         ("x.localtest.me", "spelled in the name"),
+        ("app.ddev.site", "spelled in the name"),
+        ("ec2-10-0-0-1.example.com", "spells the address 10.0.0.1"),
+        ("128.192.168.0.1.example.com", "spells the address 192.168.0.1"),
+        ("[200::1]", "outside 2000::/3"),
+        ("[::ffff:0:0:a00:1]", "outside 2000::/3"),
         ("llama-0.other.modelplane.internal", "ml-team"),
     ],
 )
