@@ -101,9 +101,11 @@ CHANGES: dict[str, Callable[[World], None]] = {
 }
 
 
-def fresh() -> World:
+def fresh(priorities: list[int]) -> World:
     world = World()
-    world.service["spec"]["endpoints"] = copy.deepcopy(GROUPS)
+    world.service["spec"]["endpoints"] = [
+        {**copy.deepcopy(group), "priority": priority} for group, priority in zip(GROUPS, priorities, strict=True)
+    ]
     world.endpoints = [copy.deepcopy(each) for each in ENDPOINTS.values()]
     return world
 
@@ -120,8 +122,9 @@ def check(world: World) -> None:
             assert ref["name"] in backends, "a route refers to what is there"
             at, backend = backends[ref["name"]]
             if "relay-default" in str(backend["spec"]):
-                leg = at.removeprefix("backend-")
+                leg = rendering.asked_for(at)
                 assert f"{rendering.prefix(leg)}route" in world.children, "a rule asks for legs that are there"
+                assert not rendering.leg_of(at) or rendering.leg_of(at) == rendering.leg_of(key), "a chain has its own"
         used = [each["extensionRef"]["name"] for each in rule["filters"] if "extensionRef" in each]
         assert set(used) <= set(filters)
         secrets = {
@@ -130,14 +133,20 @@ def check(world: World) -> None:
             if "credentialInjection" in filters[name]["spec"]
         }
         for ref in rule["backendRefs"] if rendering.leg_of(key) else ():
+            if "relay-default" in str(backends[ref["name"]][1]["spec"]):
+                assert secrets == set(), "a chain has no key"
+                continue
             for endpoint in backends[ref["name"]][1]["spec"]["endpoints"]:
                 wanted = HOSTS[endpoint["hostname"]]
                 assert secrets == ({wanted["name"]} if wanted else set()), "a key goes to its own endpoint"
 
 
-@given(st.lists(st.lists(st.sampled_from(sorted(CHANGES)), min_size=1, max_size=3), max_size=12))
-def test_no_sequence_of_changes_breaks_a_way_or_moves_a_key(steps: list[list[str]]) -> None:
-    world = fresh()
+@given(
+    st.lists(st.lists(st.sampled_from(sorted(CHANGES)), min_size=1, max_size=3), max_size=12),
+    st.sampled_from([[0, 1, 1], [0, 1, 2], [4, 2, 9], [1, 0, 0]]),
+)
+def test_no_sequence_of_changes_breaks_a_way_or_moves_a_key(steps: list[list[str]], priorities: list[int]) -> None:
+    world = fresh(priorities)
     world.settled()
     for changes in steps:
         served = "route" in world.children
@@ -146,7 +155,7 @@ def test_no_sequence_of_changes_breaks_a_way_or_moves_a_key(steps: list[list[str
         world.step()
         assert not served or "route" in world.children, "what runs stays"
         check(world)
-    calm = fresh()
+    calm = fresh(priorities)
     world.endpoints, world.gateway = calm.endpoints, calm.gateway
     world.settled()
     calm.settled()

@@ -76,7 +76,7 @@ def _planned(facts: Facts, observed: Observed) -> tuple[Plan, tuple[Manifest, ..
     offered = features.features(gateway.type, gateway.version)
     try:
         decided = relay.decide(facts.service, facts.groups, offered, gateway)
-        decided = relay.without(decided, relay_legs.refused(observed, gateway, decided))
+        decided = relay.without(decided, relay_legs.refused(observed, gateway, decided), facts.service, gateway.relay)
         manifests = service_forms.manifests(facts, decided, observed.children)
     except Unsupported as error:
         said = f'InferenceGateway "{gateway.name}", {features.title(gateway.type, gateway.version)}: {error.message}'
@@ -153,11 +153,14 @@ def _children(
     step = _Step(form, relay_legs.waiting(observed, gateway, decided), generated)
     staged = _staged(observed.children, {manifest.key: manifest for manifest in manifests}, verdict, step)
     children = _left_behind(observed, form, verdict) | staged
-    return {
-        **children,
-        **relay_legs.children(observed, facts, decided, _staged),
-        **relay_legs.leaving(observed, decided, children, verdict, _held_readiness),
-    }
+    children |= relay_legs.children(observed, facts, decided, _staged_leg)
+    return {**children, **relay_legs.leaving(observed, decided, children, verdict, _held_readiness)}
+
+
+def _staged_leg(
+    observed: Mapping[str, Resource], wanted: Mapping[str, Manifest], verdict: Verdict, waiting: frozenset[str]
+) -> dict[str, Child]:
+    return _staged(observed, wanted, verdict, _Step(waiting=waiting))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +175,13 @@ class _Step:
 
 
 def _staged(
-    observed: Mapping[str, Resource], wanted: Mapping[str, Manifest], verdict: Verdict, step: _Step | None = None
+    observed: Mapping[str, Resource], wanted: Mapping[str, Manifest], verdict: Verdict, step: _Step
 ) -> dict[str, Child]:
     """Return the children of this step of a rollout that loses no request.
 
     Objects that the new route refers to exist before the route changes. Objects that an existing route refers to stay
     until it no longer does.
     """
-    step = step or _Step()
     form, is_ai = step.form, step.form is service_forms.AI
     running = observed.get(form.route)
     unmade = step.waiting | {

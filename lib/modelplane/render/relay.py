@@ -40,6 +40,17 @@ def hop_key(leg_key: str) -> str:
     return f"{routing.BACKEND_KEY}-{leg_key}"
 
 
+def asked_for(key: str) -> str:
+    """Return the key of the leg which the Backend with this composition key is asked for, empty for other objects.
+
+    It is a Backend of the service, or of a chain.
+    """
+    leg = leg_of(key)
+    own = key.removeprefix(prefix(leg)) if leg else key
+    start = f"{routing.BACKEND_KEY}-"
+    return own.removeprefix(start) if own.startswith(start) else ""
+
+
 def leg_manifests(
     service: Service, gateway: Gateway, plan: Plan, standing: Mapping[str, str] = NOTHING
 ) -> dict[str, dict[str, Manifest]]:
@@ -62,7 +73,7 @@ def _manifests(
         groups=(),
         host=leg.host,
         timeouts=service.timeouts,
-        retries=relay.inner(service.retries, len(leg.plan.targets)),
+        retries=service.retries if leg.is_chain else relay.inner(service.retries, len(leg.plan.targets)),
     )
     start = prefix(leg.key)
     known = {key.removeprefix(start): name for key, name in standing.items() if key.startswith(start)}
@@ -73,7 +84,7 @@ def _manifests(
     for manifest in rendered:
         resource = {**manifest.resource, "metadata": _labelled(service, manifest.resource["metadata"])}
         if manifest.key == routing.ROUTE_KEY:
-            resource["spec"] = _guarded(manifest.resource["spec"], service, whole.token)
+            resource["spec"] = _guarded(manifest.resource["spec"], whole.token, _changes(service, leg))
         elif manifest.key == routing.RULE_FILTER_KEY:
             resource["spec"] = _silent(manifest.resource["spec"])
         yield manifest.key, replace(manifest, resource=resource)
@@ -88,16 +99,22 @@ def _silent(spec: Mapping[str, Json]) -> Mapping[str, Json]:
     return {**spec, "urlRewrite": {**spec.get("urlRewrite", {}), "appendXForwardedHost": False}}
 
 
-def _guarded(spec: Mapping[str, Json], service: Service, token: str) -> Mapping[str, Json]:
-    """Return the route, which takes only requests with the token and keeps it from the endpoints.
+def _changes(service: Service, leg: Leg) -> Mapping[str, Json]:
+    """Return the changes of headers: the endpoints get no token, and requests are marked as seen.
 
-    It marks them as seen.
+    A chain sends requests on to the relay, which asks for the token.
     """
-    wanted = {"type": "Exact", "name": relay.HEADER, "value": token}
-    changes = {
+    if leg.is_chain:
+        return {"remove": ["X-Forwarded-Host"]}
+    return {
         "set": [{"name": relay.seen_header(service), "value": "1"}],
         "remove": [relay.HEADER, "X-Forwarded-Host"],
     }
+
+
+def _guarded(spec: Mapping[str, Json], token: str, changes: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the route, which takes only requests with the token, with changes of their headers."""
+    wanted = {"type": "Exact", "name": relay.HEADER, "value": token}
     rules = [
         {
             **rule,

@@ -86,13 +86,17 @@ def _gateway(gateway: Gateway, own: Relay, namespaces: Iterable[str]) -> Mapping
 
 
 def _ingress(gateway: Gateway, own: Relay) -> Mapping[str, Json]:
-    """Return the network policy by which only the fleet's proxies reach the relay's; metrics stay readable."""
+    """Return the network policy by which only the fleet's proxies and the relay's reach these; metrics stay readable.
+
+    The relay asks itself for all priorities after the second.
+    """
     fleet = {"podSelector": {"matchLabels": door.proxy_labels(gateway)}}
+    itself = {"podSelector": {"matchLabels": door.proxy_labels(replace(gateway, gateway_name=own.name))}}
     spec = {
-        "podSelector": {"matchLabels": door.proxy_labels(replace(gateway, gateway_name=own.name))},
+        **itself,
         "policyTypes": ["Ingress"],
         "ingress": [
-            {"from": [fleet], "ports": [{"protocol": "TCP", "port": relay.PORT}]},
+            {"from": [fleet, itself], "ports": [{"protocol": "TCP", "port": relay.PORT}]},
             {"ports": [{"protocol": "TCP", "port": port} for port in (_METRICS, _READY)]},
         ],
     }

@@ -101,7 +101,7 @@ FEATURES: Mapping[GatewayType, frozenset[Feature]] = {
     },
 }
 
-RELAYED = frozenset({Feature.BACKEND_PATH, Feature.FAILOVER_CREDENTIALS, Feature.SATURATION})
+RELAYED = frozenset({Feature.BACKEND_PATH, Feature.FAILOVER_CREDENTIALS, Feature.PRIORITY_LEVELS, Feature.SATURATION})
 """The features that a relay adds, for the services of its namespaces."""
 # Before it a hash chose the endpoint inside a cluster of Envoy, and chance the cluster. Source: Envoy Gateway v1.9.0.
 SINCE: Mapping[Feature, tuple[int, int]] = {Feature.WEIGHTED_AFFINITY: (1, 9)}

@@ -98,6 +98,11 @@ class Leg:
     priority: int
     plan: Plan
 
+    @property
+    def is_chain(self) -> bool:
+        """Return whether it stands for all endpoints from its priority on: its plan asks the relay for other legs."""
+        return self.plan.variant is Variant.RELAYED
+
 
 @dataclass(frozen=True, slots=True)
 class Area:
@@ -251,8 +256,8 @@ def _check_shared(known: Sequence[Endpoint], levels: Sequence[int], offered: fro
         )
     if len(levels) > PRIORITY_LEVELS and Feature.PRIORITY_LEVELS not in offered:
         raise Unsupported(
-            f"the groups have priorities {', '.join(map(str, levels))}; this gateway supports two, one active and one "
-            "standby",
+            f"the groups have priorities {', '.join(map(str, levels))}; a rule of this gateway has two, one active and "
+            "one standby",
             reason="TooManyPriorities",
         )
     if len({endpoint.credential for endpoint in known}) > 1 and Feature.FAILOVER_CREDENTIALS not in offered:

@@ -5,6 +5,10 @@ one kind of address. Where endpoints differ in these, they are gathered into leg
 can hold. Each leg has a route of its own at the relay, which sets its credential, path and TLS. The rule of the service
 is one cluster again, because all its endpoints are the relay, asked for one leg or another by Host.
 
+A rule has one priority in use and one standby. Where there are more, the standby of the service's rule is a chain: a
+leg with a rule of its own at the relay, which has the second priority in use, and as its standby the third or the next
+chain. So each priority after the second is one more hop away, and costs that only when all before it fail.
+
 A leg judges its endpoints: it leaves out those that fail, and answers 503 at once when none is left or when all are
 full. The rule of the service ejects nothing; it repeats what failed at the next priority. So a full endpoint still gets
 as many requests as it can serve, and an answer that has begun is never repeated, as in any rule.
@@ -27,7 +31,7 @@ HEADER = "x-modelplane-relay"
 """The header with the token; no endpoint receives it, and no credential may have its name (`headers`)."""
 PORT = 8080
 _DOMAIN = f"relay.{names.INTERNAL_DOMAIN}"
-_CURED = frozenset({"PathPrefixConflict", "CredentialConflict", "AddressKindConflict"})
+_CURED = frozenset({"PathPrefixConflict", "CredentialConflict", "AddressKindConflict", "TooManyPriorities"})
 _LIMIT = "spec.endpoints[].maxRequests"
 # The relay answers with it where it could not send a request to any endpoint of a leg.
 _UNSENT = 503
@@ -69,29 +73,35 @@ def decide(
     return _through(service, relay, plan.decide(service, matched, offered | RELAYED))
 
 
-def without(decided: Plan, refused: Mapping[str, str]) -> Plan:
+def without(decided: Plan, refused: Mapping[str, str], service: Service, relay: Relay | None) -> Plan:
     """Return the plan without the legs whose route the gateway refuses; `refused` has its words by the leg's key.
 
     Requests that worked go on that way. If the gateway refuses all legs, the plan stays as it is.
     """
-    left = [leg for leg in decided.legs if leg.key not in refused]
-    if not left or len(left) == len(decided.legs):
+    chained = {leg.priority: refused[leg.key] for leg in decided.legs if leg.is_chain and leg.key in refused}
+    # Without its chain a priority is the last.
+    last = min(chained, default=max((leg.priority for leg in decided.legs), default=0))
+    ends = [leg for leg in decided.legs if not leg.is_chain]
+    left = [leg for leg in ends if leg.key not in refused and leg.priority <= last]
+    if not left or len(left) == len(ends) or relay is None:
         return decided
-    gone = [leg for leg in decided.legs if leg.key in refused]
+    gone = [leg for leg in ends if leg not in left]
     notes = [
-        f"{', '.join(_members(leg))}: the gateway refuses the route at the relay: {refused[leg.key]}; left out of the "
-        "service until this is corrected"
+        f"{', '.join(_members(leg))}: the gateway refuses the route at the relay: "
+        f"{refused.get(leg.key) or chained[last]}; left out of the service until this is corrected"
         for leg in gone
     ]
     names_gone = {name for leg in gone for name in _members(leg)}
-    hops = {bundle.key: bundle for bundle in decided.bundles}
-    return replace(
+    whole = replace(
         decided,
         targets=tuple(target for target in decided.targets if target.endpoint.name not in names_gone),
-        bundles=_standing([(leg, hops[leg.key]) for leg in left]),
         notes=(*decided.notes, *notes),
         is_complete=False,
     )
+    found = _with_ways(whole, ends, left, (service, relay))
+    known = {leg.key for leg in found.legs}
+    # A chain that nothing asks for now stays, as the legs do, so that it stands when it is asked for again.
+    return replace(found, legs=(*found.legs, *(leg for leg in decided.legs if leg.is_chain and leg.key not in known)))
 
 
 def domain(namespace: str) -> str:
@@ -176,17 +186,55 @@ def _through(service: Service, relay: Relay, decided: Plan) -> Plan:
             reason="TooManyEndpoints",
         )
     legs = [_leg(service, relay, decided, members, shape) for (_, shape), members in gathered.items()]
-    return replace(
+    whole = replace(
         decided,
         variant=Variant.RELAYED,
         prefix="",
-        bundles=_standing([(leg, _hop(service, relay, leg)) for leg in legs]),
         credential=None,
         health=None,
         notes=(*decided.notes, *(note for leg in legs for note in leg.plan.notes)),
-        legs=tuple(legs),
         token=names.digest("relay", service.uid, service.namespace, service.name, digits=64),
     )
+    return _with_ways(whole, legs, legs, (service, relay))
+
+
+def _with_ways(whole: Plan, legs: Sequence[Leg], used: Sequence[Leg], own: tuple[Service, Relay]) -> Plan:
+    """Return the plan with the rules that ask for the `used` ones of its legs: that of the service, and the chains."""
+    service, relay = own
+    levels = sorted({leg.priority for leg in used})
+    chains: list[Leg] = []
+    for level in reversed(levels[1:-1]):
+        chains.append(_chain(own, whole, _ways(used, level, chains), level))
+    ways = _ways(used, levels[0], chains) if levels else ()
+    return replace(
+        whole,
+        bundles=_standing([(leg, _hop(service, relay, leg)) for leg in ways]),
+        legs=(*legs, *reversed(chains)),
+    )
+
+
+def _ways(legs: Sequence[Leg], level: int, chains: Sequence[Leg]) -> tuple[Leg, ...]:
+    """Return what one rule asks for: the legs of a priority, and as standby those of the last or the next chain."""
+    after = [leg for leg in legs if leg.priority > level]
+    following = min((leg.priority for leg in after), default=level)
+    standby = [chain for chain in chains if chain.priority == following] or after
+    return (*(leg for leg in legs if leg.priority == level), *standby)
+
+
+def _chain(own: tuple[Service, Relay], whole: Plan, ways: Sequence[Leg], level: int) -> Leg:
+    """Return the leg that stands for all endpoints from a priority on."""
+    service, relay = own
+    key = names.digest("chain", str(level))
+    name = names.hashed(service.name, of=("leg", key))
+    asked = replace(
+        whole,
+        targets=tuple(target for target in whole.targets if target.priority >= level),
+        bundles=_standing([(leg, _hop(service, relay, leg)) for leg in ways]),
+        notes=(),
+        # What asked for the chain has set the token, and the legs behind it remove it.
+        token="",
+    )
+    return Leg(key, name, f"{name}.{domain(service.namespace)}", weight=1, priority=level, plan=asked)
 
 
 def _leg(service: Service, relay: Relay, decided: Plan, members: Sequence[Target], shape: str) -> Leg:

@@ -77,7 +77,9 @@ class World:
     def run(self, done: translation.Translation, documents: Sequence[Json]) -> None:
         """Start both proxies with what was made of `documents`."""
         secrets = _secrets(documents)
-        self.back = self._proxy(done.at(RELAY), "back", self.ports, secrets)
+        self.back = self._proxy(done.at(RELAY), "back", {**self.ports, HOP: 1}, secrets)
+        # The relay asks itself for all priorities after the second.
+        self.back.cluster(done.at(RELAY), ports={HOP: self.back.port})
         self.front = self._proxy(done.at("default"), "front", {**self.ports, HOP: self.back.port}, secrets)
 
     def translate(

@@ -102,6 +102,54 @@ def test_one_replica_fails_and_its_sister_takes_over_before_the_provider(world: 
     assert {(answer.code, answer.server) for answer in world.ask_many(60)} == {(200, "a-1")}
 
 
+THIRD = routing.model_endpoint("third", "https://third.example.net/v2", auth={"secretRef": {"name": "third"}})
+FOUR = {"a-0": EAST, "saas": SAAS, "other": OTHER, "third": "third.example.net:443"}
+
+
+def test_each_priority_is_in_use_while_all_before_it_fail(world: World) -> None:
+    """Four of them, though a rule of Envoy Gateway has two; no request fails while one is left."""
+    wanted = service(
+        *(
+            routing.group(deployment="a"),
+            routing.group(endpoint="saas", priority=1),
+            routing.group(endpoint="other", priority=2),
+            routing.group(endpoint="third", priority=7),
+        )
+    )
+    third = {**THIRD, "spec": {**THIRD["spec"], "url": "http://third.example.net:443/v2"}}
+    secrets = key_of("saas"), key_of("third"), fleet.secret("other", {"credential": "sk-other"})
+    world.serve(FOUR)
+    done, _ = world.translate(wanted, [A0, FIRST, SECOND, third], *secrets)
+    assert list(accepted(done)) == []
+    world.start(wanted, [A0, FIRST, SECOND, third], *secrets)
+    caller = {"authorization": "Bearer sk-caller", relay.HEADER: "guess"}
+    order = list(FOUR)
+    for failing in range(4):
+        for number, name in enumerate(order):
+            world.upstreams[name].fail_with = 503 if number < failing else 0
+        answers = [world.ask(headers=caller) for _ in range(20)]
+        assert {(answer.code, answer.server) for answer in answers} == {(200, order[failing])}, failing
+    world.upstreams["third"].fail_with = 503
+    assert world.ask(headers=caller).code == 503, "nobody is left"
+    for upstream in world.upstreams.values():
+        upstream.fail_with = 0
+    deadline = time.monotonic() + 60
+    while world.ask(headers=caller).body.find(b'"a-0"') < 0:
+        assert time.monotonic() < deadline, "the first is in use again once it is found well"
+        time.sleep(1)
+    sent = {name: upstream.seen for name, upstream in world.upstreams.items()}
+    assert {name: sorted(world.keys(name), key=str) for name in order} == {
+        "a-0": ["Bearer sk-caller"],
+        "saas": ["Bearer sk-saas"],
+        "other": ["Bearer sk-caller"],
+        "third": ["Bearer sk-third"],
+    }
+    assert {each.headers["x-api-key"] for each in sent["other"]} == {"sk-other"}
+    for record in sent.values():
+        assert not any(relay.HEADER in each.headers or "x-forwarded-host" in each.headers for each in record)
+    assert {each.path for each in sent["third"]} == {"/v2/v1/chat/completions"}
+
+
 def test_no_key_ever_reaches_another_provider(world: World) -> None:
     """Two providers, of which each fails in turn, callers with keys of their own, and every server's record."""
     world.serve({"saas": SAAS, "other": OTHER})

@@ -88,7 +88,8 @@ def _is_reached_as_we_say(api: kubeapi.Api, documents: list[Json]) -> None:
         if (labels := each["spec"]["template"]["metadata"]["labels"])
         and each["metadata"]["namespace"] == envoy_gateway.NAMESPACE
     }
-    (source,) = allowed["from"]
+    source, itself = allowed["from"]
+    assert itself["podSelector"] == policy["spec"]["podSelector"]
     for name, selector in (("default", source["podSelector"]), (relayed.RELAY, policy["spec"]["podSelector"])):
         assert selector["matchLabels"].items() <= pods[name].items()
         others = [labels for gateway, labels in pods.items() if gateway != name]

@@ -67,7 +67,8 @@ def test_only_the_proxies_of_the_fleet_reach_it_and_it_is_no_load_balancer() -> 
     _, children = run(routing.inference_gateway(relay={"namespaces": ["a"]}))
     ingress = children[relay_gateway.INGRESS_KEY]["spec"]
     assert ingress["policyTypes"] == ["Ingress"]
-    (fleet,) = ingress["ingress"][0]["from"]
+    fleet, itself = ingress["ingress"][0]["from"]
+    assert itself["podSelector"] == ingress["podSelector"], "a chain asks the relay for the next priority"
     assert fleet["podSelector"]["matchLabels"]["gateway.envoyproxy.io/owning-gateway-name"] == "default"
     assert ingress["podSelector"]["matchLabels"]["gateway.envoyproxy.io/owning-gateway-name"] == "relay-default"
     service = children[relay_gateway.PROXY_KEY]["spec"]["provider"]["kubernetes"]["envoyService"]

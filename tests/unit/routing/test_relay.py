@@ -47,6 +47,11 @@ def decide(document: Json, *groups: list[Json], gateway: Json | None = None) -> 
     return relay.decide(services.decode(document), matched, OFFERED, state.gateway)
 
 
+def without(decided: Plan, refused: dict[str, str], document: Json | None = None) -> Plan:
+    gateway = gateways.state(door()).gateway
+    return relay.without(decided, refused, services.decode(document or two(**STANDBY)), gateway.relay)
+
+
 @pytest.mark.parametrize(
     ("document", "second"),
     [
@@ -159,14 +164,14 @@ def test_an_endpoint_that_could_not_be_reached_is_repeated_elsewhere() -> None:
 def test_a_leg_that_the_gateway_refuses_is_left_out_and_the_next_priority_is_in_use() -> None:
     decided = decide(two(**STANDBY), OWN, [SAAS])
     own, saas = decided.legs
-    left = relay.without(decided, {saas.key: "no Secret"})
+    left = without(decided, {saas.key: "no Secret"})
     assert [bundle.key for bundle in left.bundles] == [own.key]
     assert "saas: the gateway refuses the route at the relay: no Secret" in left.notes[-1]
     assert not left.is_complete
-    standby = relay.without(decided, {own.key: "broken"})
+    standby = without(decided, {own.key: "broken"})
     assert [(bundle.key, bundle.standby) for bundle in standby.bundles] == [(saas.key, False)]
-    assert relay.without(decided, {own.key: "x", saas.key: "y"}) == decided, "the last one is not taken away"
-    assert relay.without(decided, {}) == decided
+    assert without(decided, {own.key: "x", saas.key: "y"}) == decided, "the last one is not taken away"
+    assert without(decided, {}) == decided
 
 
 def test_two_services_have_two_tokens_and_a_service_that_is_made_again_has_another() -> None:
@@ -220,3 +225,73 @@ def test_a_relay_that_cannot_be_is_refused_at_its_field(spec: Json, says: str) -
         gateways.decode(routing.inference_gateway(**spec))
     assert says in str(refused.value)
     assert "spec.relay" in str(refused.value)
+
+
+def many(*priorities: int) -> tuple[Json, list[list[Json]]]:
+    """Return a service with an endpoint of its own key for each priority."""
+    groups = [routing.group(endpoint=f"p{index}", priority=priority) for index, priority in enumerate(priorities)]
+    made = routing.model_service(*groups)
+    made["metadata"]["uid"] = "uid-1"
+    endpoints = [
+        [routing.model_endpoint(f"p{index}", auth={"secretRef": {"name": f"k{index}"}})]
+        for index in range(len(priorities))
+    ]
+    return made, endpoints
+
+
+def ways(decided: Plan) -> list[tuple[list[str], list[str]]]:
+    """Return what is in use and what stands by in each rule, the service's first, by the endpoints behind it."""
+    legs = {leg.key: leg for leg in decided.legs}
+    rules = [decided.bundles, *(leg.plan.bundles for leg in decided.legs if leg.is_chain)]
+    return [
+        (
+            sorted(target.endpoint.name for b in rule if not b.standby for target in legs[b.key].plan.targets),
+            sorted(target.endpoint.name for b in rule if b.standby for target in legs[b.key].plan.targets),
+        )
+        for rule in rules
+    ]
+
+
+@pytest.mark.parametrize(
+    ("priorities", "found"),
+    [
+        pytest.param([0, 1], [(["p0"], ["p1"])], id="two"),
+        pytest.param([0, 1, 2], [(["p0"], ["p1", "p2"]), (["p1"], ["p2"])], id="three"),
+        pytest.param([5, 0, 5, 2], [(["p1"], ["p0", "p2", "p3"]), (["p3"], ["p0", "p2"])], id="any-order"),
+        pytest.param(
+            [0, 1, 2, 3],
+            [(["p0"], ["p1", "p2", "p3"]), (["p1"], ["p2", "p3"]), (["p2"], ["p3"])],
+            id="four",
+        ),
+    ],
+)
+def test_a_rule_has_one_priority_in_use_and_all_others_behind_its_standby(
+    priorities: list[int], found: list[tuple[list[str], list[str]]]
+) -> None:
+    document, endpoints = many(*priorities)
+    decided = decide(document, *endpoints)
+    assert ways(decided) == found
+    assert len({leg.key for leg in decided.legs}) == len(decided.legs)
+
+
+def test_a_chain_keeps_its_key_while_endpoints_come_and_go() -> None:
+    document, endpoints = many(0, 1, 2)
+    whole = decide(document, *endpoints)
+    (chain,) = (leg for leg in whole.legs if leg.is_chain)
+    shorter = decide(document, [], *endpoints[1:])
+    assert ways(shorter) == [(["p1"], ["p2"])]
+    assert ways(without(whole, {whole.legs[1].key: "no Secret"}, document))[0] == (["p0"], ["p2"])
+    left = without(whole, {chain.key: "no listener"}, document)
+    assert ways(left)[0] == (["p0"], ["p1"])
+    assert "p2: the gateway refuses the route at the relay: no listener" in left.notes[-1]
+    assert chain.key in {leg.key for leg in left.legs}, "it is judged again"
+
+
+def test_three_priorities_without_a_relay_are_refused_with_the_way_to_have_them() -> None:
+    document, _ = many(0, 1, 2)
+    alike = [[routing.model_endpoint(f"p{index}")] for index in range(3)]
+    with pytest.raises(Unsupported) as refused:
+        decide(document, *alike, gateway=routing.inference_gateway())
+    assert refused.value.reason == "TooManyPriorities"
+    assert "spec.relay.namespaces" in refused.value.message
+    assert len(decide(document, *alike).legs) == 4
