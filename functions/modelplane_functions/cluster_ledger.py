@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from modelplane.api import admissions
 from modelplane.placement.decision import Admission, ClusterAccount
 from modelplane.placement.snapshot import Pool
-from modelplane_functions import cluster_queue
+from modelplane_functions import cluster_observation, cluster_queue
 from modelplane_functions.standing import Answer, Standing
 
 
@@ -26,6 +26,8 @@ class Ledger:
     counted_on: Mapping[str, tuple[str, ...]]
     queue: cluster_queue.Read
     """The quota of the queue of the cluster, as it was read last."""
+    observation: cluster_observation.Read = cluster_observation.NOBODY
+    """The nodes and devices of the pools as they are observed."""
 
     @property
     def is_frozen(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from modelplane import seen
 from modelplane.render import protection
 from modelplane.render.cloud import PROVIDER_CONFIG_KEY
-from modelplane_functions import cluster_gateway, cluster_queue, cluster_tls, installations
+from modelplane_functions import cluster_gateway, cluster_observation, cluster_queue, cluster_tls, installations
 from modelplane_functions.exchange import Child, Observed, Ready
 from modelplane_functions.standing import Standing
 
@@ -23,6 +23,7 @@ def read(observed: Observed, standing: Standing, of_stack: int) -> dict[str, Chi
     """
     users = _users(observed.children.get(PROVIDER_CONFIG_KEY, {}))
     looked_at = (cluster_gateway.KEY in observed.children) + cluster_queue.users(observed)
+    looked_at += cluster_observation.users(observed)
     ours = looked_at + installations.users(observed) + of_stack + cluster_tls.users(observed)
     # Nothing is deleted of replicas of which only pods may be left, and on a lost cluster nobody sees these end.
     left = len(standing.leaving - standing.lingering)

@@ -74,6 +74,17 @@ class Storage(Wire):
     )
 
 
+class Observe(Wire):
+    """
+    Observation of nodes and devices. A Deployment on the cluster counts them for the pools, and new replicas are placed only on nodes that are ready and not cordoned and have all devices of the class. What runs is never moved for it. It needs examples/rbac-workload-observer.yaml on the cluster. Left out, nodes count as declared.
+    """
+
+    image: str | None = Field(
+        default=None,
+        description="Image of the observer, for example from a mirror or by digest. It needs python3. Default is kserve/storage-initializer:v0.20.0.",
+    )
+
+
 class StatusGateway(Wire):
     """
     Address of the cluster's gateway.
@@ -318,6 +329,22 @@ class Nodes(Wire):
     declared: int | None = Field(default=None, description="Number of nodes that placement relies on.")
     observed: int | None = Field(default=None, description="Number of nodes observed on the cluster.")
     growable: int | None = Field(default=None, description="Nodes that the cloud will add to the pool when pods wait.")
+    ready: int | None = Field(default=None, description="Observed nodes that are ready, with spec.observe.")
+    cordoned: int | None = Field(
+        default=None, description="Observed nodes that are ready and cordoned, with spec.observe."
+    )
+    allocatable: int | None = Field(
+        default=None,
+        description="Observed nodes that take new replicas, with spec.observe: ready, not cordoned, with all devices of the class.",
+    )
+
+
+class Device(Wire):
+    name: str = Field(description="Name of the device in the class.")
+    observed: int | None = Field(default=None, description="Devices that are there.")
+    allocatable: int | None = Field(
+        default=None, description="Devices on nodes that take new pods, without those that are tainted."
+    )
 
 
 class Allocation(Wire):
@@ -524,6 +551,10 @@ class Pool(Wire):
         description="Pools that may have the nodes of this one, which is held and not declared any more. Each of them counts what holds it.",
     )
     nodes: Nodes | None = None
+    devices: list[Device] | None = Field(
+        default=None,
+        description="Devices that are observed on nodes of the pool, with spec.observe. They bound nothing by themselves.",
+    )
     allocations: list[Allocation] | None = Field(default=None, description="Admitted pods by shape.")
     free: dict[str, int] | None = Field(
         default=None,
@@ -834,6 +865,7 @@ class Spec(Wire):
     stack: Stack | None = None
     gateway: Gateway | None = None
     storage: Storage | None = None
+    observe: Observe | None = None
     monitoring: Monitoring | None = None
     crossplane: Crossplane | None = None
 

@@ -17,6 +17,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CONTROL_PLANE = EXAMPLES / "rbac"
 ENVOY_GATEWAY = CONTROL_PLANE / "envoy-gateway"
 AI_GATEWAY = CONTROL_PLANE / "ai-gateway"
+OBSERVER = EXAMPLES / "rbac-workload-observer.yaml"
 WORKLOAD = (EXAMPLES / "rbac-workload.yaml", EXAMPLES / "rbac-workload-llmd.yaml")
 PERSONS = ("modelplane-tenant", "modelplane-viewer", "modelplane-fleet-viewer", "modelplane-platform")
 

@@ -7,12 +7,13 @@ where the cluster allows or a quota selects namespaces by label. The InferenceGa
 its clients for a certificate, and while endpoints move to or from that the Backends of the control plane.
 Emits: the parts of a cluster that is created; the ClusterProviderConfig for its kubeconfig, and the ServingStack where
 one is installed; Objects that only observe the cluster's Gateway, the quota of its queue, and each API version that an
-offered backend needs; the certificate of the gateway and the policy on who may come in; collections that list the pods
-of deleted replicas. While the cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the
-InferenceCluster.
+offered backend needs; where it is asked for, the observer of nodes and devices and the ConfigMap that this writes; the
+certificate of the gateway and the policy on who may come in; collections that list the pods of deleted replicas. While
+the cluster is in use, a ClusterUsage, which makes Crossplane refuse to delete the InferenceCluster.
 Reports: gateway address, its transport, provider configuration, installed backends, pools with allocations and free
 devices, the replicas admitted and refused; conditions ClusterReady, StackReady, CapacityKnown, NamespacesAllowed where
-not everybody may place replicas, and MutualTLSReady where the gateway asks for certificates.
+not everybody may place replicas, MutualTLSReady where the gateway asks for certificates, and CapacityObserved where
+nodes and devices are observed.
 
 This function is the only writer of its cluster's ledger. A replica in `status.admitted` may run with the spec recorded
 in `status.admissions`. It stays admitted whatever happens to the pool later.
@@ -44,6 +45,7 @@ from modelplane_functions import (
     cluster_cloud,
     cluster_conditions,
     cluster_gateway,
+    cluster_observation,
     cluster_protection,
     cluster_queue,
     cluster_stack,
@@ -68,7 +70,9 @@ from modelplane_functions.standing import Answer
 Json: TypeAlias = Any
 
 _CLASS = "class/"
-_UNSETTLING = frozenset({"StackReady", allowed_namespaces.CONDITION, cluster_tls.CONDITION})
+_UNSETTLING = frozenset(
+    {"StackReady", allowed_namespaces.CONDITION, cluster_tls.CONDITION, cluster_observation.CONDITION}
+)
 """The conditions that say something and change nothing of the cluster's readiness."""
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
@@ -79,6 +83,7 @@ class _Decoded:
 
     classes: Mapping[str, NodeClass]
     nodes: Mapping[str, Nodes]
+    observed: Mapping[str, Mapping[str, Json]]
     pools: tuple[Pool, ...]
 
 
@@ -111,6 +116,7 @@ def compose(observed: Observed) -> Outcome:
         cluster_conditions.stack_ready(observed, backends, stack.condition),
         cluster_conditions.capacity_known(observed, ledger),
         *cluster_conditions.namespaces_allowed(observed, ledger),
+        *cluster_observation.condition(ledger.observation),
         *tls.conditions,
     )
     settled = gateway is not None and all(c.status is Truth.TRUE for c in conditions if c.type not in _UNSETTLING)
@@ -177,7 +183,8 @@ def _classes(observed: Observed) -> tuple[dict[str, NodeClass], tuple[str, ...]]
 def _ledger(observed: Observed) -> Ledger:
     root = Field(observed.composite)
     classes, faults = _classes(observed)
-    pools = _pools(observed, classes)
+    observation = _observation(observed, classes)
+    pools = _pools(observed, classes, observation)
     standing = claims.read(observed, pools)
     asked = standing.claims
     frozen = standing.frozen
@@ -199,23 +206,35 @@ def _ledger(observed: Observed) -> Ledger:
     )
     quotas.settle(observed, standing, account)
     faults += (*sorted(standing.faults), *standing_on.told, *queue.faults)
-    return Ledger(pools, account, faults, standing, standing_on.counted_on, queue)
+    return Ledger(pools, account, faults, standing, standing_on.counted_on, queue, observation)
 
 
-def _pools(observed: Observed, classes: dict[str, NodeClass]) -> tuple[Pool, ...]:
+def _observation(observed: Observed, classes: dict[str, NodeClass]) -> cluster_observation.Read:
+    """Return what is known of nodes and devices of the pools as they are declared."""
+    if cluster_gateway.facts(observed).observer is None:
+        return cluster_observation.NOBODY
+    spec = Field(observed.composite).at("spec")
+    # What a class has does not depend on whether a pool is empty.
+    some = {entry.text_at("name"): Field({"nodes": {"observed": 1}}) for entry in spec.at("nodePools").items()}
+    return cluster_observation.read(observed, inference_cluster.decode_pools(spec, classes, some))
+
+
+def _pools(
+    observed: Observed, classes: dict[str, NodeClass], observation: cluster_observation.Read
+) -> tuple[Pool, ...]:
     """Return the declared pools. They are decoded once per version of the cluster while their classes are the same."""
 
     nodes = cluster_cloud.nodes(observed)
 
     def read() -> _Decoded:
-        published = cluster_cloud.published(nodes)
+        published = cluster_observation.nodes(observation, cluster_cloud.published(nodes))
         pools = inference_cluster.decode_pools(Field(observed.composite).at("spec"), classes, published)
-        return _Decoded(classes, nodes, pools)
+        return _Decoded(classes, nodes, observation.pools, pools)
 
     def still(known: _Decoded) -> bool:
         given = known.classes
         is_same = given.keys() == classes.keys() and all(given[name] is classes[name] for name in classes)
-        return is_same and known.nodes == nodes
+        return is_same and (known.nodes, known.observed) == (nodes, observation.pools)
 
     return recall(observed.composite, "pools", read, still).pools
 
@@ -274,6 +293,7 @@ def _reached(
     return {
         cluster_gateway.KEY: cluster_gateway.child(observed, provider),
         **cluster_queue.children(observed, provider),
+        **cluster_observation.children(observed, ledger.observation, provider),
         **dict(installations.children(observed, config)),
         **dict(standing_replicas.endings.children(observed, standing_replicas.lingering, ledger.followed, config)),
         **dict(_access_children(observed, access)),
@@ -313,7 +333,7 @@ def _status(
     status: dict[str, Json] = {
         "summary": inference_cluster.encode_summary(accounts, len(admitted)),
         "pools": [
-            *(_pool(observed, pool, account, nodes, is_frozen=ledger.is_frozen) for pool, account in accounts),
+            *(_pool(observed, pool, account, nodes, ledger) for pool, account in accounts),
             *held_pools.encode(observed, ledger.records.values(), ledger.counted_on),
         ],
         "admitted": admitted,
@@ -342,12 +362,14 @@ def _published(observed: Observed, access: Access | None, provider: ProviderConf
     return {"providerConfigRef": provider.encode()} if is_ours else {}
 
 
-def _pool(observed: Observed, pool: Pool, account: PoolAccount, nodes: Mapping[str, Nodes], *, is_frozen: bool) -> Json:
+def _pool(observed: Observed, pool: Pool, account: PoolAccount, nodes: Mapping[str, Nodes], ledger: Ledger) -> Json:
     """Return the status entry of a pool. The published entry is kept while the pool's devices or users are unknown."""
     made = inference_cluster.encode_pool(pool, account)
     if pool.name in nodes:
         made["nodes"] = {**made["nodes"], "growable": nodes[pool.name].growable}
-    if pool.node_class is None or is_frozen:
+    looked_at = ledger.observation.pools.get(pool.name, {})
+    made |= {**looked_at, "nodes": {**made["nodes"], **looked_at.get("nodes", {})}}
+    if pool.node_class is None or ledger.is_frozen:
         known = (one for one in seen.objects(observed.status.get("pools")) if one.get("name") == pool.name)
         made = {key: value for key, value in next(known, made).items() if key != "nodeSelector"}
     selector = cluster_gateway.facts(observed).pool_node_selector[pool.name]

@@ -149,7 +149,7 @@ def _device(entry: Field, counter_sets: tuple[CounterSet, ...]) -> Device:
         device_class=entry.at("deviceClassName").text(""),
         resource_name=_resource_name(entry),
         attributes=tuple(
-            (name, _attribute(entry.at("attributes", name))) for name in sorted(entry.at("attributes").members())
+            (name, attribute(entry.at("attributes", name))) for name in sorted(entry.at("attributes").members())
         ),
         capacity=tuple((name, _amount(entry.at("capacity", name))) for name in sorted(entry.at("capacity").members())),
         draws=_draws(entry, counter_sets),
@@ -224,7 +224,8 @@ def _count(device: Field) -> int:
     return device.at("count").count(1, least=1, most=DEVICES_MAX)
 
 
-def _attribute(field: Field) -> Attribute:
+def attribute(field: Field) -> Attribute:
+    """Return the typed value of an attribute, as a class or a ResourceSlice has it. Raises: InvalidInput."""
     kinds = [kind for kind in AttributeKind if field.at(kind).is_set]
     if len(kinds) != 1:
         raise field.wrong(f"must have exactly one of {', '.join(AttributeKind)}, not {len(kinds)}")

@@ -29,7 +29,7 @@ from modelplane.placement.snapshot import (
     RefusalNote,
 )
 from modelplane.workload import authorities
-from modelplane.workload.site import ClusterFacts, Quota, Tracing
+from modelplane.workload.site import ClusterFacts, Observer, Quota, Tracing
 
 Json: TypeAlias = Any
 
@@ -177,7 +177,8 @@ def decode_pools(spec: Field, classes: Mapping[str, NodeClass], published: Mappi
         class_name = entry.text_at("className")
         nodes = pool_nodes.counts(entry, status)
         node_class = _class_on(classes.get(class_name), entry, minor, lists_are_on=lists_are_on)
-        if node_class is not None and nodes.present == 0 and scheduler in _SEES_DEVICES_FIRST:
+        is_empty = nodes.present == 0 and not nodes.observed
+        if node_class is not None and is_empty and scheduler in _SEES_DEVICES_FIRST:
             node_class = locality.without_nodes(node_class, _UNSEEN.format(scheduler=scheduler))
         pools[name] = Pool(
             name=name,
@@ -254,6 +255,7 @@ def decode_facts(resource: Mapping[str, Json]) -> ClusterFacts:
         tracing=_tracing(root.at("spec", "monitoring", "tracing")),
         versions={key: str(value) for key, value in sorted(root.at("spec", "stack", "versions").members().items())},
         ingress_class="" if _moves_listeners(root) else gateway.text_at("ingressClassName", ""),
+        observer=_observer(root.at("spec", "observe")),
     )
 
 
@@ -264,6 +266,10 @@ def _moves_listeners(root: Field) -> bool:
     """
     told = seen.at(root.value, "status", "mutualTLS")
     return seen.text(seen.at(told, "mode")) == MutualTls.REQUIRED or bool(seen.text(seen.at(told, "phase")))
+
+
+def _observer(field: Field) -> Observer | None:
+    return Observer(field.text_at("image", "")) if field.is_set else None
 
 
 def _quota(field: Field) -> Quota | None:

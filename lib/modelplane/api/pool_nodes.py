@@ -31,6 +31,7 @@ def counts(pool: Field, status: Field) -> NodeCounts:
     """
     nodes = status.at("nodes") if status.is_set else _UNPUBLISHED
     observed, growable = nodes.integer_at("observed", -1), nodes.integer_at("growable", -1)
+    allocatable = nodes.integer_at("allocatable", -1)
     maximum = pool.integer_at("maxNodeCount", -1)
     if growable >= 0 and maximum >= 0:
         maximum = max(observed, 0) + growable
@@ -38,6 +39,7 @@ def counts(pool: Field, status: Field) -> NodeCounts:
         declared=pool.integer_at("nodeCount", pool.integer_at("minNodeCount", 0)),
         observed=observed if observed >= 0 else None,
         maximum=maximum if maximum >= 0 else None,
+        allocatable=allocatable if allocatable >= 0 else None,
     )
 
 

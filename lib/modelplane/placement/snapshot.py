@@ -110,22 +110,34 @@ class NodeCounts:
     """The node counts of a pool.
 
     `declared` is spec.nodeCount. `observed` is the number that the cluster reports, None if it is unknown. `maximum` is
-    maxNodeCount, None if the pool cannot grow.
+    maxNodeCount, None if the pool cannot grow. `allocatable` is the number of observed nodes that take new replicas,
+    None where nobody looks at nodes; what is observed never adds nodes to those that are declared.
     """
 
     declared: int
     observed: int | None = None
     maximum: int | None = None
+    allocatable: int | None = None
 
     @property
     def present(self) -> int:
-        """Return the number of nodes that are present."""
+        """Return the number of nodes that are present and take new replicas."""
+        if self.allocatable is not None:
+            return min(self.allocatable, self.declared if self.maximum is None else self.maximum)
         return self.declared if self.observed is None else self.observed
 
     @property
     def usable(self) -> int:
-        """Return the number of nodes for placements: those present and those that the pool can still add."""
-        return max(self.present, self.maximum or 0)
+        """Return the number of nodes for placements: those present and those that the pool can still add.
+
+        A node that takes nothing new is one of those that the pool may have.
+        """
+        return max(self.present, (self.maximum or 0) - self.resting)
+
+    @property
+    def resting(self) -> int:
+        """Return the number of observed nodes that take no new replica."""
+        return 0 if self.allocatable is None else max(0, (self.observed or 0) - self.allocatable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,13 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
+class Observer:
+    """The wish that nodes and devices of a cluster are counted. `image` is empty for the default one."""
+
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """The facts of a cluster that a renderer may read.
 
@@ -65,3 +72,5 @@ class ClusterFacts:
     tracing: Tracing | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     ingress_class: str = ""
+    observer: Observer | None = None
+    """The observer of its nodes and devices, None where they are not counted."""

@@ -282,7 +282,8 @@ def _nodes(change: changes.MoreNodes, world: World, after: World, found: Documen
     position = _place(entries, change.pool)
     grows = nodes.maximum is not None or nodes.observed is not None
     field = "maxNodeCount" if grows else "nodeCount"
-    yield Edit(key, ("spec", "nodePools", position, field), _pool(after.cluster, change.pool).nodes.usable)
+    count = _pool(after.cluster, change.pool).nodes.usable + nodes.resting
+    yield Edit(key, ("spec", "nodePools", position, field), count)
 
 
 def _selector(change: changes.OtherSelectors, world: World, after: World, found: Documents) -> Iterator[Edit]:

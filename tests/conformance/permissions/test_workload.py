@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from modelplane.render import observer
 from modelplane.render.backends import selection
 from tests.conformance.permissions.people import ServiceAccount, may
 from tests.support import controlplane, dynamo_definition, installation, kubeapi, live, permissions, rendered, rendering
 
 MODELPLANE = ServiceAccount("modelplane", "", everywhere=True, namespace="modelplane")
+OBSERVER = ServiceAccount("modelplane-observer", "", everywhere=True, namespace="modelplane")
 READ = ("get", "list", "watch")
 # What is made and never removed: others may use it, or it protects a listener that stays.
 STAYING = frozenset(
@@ -68,7 +70,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.P
             "envoy-gateway",
         )
         installation.apply_definitions(plane, [dynamo_definition.document()])
-        for one in permissions.documents(*permissions.WORKLOAD):
+        for one in permissions.documents(*permissions.WORKLOAD, permissions.OBSERVER):
             plane.api.apply(one)
         kubeapi.until(lambda: is_in_force(plane), seconds=ACTIVE_SECONDS, what="the policies to be in force")
         yield plane
@@ -135,6 +137,31 @@ def test_the_gateway_is_only_looked_at(cluster: controlplane.Plane) -> None:
 def test_pods_are_only_looked_at(cluster: controlplane.Plane) -> None:
     verbs = (*READ, "create", "update", "patch", "delete")
     assert tuple(verb for verb in verbs if may(cluster, MODELPLANE, verb, "pods.", None)) == READ
+
+
+def test_the_observer_lists_nodes_and_slices_and_writes_one_object(cluster: controlplane.Plane) -> None:
+    verbs = (*READ, "create", "update", "patch", "delete")
+    asked = (
+        "nodes.",
+        "resourceslices.resource.k8s.io",
+        "configmaps.",
+        "pods.",
+        "secrets.",
+        "resourceclaims.resource.k8s.io",
+    )
+    allowed = {(verb, one) for one in asked for verb in verbs if may(cluster, OBSERVER, verb, one, "modelplane")}
+    assert allowed == {("list", "nodes."), ("list", "resourceslices.resource.k8s.io")}
+    api = cluster.api.impersonating(OBSERVER.user)
+    for name in (observer.MAP_NAME, "another"):
+        metadata = {"name": name, "namespace": observer.NAMESPACE}
+        cluster.api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+    path = f"/api/v1/namespaces/{observer.NAMESPACE}/configmaps/{{}}"
+    written = api.request(
+        "PATCH", path.format(observer.MAP_NAME), {"data": {"observation": "{}"}}, content=kubeapi.MERGE
+    )
+    assert written["data"] == {"observation": "{}"}
+    with pytest.raises(kubeapi.Refused, match="cannot patch"):
+        api.request("PATCH", path.format("another"), {"data": {"observation": "{}"}}, content=kubeapi.MERGE)
 
 
 def bare(one: Any) -> Any:

@@ -145,7 +145,8 @@ class Board:
     def _state(self, pool: Pool, number: int, accounting: Accounting) -> Ledger:
         what = self.table.dimensions(number, accounting)
         nodes = pool.nodes
-        key = (id(what), nodes.declared, nodes.observed, nodes.maximum, pool.allocations)
+        counts = (nodes.declared, nodes.observed, nodes.maximum, nodes.allocatable)
+        key = (id(what), counts, pool.allocations)
         state = self._states.get(key)
         if state is None:
             state = ledger.of(pool, what)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from modelplane.devices import nearness
 from modelplane.devices.model import Device
 from modelplane.placement.decision import Change, World
-from modelplane.placement.snapshot import Pool
+from modelplane.placement.snapshot import NodeCounts, Pool
 from modelplane.workload.model import Role
 
 
@@ -31,7 +31,7 @@ class MoreNodes(PoolChange):
 
     def _grown(self, pool: Pool) -> Pool:
         usable = pool.nodes.usable + self.count
-        return replace(pool, nodes=replace(pool.nodes, declared=usable, observed=usable, maximum=None))
+        return replace(pool, nodes=NodeCounts(declared=usable, observed=usable))
 
     def describe(self, *, roles: int) -> str:
         """Return the change in words."""
