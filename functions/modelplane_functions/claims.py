@@ -393,5 +393,7 @@ def _claim(key: str, resource: Resource, record: Record, asked: replicas.Asked |
     created = seen.text(seen.at(resource, "metadata", "creationTimestamp"))
     offered = Field(resource).at("metadata", "annotations", names.ANNOTATION_MAY_LEAVE).optional() == replicas.TRUE
     leaves = (control.deployment_of(resource) or "") if offered and holds else ""
+    recovers = Field(resource).at("metadata", "annotations", names.ANNOTATION_MAY_RECOVER).optional() == replicas.TRUE
     priority = 0 if asked is None else asked.priority
-    return ReplicaClaim(key, record.held, priority, created, holds, leaves=leaves, nodes=record.nodes)
+    claim = ReplicaClaim(key, record.held, priority, created, holds, leaves=leaves, nodes=record.nodes)
+    return dataclasses.replace(claim, recovers=True) if recovers and holds else claim

@@ -93,7 +93,8 @@ def standing(observed: Observed) -> Facts | None:
         if choice is None or choice.backend is None:
             return None
         selectors.check(observed.spec, classes=sight.class_documents)
-        return _facts(observed, sight, _Chosen(workload, _intent(observed, workload), before, choice, cache))
+        found = _facts(observed, sight, _Chosen(workload, _intent(observed, workload), before, choice, cache))
+        return replace(found, fleet=replace(found.fleet, is_whole=False))
     except (InvalidInput, Unsupported):
         return None
 
@@ -153,6 +154,7 @@ def _facts(observed: Observed, sight: Sight, chosen: _Chosen) -> Facts:
     known = {cluster.name: cluster for cluster in sight.clusters}
     decision = Decision(workload, backend, known, may_fetch=cache.may_fetch)
     own = replicas.own(observed, decision, sight.namesakes, sight.documents)
+    own = replicas.judged(observed, own, chosen.wanted.recovery)
     return Facts(
         workload=workload,
         intent=replace(

@@ -105,6 +105,8 @@ class Observed:
     children: Mapping[str, Resource] = field(default_factory=dict)
     required: Mapping[str, tuple[Resource, ...]] = field(default_factory=dict)
     served: Mapping[str, bool] = field(default_factory=dict)
+    minute: int | None = None
+    """The time of the request in whole minutes since 1970, None for a caller without a clock."""
 
     @property
     def name(self) -> str:

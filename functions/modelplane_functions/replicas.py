@@ -21,7 +21,7 @@ from modelplane.errors import InvalidInput
 from modelplane.placement import binding, demand
 from modelplane.placement.snapshot import Cluster, Current, CurrentReplica, Holding, PodShape
 from modelplane.workload.model import Replica
-from modelplane_functions import replica_repair
+from modelplane_functions import replica_outage, replica_repair
 from modelplane_functions.exchange import Observed, Resource
 from modelplane_functions.memory.resources import recall
 from modelplane_functions.replica_repair import Decision, Repair
@@ -138,6 +138,22 @@ def own(observed: Observed, decision: Decision, namesakes: Iterable[Resource], c
             repairs[name] = repair
     taken = frozenset(observed_of(observed)) | {str(one["metadata"]["name"]) for one in namesakes}
     return Own(Current(tuple(found), taken), repairs)
+
+
+def judged(observed: Observed, found: Own, recovery: int | None) -> Own:
+    """Return the replicas with what keeps them down, where their deployment wants that they are moved for it."""
+    if recovery is None:
+        return found
+    living = living_of(observed)
+    current = tuple(
+        dataclasses.replace(
+            one,
+            down=replica_outage.is_down(living[one.name]),
+            failing=replica_outage.failing(living[one.name], recovery, observed.minute),
+        )
+        for one in found.current.replicas
+    )
+    return dataclasses.replace(found, current=dataclasses.replace(found.current, replicas=current))
 
 
 def _record(child: Resource, cluster: Resource | None) -> Record | None:

@@ -8,6 +8,7 @@ does not load.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from crossplane.function.proto.v1 import run_function_pb2 as fnv1
 
@@ -27,11 +28,15 @@ Decode = Callable[[fnv1.RunFunctionRequest], Observed]
 
 
 def answer(
-    request: fnv1.RunFunctionRequest, *, find: Registry = registry.composer, decode: Decode = wire.decode
+    request: fnv1.RunFunctionRequest,
+    *,
+    find: Registry = registry.composer,
+    decode: Decode = wire.decode,
+    minute: int | None = None,
 ) -> fnv1.RunFunctionResponse:
     """Return the response to one request.
 
-    `decode` lets a caller reuse resources that it has decoded before.
+    `decode` lets a caller reuse resources that it has decoded before. `minute` is the time, None without a clock.
     Raises: only the errors of a bug. A mistake of the author becomes a condition and a fatal result.
     """
     about = wire.subject(request)
@@ -42,7 +47,7 @@ def answer(
         if not about.name:
             raise InvalidInput("is required", path=("metadata", "name"))
         _check_size(request)
-        observed = decode(request)
+        observed = replace(decode(request), minute=minute)
         outcome = _settled(request, observed, composed(composer, observed))
     except (InvalidInput, Unsupported) as error:
         outcome = refused(about, condition, error)

@@ -24,6 +24,7 @@ from modelplane_functions import registry, responder, tracing, turns, wire
 
 # More threads than cores do not compute faster; more keep short calls of one namespace moving beside long ones of
 # others, of which each may have a quarter.
+_MINUTE = 60
 DEFAULT_WORKERS = (os.cpu_count() or 1) + 6
 
 T = TypeVar("T")
@@ -103,7 +104,7 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         )
         started = time.perf_counter()
         try:
-            response = responder.answer(request, find=self._find)
+            response = responder.answer(request, find=self._find, minute=int(time.time() // _MINUTE))
         except turns.Postponed:
             raise  # it is computed later, and logged then
         except interruption.Interrupted:

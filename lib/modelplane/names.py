@@ -50,6 +50,7 @@ LABEL_SCALE_TARGET = f"{GROUP}/scale-target"
 ANNOTATION_REPLACES = f"{GROUP}/replaces"
 # On a ModelReplica: its deployment offers to move it, it succeeds one that leaves for another's sake, it asks for room.
 ANNOTATION_MAY_LEAVE = f"{GROUP}/may-leave"
+ANNOTATION_MAY_RECOVER = f"{GROUP}/may-recover"
 ANNOTATION_MAKES_ROOM = f"{GROUP}/makes-room"
 ANNOTATION_ASKS = f"{GROUP}/asks-for-room"
 # On the ModelDeployment of an LLMInference: the size that was derived, and a digest of what it was derived from.

@@ -813,6 +813,10 @@ class Status(Wire):
         default=None,
         description="The admitted replica that is asked to leave so that a refused one has room; its deployment offered to move it.",
     )
+    recovering: list[str] | None = Field(
+        default=None,
+        description="The replica, as namespace/name, whose turn it is to move because the cluster keeps it down. Its deployment offered to move it.",
+    )
     refused: list[Refused] | None = Field(
         default=None, description="Replicas that the cluster refuses, with the reason."
     )

@@ -580,6 +580,10 @@ class Placement(Wire):
         default=None,
         description="Allowed lets running replicas move so that a replica of any deployment, which a cluster refuses, has room: one at a time, only where a successor has a place elsewhere under this deployment's own rules, and only after that successor is ready. A replica of this deployment for which no cluster has room is then proposed to one all the same, and waits there for others to make room. Never moves nothing and asks for nothing. Default: Never.",
     )
+    recovery: str | None = Field(
+        default=None,
+        description="Time, for example 30m or 2h, after which a replica moves that its cluster keeps down: its node is not ready, a device is tainted, its pods find no node any more, or the queue has preempted it. A successor on another cluster serves first, and one replica of a cluster moves at a time. Where a third of the fleet or of the replicas has failed, nothing moves. Left out, nothing moves for failures.",
+    )
 
 
 class EndpointPicker(Wire):

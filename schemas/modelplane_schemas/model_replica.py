@@ -73,6 +73,18 @@ class Constraint(Wire):
     )
 
 
+class Down(Wire):
+    """
+    Outage of a replica that served before. Absent while it serves. While it cannot be seen, what was known stays.
+    """
+
+    since: str | None = Field(default=None, description="The minute in which it was seen to serve no more.")
+    cause: Literal["NodeLost", "DeviceTainted", "Preempted", "Unschedulable"] | None = Field(
+        default=None,
+        description="Cause in its cluster, absent where none is known. NodeLost means that a node is not ready, DeviceTainted that a device is tainted or not healthy, Preempted that the queue took its place, Unschedulable that its pods find no node.",
+    )
+
+
 class Rendered(Wire):
     """
     Digests of the objects that the running pods were made from. An Object with another digest was edited and is restored.
@@ -701,6 +713,7 @@ class Status(Wire):
         description="Phase of the replica. Pending means that its cluster has not admitted it. Admitted means that it is not rendered yet. Queued means that it is rendered and waits in a queue of its cluster, which is no failure. Starting means that it is rendered and does not serve yet. Running means that it serves with all workers. Degraded means that it serves with some workers. Failed means that it cannot serve without a change.",
     )
     cluster: str | None = Field(default=None, description="The InferenceCluster that the replica runs on.")
+    down: Down | None = None
     observed_generation: int | None = Field(
         default=None, description="Generation of the spec that this status describes."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from modelplane_functions import ownership
@@ -28,12 +29,14 @@ def settle(
     children: Mapping[str, Json] | None = None,
     store: Sequence[Json] = (),
     kinds: Collection[str] | None = None,
+    minute: int | None = None,
 ) -> Outcome:
     """Return the outcome once every requirement is answered, as Crossplane's loop would get it.
 
-    `kinds` are those that the control plane serves; None is a caller that does not say.
+    `kinds` are those that the control plane serves; None is a caller that does not say. `minute` is the time.
     """
-    return calls(compose, composite, children=children, store=store, kinds=kinds)[-1].outcome
+    at = compose if minute is None else lambda observed: compose(replace(observed, minute=minute))
+    return calls(at, composite, children=children, store=store, kinds=kinds)[-1].outcome
 
 
 class Call(NamedTuple):

@@ -45,10 +45,14 @@ def cluster(*, admits: bool = True, **status: Json) -> dict[str, Json]:
 
 
 def compose(
-    document: Json, *store: Json, children: Mapping[str, Json] | None = None, kinds: Collection[str] | None = None
+    document: Json,
+    *store: Json,
+    children: Mapping[str, Json] | None = None,
+    kinds: Collection[str] | None = None,
+    minute: int | None = None,
 ) -> Outcome:
     """Return what the composer decides, its requirements answered from `store`, questions for kinds from `kinds`."""
-    return exchange.settle(model_replica.compose, document, children=children, store=store, kinds=kinds)
+    return exchange.settle(model_replica.compose, document, children=children, store=store, kinds=kinds, minute=minute)
 
 
 def applied(outcome: Outcome, remote: Mapping[str, Json] | None = None) -> dict[str, Json]:

@@ -48,6 +48,7 @@ from modelplane_functions import (
     cluster_observation,
     cluster_protection,
     cluster_queue,
+    cluster_recovery,
     cluster_stack,
     cluster_tls,
     held_pools,
@@ -341,6 +342,7 @@ def _status(
         "refused": _told(ledger.answers(Admission.REFUSED)),
         "pending": _told(ledger.answers(Admission.PENDING)),
         **quotas.encode(ledger.standing),
+        **cluster_recovery.encode(observed, ledger.standing.claims),
     }
     status |= cluster_queue.encode(ledger.queue, [one for record in ledger.records.values() for one in record.holdings])
     if ledger.account.asked:

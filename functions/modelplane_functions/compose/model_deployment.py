@@ -54,7 +54,7 @@ from modelplane_functions.exchange import (
 )
 
 _ENDPOINT = "endpoint-"
-_MAY_LEAVE = names.ANNOTATION_MAY_LEAVE
+_OFFERS = (names.ANNOTATION_MAY_LEAVE, names.ANNOTATION_MAY_RECOVER)
 MOVES_TOLD = 3
 _WAITING_SECONDS, _SETTLED_SECONDS = 30, 300
 
@@ -172,7 +172,7 @@ def _kept_child(observed: Observed, facts: Facts, plan: Plan, name: str) -> Chil
     """Return a retained replica as observed, with its labels set, and with its repair applied."""
     child = replicas.observed_of(observed)[name]
     kept = hold.held(child)
-    _offer(kept["metadata"], is_offered=name in plan.offered)
+    _offer(kept["metadata"], (name in plan.offered, name in plan.recovers))
     labels = replica.labels_of(observed.namespace, observed.name, replicas.cluster_of(child))
     kept["metadata"]["labels"] = {**kept["metadata"].get("labels", {}), **labels}
     repair = facts.own.repairs.get(name)
@@ -181,10 +181,13 @@ def _kept_child(observed: Observed, facts: Facts, plan: Plan, name: str) -> Chil
     return Child(kept, hold.ready_by_condition(child))
 
 
-def _offer(metadata: dict[str, Any], *, is_offered: bool) -> None:
-    """Say on a replica whether it may leave so that another has room; what somebody else has said does not count."""
-    annotations = {key: value for key, value in metadata.pop("annotations", {}).items() if key != _MAY_LEAVE}
-    annotations |= {_MAY_LEAVE: replicas.TRUE} if is_offered else {}
+def _offer(metadata: dict[str, Any], offered: tuple[bool, bool]) -> None:
+    """Say on a replica whether it may leave so that another has room, and whether it may move because it is down.
+
+    What somebody else has said does not count.
+    """
+    annotations = {key: value for key, value in metadata.pop("annotations", {}).items() if key not in _OFFERS}
+    annotations |= {key: replicas.TRUE for key, is_offered in zip(_OFFERS, offered, strict=True) if is_offered}
     if annotations:
         metadata["annotations"] = annotations
 

@@ -33,6 +33,7 @@ from modelplane.workload.model import Replica
 from modelplane_functions import (
     cache_facts,
     model_fit,
+    replica_outage,
     replica_pods,
     replica_queue,
     replica_rendering,
@@ -106,6 +107,7 @@ def compose(observed: Observed) -> Outcome:
             **replica_status.encode_generation(observed.composite, is_rendered=is_rendered),
             **rendered.encode(rendering.record),
             **({"mountedCaches": list(mounted)} if mounted else {}),
+            **replica_outage.encode(observed, replica, seen, pods),
             **applied.encode({key: astuple(one.applied) for key, one in looks.items() if one.applied is not None}),
         },
         conditions=(

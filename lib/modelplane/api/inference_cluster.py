@@ -116,6 +116,7 @@ def decode(resource: Mapping[str, Json], classes: Mapping[str, NodeClass]) -> Cl
             for entry in status.at("refused").items()
         },
         asked=_asked(status),
+        recovering=frozenset(status.at("recovering").texts()),
         missing=installation.missing(status),
         tenants=tenants.decode(root),
         queue=decode_queue(status.at("queue")) if spec.at("scheduler", "quota").is_set else None,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from modelplane import minutes
 from modelplane.api import label_selectors
 from modelplane.api.fields import Field
 from modelplane.placement.snapshot import (
@@ -24,6 +25,8 @@ from modelplane.placement.snapshot import (
 Json: TypeAlias = Any
 
 REPLICAS_MAX = 1000
+RECOVERY_MIN = 5
+"""Minutes: Kubernetes itself ends the pods of a node that is not ready after five."""
 """The limit of the definition for replicas of one deployment."""
 
 
@@ -66,7 +69,19 @@ def decode(
         backends=backends,
         schedulers=tuple(schedulers.items()),
         rebalance=placement.at("rebalance").choice(Rebalance, Rebalance.NEVER) is Rebalance.ALLOWED,
+        recovery=_recovery(placement.at("recovery")),
     )
+
+
+def _recovery(field: Field) -> int | None:
+    """Return the minutes, None where nothing is moved. Raises: InvalidInput."""
+    text = field.optional()
+    if text is None:
+        return None
+    found = minutes.duration(text)
+    if found is None or found < RECOVERY_MIN:
+        raise field.wrong(f'must be minutes or hours, at least {RECOVERY_MIN}m, for example "30m" or "2h"')
+    return found
 
 
 def decode_tolerations(field: Field) -> tuple[Toleration, ...]:

@@ -285,6 +285,8 @@ class BlockedMove:
     replica: str
     cause: str
     message: str
+    is_held: bool = False
+    """The message is complete: what clusters say of a successor is not what blocks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,8 @@ class Plan:
     blocked: tuple[BlockedMove, ...] = ()
     offered: tuple[str, ...] = ()
     """Replicas that may leave their clusters so that others have room: successors have places elsewhere."""
+    recovers: tuple[str, ...] = ()
+    """The replica that is kept down and may move when its cluster says so: a successor has a place elsewhere."""
 
     @property
     def composed(self) -> tuple[PlacedReplica, ...]:

@@ -200,14 +200,20 @@ class Cluster:
     """The namespaces that may place new replicas there, None for all."""
     queue: QueueRoom | None = None
     """The quota of its queue, None where none is read."""
+    recovering: frozenset[str] = frozenset()
+    """The replicas (`namespace/name`) whose turn it is to be moved because the cluster keeps them down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All InferenceClusters. `received` is False until the list has arrived; until then no replica is moved."""
+    """All InferenceClusters. `received` is False until the list has arrived; until then no replica is moved.
+
+    A fleet that is not `is_whole` has only the clusters of the replicas, and nothing is said of shares of it.
+    """
 
     clusters: tuple[Cluster, ...] = ()
     received: bool = True
+    is_whole: bool = True
 
 
 # --- demand and intent ------------------------------------------------------------------------------------------------
@@ -296,6 +302,8 @@ class Intent:
     """API versions that a cluster must serve for the workload, each with the name of what installs it."""
     rebalance: bool = False
     """Replicas that serve may be moved so that another replica has room."""
+    recovery: int | None = None
+    """The minutes after which a replica that its cluster keeps down is moved, None for never."""
     namespace_labels: tuple[tuple[str, str], ...] | None = None
     """The labels of the namespace, None where they are not known."""
     budgets: tuple[Budget, ...] = ()
@@ -373,6 +381,10 @@ class CurrentReplica:
     """It succeeds a replica that leaves so that another one has room."""
     asks: bool = False
     """It was proposed where it had no room, so that others may make some."""
+    down: bool = False
+    """Its cluster keeps it down."""
+    failing: str = ""
+    """The cause, once it was down for as long as its deployment waits for it; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,3 +427,5 @@ class ReplicaClaim:
     """Pods of its holdings may still run once it has what it wants, so the larger of both counts."""
     gated: bool = False
     """A quota decides about it too: it is judged, and takes nothing."""
+    recovers: bool = False
+    """Its deployment offers to move it because the cluster keeps it down."""

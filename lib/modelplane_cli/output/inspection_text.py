@@ -13,6 +13,10 @@ from modelplane_cli.planning.routes import RouteRow
 from modelplane_cli.simulator.verdict import Failure
 
 _SHOWN = 50
+_OBSERVED = (
+    "NODES OF", "DECLARED", "OBSERVED", "READY", "CORDONED", "ALLOCATABLE", "GROWABLE",
+    "DEVICE", "OBSERVED", "ALLOCATABLE",
+)  # fmt: skip
 _POOLS = ("POOL", "CLASS", "NODES USED", "DEVICE", "FREE", "USED", "TOTAL")
 
 
@@ -98,6 +102,7 @@ def _cluster(state: ClusterState, screen: Screen) -> Iterator[str]:
             rows.append((*(pool if position == 0 else ("", "", "")), *counts))
     if rows:
         yield from table.lines(_POOLS, rows, indent="  ", screen=screen)
+    yield from _observed(state, screen)
     shown = state.tenants[:_SHOWN]
     if shown:
         cells = [(f"{one.namespace}/{one.name}", one.admission, *_said(one)) for one in shown]
@@ -128,6 +133,25 @@ def _cache(state: CacheState, screen: Screen) -> Iterator[str]:
 def _of_copy(one: Copy) -> str:
     said = ": ".join(filter(None, (one.reason, one.message)))
     return said if one.is_current else f"{said or one.phase} (of an earlier source)"
+
+
+def _observed(state: ClusterState, screen: Screen) -> Iterator[str]:
+    """Yield what is observed of nodes and devices, and what the queue leaves: numbers that are not added."""
+    rows = []
+    for pool in state.observed:
+        growable = "-" if pool.growable is None else str(pool.growable)
+        numbers = (pool.declared, pool.observed, pool.ready, pool.cordoned, pool.allocatable)
+        nodes = (pool.pool, *map(str, numbers), growable)
+        devices = [(one.name, str(one.observed), str(one.allocatable)) for one in pool.devices]
+        for position, counts in enumerate(devices or [("-", "-", "-")]):
+            rows.append((*(nodes if position == 0 else ("",) * len(nodes)), *counts))
+    if rows:
+        yield from table.lines(_OBSERVED, rows, indent="  ", screen=screen)
+    if state.queue is not None:
+        one = state.queue
+        limit = "has no limit" if one.limit is None else f"allows {one.limit} devices, {one.left} are left of it"
+        told = f"  queue {one.name} {limit}; {one.held} are held here. It is a bound and no free device"
+        yield from folding.fitted(told, screen.width)
 
 
 def _said(one: Tenant) -> tuple[str, str]:

@@ -17,9 +17,10 @@ from modelplane.api import inference_cluster, model_cache, replica, replica_endp
 from modelplane.errors import ModelplaneError
 from modelplane.labels import LabelSelector
 from modelplane_cli import shorts
-from modelplane_cli.planning import cache_state, capacity, causes, replicas, routes, service_rules
+from modelplane_cli.planning import cache_state, capacity, causes, observed, replicas, routes, service_rules
 from modelplane_cli.planning.cache_state import CacheState
 from modelplane_cli.planning.capacity import PoolUse
+from modelplane_cli.planning.observed import PoolSight, QueueSight
 from modelplane_cli.planning.replicas import DEPLOYMENT
 from modelplane_cli.planning.routes import SERVICE, Route
 from modelplane_cli.simulator import conditions
@@ -123,6 +124,8 @@ class ClusterState:
     tenants: tuple[Tenant, ...]
     capacity: str
     causes: tuple[Failure, ...]
+    observed: tuple[PoolSight, ...] = ()
+    queue: QueueSight | None = None
 
     @property
     def message(self) -> str:
@@ -322,6 +325,8 @@ def _cluster(world: World, key: Key) -> ClusterState:
         tenants=tuple(tenants),
         capacity=seen.text(told.get("message")),
         causes=causes.of(world, key),
+        observed=observed.pools(resource.get("status")),
+        queue=observed.queue(resource.get("status")),
     )
 
 

@@ -10,6 +10,7 @@ from modelplane_cli.planning import routes
 from modelplane_cli.planning.cache_state import CacheState
 from modelplane_cli.planning.capacity import PoolUse
 from modelplane_cli.planning.inspection import Backend, EndpointState, ServiceState, State, Tenant
+from modelplane_cli.planning.observed import PoolSight, QueueSight
 from modelplane_cli.planning.routes import RouteRow
 from modelplane_cli.simulator.verdict import Failure
 
@@ -71,6 +72,8 @@ def encode(state: State) -> dict[str, Json]:
         "taints": list(state.taints),
         "capacity": state.capacity,
         "pools": [_encode_pool(use) for use in state.pools],
+        "observed": [_encode_sight(one) for one in state.observed],
+        "queue": _encode_queue(state.queue),
         "replicas": [_encode_tenant(one) for one in state.tenants],
         "causes": _encode(state.causes),
     }
@@ -116,6 +119,23 @@ def _encode_pool(use: PoolUse) -> dict[str, Json]:
             name: {"total": one.total, "used": one.used, "free": one.free} for name, one in sorted(use.devices.items())
         },
     }
+
+
+def _encode_sight(one: PoolSight) -> dict[str, Json]:
+    return {
+        "pool": one.pool,
+        "declared": one.declared,
+        "observed": one.observed,
+        "ready": one.ready,
+        "cordoned": one.cordoned,
+        "allocatable": one.allocatable,
+        "growable": one.growable,
+        "devices": {each.name: {"observed": each.observed, "allocatable": each.allocatable} for each in one.devices},
+    }
+
+
+def _encode_queue(one: QueueSight | None) -> dict[str, Json] | None:
+    return None if one is None else {"name": one.name, "limit": one.limit, "held": one.held, "left": one.left}
 
 
 def _encode_tenant(one: Tenant) -> dict[str, Json]:

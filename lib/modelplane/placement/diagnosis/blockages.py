@@ -24,6 +24,9 @@ def explained(plan: Plan, board: Board) -> Plan:
     said: dict[str, str] = {}
     blocked = []
     for one in plan.blocked:
+        if one.is_held:
+            blocked.append(one)
+            continue
         place = places[one.replica] if counts_matter else ""
         if place not in said:
             with gone(board, plan, one):

@@ -23,6 +23,7 @@ class Cause(StrEnum):
     OTHER_BACKEND = "other backend"
     OUTDATED = "outdated"
     DOUBTED = "doubted"
+    RECOVERS = "kept down"
     MAKES_ROOM = "makes room"
 
 
@@ -164,6 +165,9 @@ def _migration(board: Board, replica: CurrentReplica, succeeded: set[str | None]
     if replica.doubted and replica.name in succeeded:
         told = f"cluster {cluster.name} does not tell what it admitted"
         return Migration(replica, Cause.DOUBTED, f"its move has begun, and {told}")
+    # Of a cluster that is not reached nobody knows what is down.
+    if replica.failing and cluster.ready and not replica.doubted and not replica.ready:
+        return Migration(replica, Cause.RECOVERS, replica.failing)
     return None
 
 

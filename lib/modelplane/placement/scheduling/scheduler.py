@@ -20,7 +20,7 @@ from modelplane.placement.decision import (
     Plan,
     State,
 )
-from modelplane.placement.scheduling import filters, rebalancing, retention
+from modelplane.placement.scheduling import filters, rebalancing, retention, storms
 from modelplane.placement.scheduling.assignment import RoleAssignment
 from modelplane.placement.scheduling.board import Board
 from modelplane.placement.scheduling.placed_roles import PlacedRoles
@@ -28,7 +28,7 @@ from modelplane.placement.scheduling.ranking import Candidate, Ranking
 from modelplane.placement.scheduling.retention import Cause, Migration, RetentionPlan
 from modelplane.placement.snapshot import Current, CurrentReplica, Demand, Fleet, Holding, Intent
 
-_BEGINS_LATER = frozenset({Cause.MAKES_ROOM, Cause.DOUBTED})
+_BEGINS_LATER = frozenset({Cause.MAKES_ROOM, Cause.RECOVERS, Cause.DOUBTED})
 """Causes that begin no move while another could: others wish it, or it is not known whether there is one."""
 
 
@@ -76,6 +76,7 @@ class _Draft:
         self._placed: dict[str, PlacedReplica] = {}
         self._blocked: list[BlockedMove] = []
         self._offered: tuple[str, ...] = ()
+        self._recovers: tuple[str, ...] = ()
         self.missing = 0
         self._ranking: Ranking | None = None
         self._placed_roles = PlacedRoles(board.clusters)
@@ -158,12 +159,16 @@ class _Draft:
 
     def move(self) -> None:
         """Start at most one move: place a successor, else rewrite the replica in place, else delete it first."""
+        self._recovers = tuple(
+            sorted(old for old in self._retained.successors if self._retained.migrations[old].cause is Cause.RECOVERS)
+        )
         if self._retained.successors or not self._retained.migrations:
             return
         migrations = self._retained.migrations.values()
         order = sorted((one for one in migrations if one.cause not in _BEGINS_LATER), key=_urgency)
         if not order:
-            self._make_room()
+            if not self._recover():
+                self._make_room()
             return
         if any(self._place_successor(migration) for migration in self._differing(order)):
             return
@@ -174,6 +179,40 @@ class _Draft:
             if self._rewrite(migration) or self._make_way(migration):
                 return
         self._block(order, "and it no longer fits its own place")
+
+    def _recover(self) -> bool:
+        """Offer one replica that its cluster keeps down, and place its successor when its turn has come.
+
+        The successor goes to another cluster, and nothing goes before it serves. Return whether any is kept down.
+        """
+        kept_down = [one for one in self._retained.migrations.values() if one.cause is Cause.RECOVERS]
+        if not kept_down:
+            return False
+        order = sorted(kept_down, key=lambda one: (not self._has_turn(one.replica), _urgency(one)))
+        storm = storms.told(self._fleet, self._retained.staying(), self._wanted)
+        if storm:
+            self._block(order, f"no replica is moved for failures: {storm}", is_held=True)
+            return True
+        for migration in order:
+            replica = migration.replica
+            everything = frozenset(pool.name for pool in self._board.clusters[replica.cluster].pools)
+            self._recount(replica, -1)
+            candidate = rebalancing.elsewhere(self._board, self._candidates, replica, everything)
+            if candidate is None:
+                self._recount(replica, 1)
+                continue
+            self._recovers = (replica.name,)
+            if self._has_turn(replica):
+                self._put(candidate, replica.name, f"it succeeds {replica.name}: {migration.detail}")
+            else:
+                self._recount(replica, 1)
+            return True
+        self._block(order, "no other cluster has room for a successor", is_held=True)
+        return True
+
+    def _has_turn(self, replica: CurrentReplica) -> bool:
+        key = names.qualified(self._board.intent.namespace, replica.name)
+        return key in self._board.clusters[replica.cluster].recovering
 
     def _make_room(self) -> None:
         """Place a successor of one replica that is asked to leave, unless anything of the deployment is amiss."""
@@ -303,10 +342,10 @@ class _Draft:
         board = self._board
         return board.barred(replica.cluster) is None and replica.cluster not in board.refusals.on
 
-    def _block(self, order: Iterable[Migration], why: str) -> None:
+    def _block(self, order: Iterable[Migration], why: str, *, is_held: bool = False) -> None:
         for migration in order:
-            message = f"no cluster takes a successor, {why}"
-            self._blocked.append(BlockedMove(migration.replica.name, migration.detail, message))
+            message = why if is_held else f"no cluster takes a successor, {why}"
+            self._blocked.append(BlockedMove(migration.replica.name, migration.detail, message, is_held))
 
     # --- plan ----------------------------------------------------------------------------------------------------
 
@@ -320,6 +359,7 @@ class _Draft:
             wanted=self._wanted,
             blocked=tuple(sorted(self._blocked, key=lambda blocked: blocked.replica)),
             offered=self._offered,
+            recovers=self._recovers,
         )
 
     def _kept(self) -> Iterator[tuple[str, PlacedReplica]]:

@@ -283,6 +283,49 @@ class PoolState(Part):
     """Devices by name. Empty when the class is unknown."""
 
 
+class ObservedDevices(Part):
+    """Devices of one name that are observed in a pool."""
+
+    observed: int
+    """Number of devices that are there."""
+    allocatable: int
+    """Number of devices on nodes that take new pods, without tainted ones."""
+
+
+class ObservedPool(Part):
+    """The nodes of a pool as they are observed on the cluster."""
+
+    pool: str
+    """Name of the pool."""
+    declared: int
+    """Number of nodes that the spec declares."""
+    observed: int
+    """Number of nodes that are there."""
+    ready: int
+    """Number of nodes that are ready."""
+    cordoned: int
+    """Number of nodes that are ready and cordoned."""
+    allocatable: int
+    """Number of nodes that take new replicas."""
+    growable: int | None
+    """Number of nodes that the cloud will add. Null where no cloud says it."""
+    devices: dict[str, ObservedDevices]
+    """Devices by name."""
+
+
+class QueueQuota(Part):
+    """The quota of a cluster's queue in devices. It is an upper bound and no free device."""
+
+    name: str
+    """Name of the object that has the quota."""
+    limit: int | None
+    """Most devices that the queue may hold. Null without a limit."""
+    held: int
+    """Number of devices that admitted replicas hold."""
+    left: int | None
+    """Number of devices that the quota leaves. Null without a limit."""
+
+
 class Tenant(Part):
     """A replica on a cluster."""
 
@@ -319,6 +362,10 @@ class ClusterExplanation(Part):
     """The message of its ledger: the pools that are counted, and the replicas that end or change."""
     pools: list[PoolState]
     """Its pools in the order of the spec. Empty when its spec cannot be read."""
+    observed: list[ObservedPool]
+    """Its pools whose nodes are observed. Empty without `spec.observe`."""
+    queue: QueueQuota | None
+    """The quota of its queue. Null where none is read."""
     replicas: list[Tenant]
     """Its replicas, those that are not as wanted first."""
     causes: list[Cause]
