@@ -37,7 +37,7 @@ _WRITTEN = "observation"
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What is known of the pools.
+    """The known numbers of the pools.
 
     `pools` are the entries of status.pools by pool, as they were judged now or published before. `question` is None
     where nobody looks, and the same as before while a class is missing. `trouble` is the reason and message why the
@@ -58,7 +58,7 @@ NOBODY = Read()
 
 
 def read(observed: Observed, pools: tuple[Pool, ...]) -> Read:
-    """Return what is known of the declared pools; nothing where the cluster is not observed."""
+    """Return the known numbers of the declared pools; nothing where the cluster is not observed."""
     facts = cluster_gateway.facts(observed)
     if facts.observer is None:
         return NOBODY

@@ -15,7 +15,7 @@ from modelplane import words
 from modelplane.api import inference_class
 from modelplane.api.fields import Field
 from modelplane.devices.model import DeviceTaint, DeviceTaintEffect
-from modelplane.devices.sightings import BYTES_MAX, KINDS_MAX, SHAPES_MAX, NodeState, SeenKind, Shape, Sight
+from modelplane.devices.sightings import BYTES_MAX, KINDS_MAX, SHAPES_MAX, NodeState, PoolSighting, SeenKind, Shape
 from modelplane.errors import InvalidInput
 
 VERSION = 1
@@ -36,14 +36,14 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen, by pool, and the names of fields that are not known here."""
+    """The sightings by pool, and the names of fields that are not known here."""
 
-    pools: Mapping[str, Sight]
+    pools: Mapping[str, PoolSighting]
     ignored: tuple[str, ...] = ()
 
     @property
     def told(self) -> str:
-        """Return what was passed over, empty for nothing."""
+        """Return the words on fields that were passed over, empty for none."""
         return f"; fields that are not known are ignored: {words.first(self.ignored, _NAMED)}" if self.ignored else ""
 
 
@@ -81,9 +81,9 @@ def _bare(name: str) -> str:
     return "".join(letter for letter in name[:32] if letter.isprintable())
 
 
-def _pool(entry: Field) -> Sight:
+def _pool(entry: Field) -> PoolSighting:
     kinds = tuple(_kind(one) for one in _bounded(entry.at("kinds"), KINDS_MAX))
-    return Sight(
+    return PoolSighting(
         pool=_text(entry.at("name")),
         asked=_text(entry.at("asked")),
         kinds=kinds,

@@ -66,8 +66,11 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """What was seen of a pool. `asked` is the digest of what was asked; `uncounted` nodes look too different."""
+class PoolSighting:
+    """The nodes and devices that were seen of a pool.
+
+    `asked` is the digest of what was asked; `uncounted` nodes look too different.
+    """
 
     pool: str
     asked: str
@@ -102,7 +105,7 @@ class Seen:
     lacks: tuple[str, ...] = ()
 
 
-def judge(sight: Sight, node_class: NodeClass | None) -> Seen:
+def judge(sight: PoolSighting, node_class: NodeClass | None) -> Seen:
     """Return the numbers of a pool of this class; without the class a node is judged by its state alone."""
     wanted = () if node_class is None else _wanted(node_class)
     kinds = [_nearest(kind, wanted) for kind in sight.kinds]
@@ -136,7 +139,7 @@ def _wanted(node_class: NodeClass) -> tuple[Device, ...]:
     return tuple(one for one in node_class.devices if one.claim is not Claim.SYNTHETIC and not one.unpublished)
 
 
-def _in(sight: Sight, state: NodeState) -> int:
+def _in(sight: PoolSighting, state: NodeState) -> int:
     return sum(shape.nodes for shape in sight.shapes if shape.state is state)
 
 
@@ -235,7 +238,7 @@ def _resting(states: Counter[NodeState], uncounted: int) -> Iterator[str]:
 
 
 def _differing(
-    sight: Sight, nearest: Sequence[tuple[Device | None, tuple[tuple[str, str, str], ...]]]
+    sight: PoolSighting, nearest: Sequence[tuple[Device | None, tuple[tuple[str, str, str], ...]]]
 ) -> Iterator[str]:
     counted = Counter[int]()
     for shape in sight.shapes:
@@ -249,7 +252,7 @@ def _differing(
         yield f'{what} of device "{device_name}" is {declared} in the class and {seen} on {devices}'
 
 
-def _smaller(sight: Sight, node_class: NodeClass | None) -> Iterator[str]:
+def _smaller(sight: PoolSighting, node_class: NodeClass | None) -> Iterator[str]:
     """Yield what nodes have less of than the class says."""
     cpu = None if node_class is None else node_class.cpu_millis
     memory = None if node_class is None else node_class.memory_bytes

@@ -33,7 +33,7 @@ _LABELS = {"app.kubernetes.io/name": NAME, names.LABEL_NAMESPACE: NAMESPACE}
 
 
 def question(pools: Iterable[Pool], facts: ClusterFacts) -> dict[str, Json]:
-    """Return what is asked of the pools: their nodes, and what their classes say of devices.
+    """Return the question about the pools: their nodes, and the devices that their classes have.
 
     `asked` is a digest of the rest of an entry, by which an answer is known to be one to this question.
     """

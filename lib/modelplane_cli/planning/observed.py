@@ -48,7 +48,7 @@ class QueueSight:
 
     @property
     def left(self) -> int | None:
-        """Return what the quota leaves, None without a limit."""
+        """Return the devices that the quota leaves, None without a limit."""
         return None if self.limit is None else max(0, self.limit - self.held)
 
 
