@@ -8,7 +8,7 @@ from collections.abc import Callable
 from modelplane.errors import InvalidInput
 from modelplane_cli.commands.stage import Stage
 from modelplane_cli.documents import reading
-from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, Scaling, Silence
+from modelplane_cli.planning.happenings import Addition, Drain, Happening, Loss, NodeLoss, Scaling, Silence
 from modelplane_cli.planning.replicas import Deployment
 
 
@@ -34,6 +34,14 @@ def _loss_by_label(value: str, _namespace: str) -> Happening:
     return Loss((), (key, wanted))
 
 
+def _node_loss(value: str, _namespace: str) -> Happening:
+    target, _, count = value.rpartition("=")
+    cluster, slash, pool = target.partition("/")
+    if not slash or not cluster or not pool or not (count.isascii() and count.isdecimal()):
+        raise InvalidInput(f"--lose-nodes {value}: write CLUSTER/POOL=N, for example eks-eu/h100=1")
+    return NodeLoss(cluster, pool, int(count))
+
+
 def _scaling(value: str, namespace: str) -> Happening:
     target, _, count = value.rpartition("=")
     if not target or not count.isdecimal():
@@ -47,5 +55,6 @@ _SIMPLE: dict[str, Callable[[str, str], Happening]] = {
     "--lose": lambda value, _namespace: Loss((value,)),
     "--unreachable": lambda value, _namespace: Silence(value),
     "--lose-label": _loss_by_label,
+    "--lose-nodes": _node_loss,
     "--scale": _scaling,
 }

@@ -27,7 +27,8 @@ def main(arguments: Sequence[str]) -> int:
     options = made.parse_args(list(arguments))
     if not options.happenings and not options.headroom and not options.defragment:
         made.error(
-            "give an event: --drain, --lose, --unreachable, --lose-label, --scale, --add, --headroom or --defragment"
+            "give an event: --drain, --lose, --unreachable, --lose-label, --lose-nodes, --scale, --add, --headroom "
+            "or --defragment"
         )
     if options.by is not None and not options.headroom:
         made.error("--by names the groups of --headroom; give --headroom too")

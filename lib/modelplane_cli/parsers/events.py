@@ -27,6 +27,11 @@ def add(made: argparse.ArgumentParser) -> None:
         ("--lose", "CLUSTER", "lose a cluster for good"),
         ("--unreachable", "CLUSTER", "let a cluster not answer for a while"),
         ("--lose-label", "KEY=VALUE", "lose all clusters with a label at once"),
+        (
+            "--lose-nodes",
+            "CLUSTER/POOL=N",
+            "let N nodes of a pool take nothing new, as if they were cordoned or broken",
+        ),
         ("--scale", "NAMESPACE/NAME=N", "scale a ModelDeployment to N replicas"),
         ("--add", "PATH", "apply further documents"),
     ):

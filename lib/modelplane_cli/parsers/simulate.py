@@ -16,6 +16,8 @@ examples:
       the cluster does not answer for a while: what runs there is held, and nothing new is placed there
   modelplane simulate fleet/ --lose-label modelplane.ai/region=eu-west-1
       a whole region at once
+  modelplane simulate fleet/ --lose-nodes eks-eu/h100=2 --scale ml-team/qwen3-8b=6
+      two nodes of a pool take nothing new, as a cluster with spec.observe would count them; what stands there stays
   modelplane simulate fleet/ --scale ml-team/qwen3-8b=6 --add new-model.yaml --drain gke-us
       one after the other, in the order given; --add applies on top, as kubectl apply does
   modelplane simulate live.yaml --headroom

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 from modelplane import names
 from modelplane.api import inference_cluster
 from modelplane.errors import InvalidInput
+from modelplane_cli.planning import capacity
 from modelplane_cli.planning.rehearsal import Rehearsal
 from modelplane_cli.planning.replicas import DEPLOYMENT, Deployment
 from modelplane_cli.simulator.store import Key, controller_of
@@ -87,6 +88,58 @@ class Loss:
         if not found:
             raise InvalidInput(f"no InferenceCluster has the label {key}={value}; {_values(rehearsal, key)}")
         return [cluster.name for cluster in found]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLoss:
+    """Nodes of a pool that take nothing new, as they are observed when they are cordoned or broken.
+
+    What stands on the pool stays. The cluster is taken for one that is observed.
+    """
+
+    cluster: str
+    pool: str
+    count: int
+    is_loss = False
+
+    @property
+    def words(self) -> str:
+        """Return the event in words."""
+        return f"{self.count} node{'s' * (self.count != 1)} of {self.cluster}/{self.pool} take nothing new"
+
+    def strike(self, rehearsal: Rehearsal) -> None:
+        """Publish the numbers that the observer of the cluster would lead to."""
+        key = cluster_key(rehearsal, self.cluster)
+        resource = dict(rehearsal.store.get(key) or {})
+        found = capacity.of(rehearsal.store, self.cluster)
+        uses = {} if found is None else {use.pool: use for use in found[1]}
+        if self.pool not in uses:
+            raise InvalidInput(
+                f"no pool {self.pool} of InferenceCluster {self.cluster}; {_did_you_mean(self.pool, [*uses])}"
+            )
+        present = uses[self.pool].nodes
+        if self.count > present:
+            raise InvalidInput(
+                f"pool {self.pool} of InferenceCluster {self.cluster} has {present} nodes, not {self.count}"
+            )
+        status = dict(resource.get("status") or {})
+        status["pools"] = [
+            {**entry, "nodes": self._less(entry.get("nodes") or {}, present)}
+            if entry.get("name") == self.pool
+            else entry
+            for entry in status.get("pools") or ()
+        ]
+        spec = dict(resource.get("spec") or {})
+        spec.setdefault("observe", {})
+        rehearsal.store.put({**resource, "spec": spec, "status": status})
+
+    def _less(self, nodes: Mapping[str, Json], present: int) -> Mapping[str, Json]:
+        """Return the published nodes of the pool with fewer that take something, `present` of them now."""
+        is_looked_at = "allocatable" in nodes
+        observed = nodes.get("observed", present) if is_looked_at else present
+        ready = nodes.get("ready", observed) if is_looked_at else present
+        counts = {"observed": observed, "ready": max(0, ready - self.count), "allocatable": present - self.count}
+        return {**nodes, "cordoned": nodes.get("cordoned", 0), **counts}
 
 
 @dataclass(frozen=True, slots=True)

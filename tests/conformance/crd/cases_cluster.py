@@ -312,6 +312,14 @@ CLUSTER: tuple[Case, ...] = (
         Cause.INVALID,
         at="spec.scheduler.priorityClasses.0.name",
     ),
+    one(
+        "observe-image",
+        "InferenceCluster",
+        ("spec", "observe"),
+        {"image": "a b"},
+        Cause.INVALID,
+        at="spec.observe.image",
+    ),
     one("accounting", "InferenceCluster", ("spec", "accounting"), "GPU", Cause.NOT_SUPPORTED),
     one("cluster-name-too-long", "InferenceCluster", ("metadata", "name"), "a" * 64, Cause.TOO_LONG),
 )

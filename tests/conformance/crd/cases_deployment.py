@@ -79,6 +79,8 @@ DEPLOYMENT: tuple[Case, ...] = (
         at="spec.tolerations.0.effect",
     ),
     one("strategy", "ModelDeployment", ("spec", "placement", "strategy"), "Binpack", Cause.NOT_SUPPORTED),
+    one("recovery-short", "ModelDeployment", ("spec", "placement", "recovery"), "4m", Cause.INVALID),
+    one("recovery-unit", "ModelDeployment", ("spec", "placement", "recovery"), "90s", Cause.INVALID),
     one("rebalance", "ModelDeployment", ("spec", "placement", "rebalance"), "Always", Cause.NOT_SUPPORTED),
     one(
         "spread-twice",

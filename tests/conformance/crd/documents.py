@@ -54,6 +54,7 @@ VALID: dict[str, dict[str, Json]] = {
         {
             "cluster": {"source": "Existing", "existing": {"secretRef": {"namespace": "fleet", "name": "gke-us"}}},
             "nodePools": [{"name": "frontier", "className": "h200-8x", "nodeCount": 4, "maxNodeCount": 8}],
+            "observe": {"image": "registry.example.com/python:3.13"},
         },
     ),
     "BackendRules": _cluster(

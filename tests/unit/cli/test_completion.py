@@ -54,7 +54,11 @@ def proposed(line: str) -> list[str]:
         pytest.param("modelplane serve --metr", ["--metrics-address"], id="the flags of the server"),
         pytest.param("modelplane plan --ag", ["--against"], id="an option"),
         pytest.param("modelplane plan --all --al", [], id="an option that was given"),
-        pytest.param(f"modelplane simulate {FLEET} --lose eks-eu --lose-", ["--lose-label"], id="events may repeat"),
+        pytest.param(
+            f"modelplane simulate {FLEET} --lose eks-eu --lose-",
+            ["--lose-label", "--lose-nodes"],
+            id="events may repeat",
+        ),
         pytest.param("modelplane plan --exit-code d", ["disruption"], id="a value"),
         pytest.param("modelplane plan --exit-code=d", ["--exit-code=disruption"], id="a value after an equals sign"),
         pytest.param("modelplane plan -o m", ["markdown"], id="a value of a short option"),

@@ -116,6 +116,18 @@ def test_a_label_loses_all_its_clusters_at_once(tmp_path: Path) -> None:
     assert ran.code == 0
 
 
+def test_nodes_that_are_lost_take_nothing_new_and_keep_what_they_have(tmp_path: Path) -> None:
+    ran = run(
+        tmp_path, world(replicas=2, tensor=8, a=2, b=2), "--lose-nodes", "a/gpu=1", "--lose-nodes", "a/gpu=1",
+        "--scale", "llama=4",
+    )  # fmt: skip
+    first, second, scaled = ran.json["steps"]
+    assert first["event"] == "1 node of a/gpu take nothing new"
+    assert not (first["moved"] or first["lost"] or second["moved"] or second["lost"])
+    assert sorted(places(ran.json["after"]).values()) == ["a", "b", "b"]
+    assert sum(one["count"] for one in scaled["unplaced"]) == 1
+
+
 @pytest.mark.parametrize(
     ("target", "changes", "count"),
     [
@@ -201,6 +213,9 @@ def test_headroom_changes_nothing(tmp_path: Path) -> None:
         pytest.param(
             ("--lose-label", "nothing=1"), "none has nothing; their labels are modelplane.ai/region, zone", id="key"
         ),
+        pytest.param(("--lose-nodes", "a=1"), "write CLUSTER/POOL=N", id="no pool"),
+        pytest.param(("--lose-nodes", "a/gqu=1"), "no pool gqu of InferenceCluster a", id="unknown pool"),
+        pytest.param(("--lose-nodes", "a/gpu=99"), "nodes, not 99", id="more nodes than there are"),
         pytest.param(("--scale", "llama"), "write NAMESPACE/NAME=N", id="no number"),
         pytest.param(("--scale", "llama=-1"), "write NAMESPACE/NAME=N", id="below zero"),
         pytest.param(("--scale", "lama=1"), "did you mean ml-team/llama?", id="unknown deployment"),
