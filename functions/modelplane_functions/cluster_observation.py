@@ -31,6 +31,7 @@ Json: TypeAlias = Any
 
 CONDITION = "CapacityObserved"
 _TOLD = 5
+_KIBI = 1 << 10
 _WRITTEN = "observation"
 """The key of the ConfigMap's data that the observer writes."""
 
@@ -229,15 +230,18 @@ def _published(observed: Observed, declared: Mapping[str, str]) -> Iterator[tupl
             if (there := seen.count(one.get("observed"))) is not None
             and (sound := seen.count(one.get("allocatable"))) is not None
         ]
-        yield name, {"nodes": counts, "devices": devices}
+        amounts = {key: text for key in ("cpu", "memory") if (text := seen.text(seen.at(before, key)))}
+        yield name, {"nodes": {**counts, **amounts}, "devices": devices}
 
 
 def _encode(judged: Seen) -> Mapping[str, Json]:
-    counts = {
+    counts: dict[str, Json] = {
         "observed": judged.observed,
         "ready": judged.ready,
         "cordoned": judged.cordoned,
         "allocatable": judged.allocatable,
+        **({} if judged.cpu_millis is None else {"cpu": f"{judged.cpu_millis}m"}),
+        **({} if judged.memory_bytes is None else {"memory": f"{judged.memory_bytes // _KIBI}Ki"}),
     }
     devices = [{"name": one.name, "observed": one.observed, "allocatable": one.allocatable} for one in judged.devices]
     return {"nodes": counts, "devices": devices}

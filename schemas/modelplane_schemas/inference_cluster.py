@@ -337,6 +337,12 @@ class Nodes(Wire):
         default=None,
         description="Observed nodes that take new replicas, with spec.observe: ready, not cordoned, with all devices of the class.",
     )
+    cpu: str | None = Field(
+        default=None, description="Least CPU that is allocatable on a ready node, with spec.observe."
+    )
+    memory: str | None = Field(
+        default=None, description="Least memory that is allocatable on a ready node, with spec.observe."
+    )
 
 
 class Device(Wire):

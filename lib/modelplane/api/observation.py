@@ -63,8 +63,6 @@ def decode(text: str) -> Observation:
     if len(entries) > _POOLS_MAX:
         raise root.at("pools").wrong(f"must have at most {_POOLS_MAX} entries")
     pools = {one.pool: one for one in reversed([_pool(entry) for entry in entries])}
-    if sum(shape.nodes for one in pools.values() for shape in one.shapes) > len(pools) * NODES_MAX:
-        raise root.at("pools").wrong(f"must have at most {NODES_MAX} nodes each")
     return Observation(pools, tuple(sorted({_bare(name) for name in _unknown(root, entries)})))
 
 
@@ -83,12 +81,19 @@ def _bare(name: str) -> str:
 
 def _pool(entry: Field) -> PoolSighting:
     kinds = tuple(_kind(one) for one in _bounded(entry.at("kinds"), KINDS_MAX))
+    shapes = tuple(_shape(one, len(kinds)) for one in _bounded(entry.at("shapes"), SHAPES_MAX))
+    uncounted = entry.at("uncounted").count(0, least=0, most=NODES_MAX)
+    # What is counted of it has to fit into a status of 32 bits, or the API server refuses all of that.
+    if sum(shape.nodes for shape in shapes) + uncounted > NODES_MAX:
+        raise entry.at("shapes").wrong(f"must have at most {NODES_MAX} nodes")
+    if any(sum(count for _, count in shape.devices) > _DEVICES_MAX for shape in shapes):
+        raise entry.at("shapes").wrong(f"must have at most {_DEVICES_MAX} devices on a node")
     return PoolSighting(
         pool=_text(entry.at("name")),
         asked=_text(entry.at("asked")),
         kinds=kinds,
-        shapes=tuple(_shape(one, len(kinds)) for one in _bounded(entry.at("shapes"), SHAPES_MAX)),
-        uncounted=entry.at("uncounted").count(0, least=0, most=NODES_MAX),
+        shapes=shapes,
+        uncounted=uncounted,
     )
 
 

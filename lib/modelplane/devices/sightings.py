@@ -9,7 +9,7 @@ wrong attribute is told and keeps its capacity.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -100,6 +100,9 @@ class Seen:
     ready: int
     cordoned: int
     allocatable: int
+    cpu_millis: int | None = None
+    memory_bytes: int | None = None
+    """The least that is allocatable on a ready node, None where no node says it."""
     devices: tuple[SeenDevice, ...] = ()
     differs: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
@@ -128,6 +131,8 @@ def judge(sight: PoolSighting, node_class: NodeClass | None) -> Seen:
         ready=nodes - states[NodeState.NOT_READY] - sight.uncounted,
         cordoned=states[NodeState.CORDONED],
         allocatable=whole,
+        cpu_millis=_least(shape.cpu_millis for shape in _ready(sight)),
+        memory_bytes=_least(shape.memory_bytes for shape in _ready(sight)),
         devices=tuple(SeenDevice(one.name, observed[one.name], allocatable[one.name]) for one in wanted),
         differs=differs,
         lacks=(*_resting(states, sight.uncounted), *(f"{_nodes(lacks[what])} {what}" for what in sorted(lacks))),
@@ -256,14 +261,21 @@ def _smaller(sight: PoolSighting, node_class: NodeClass | None) -> Iterator[str]
     """Yield what nodes have less of than the class says."""
     cpu = None if node_class is None else node_class.cpu_millis
     memory = None if node_class is None else node_class.memory_bytes
-    amounts = [(shape.cpu_millis, shape.memory_bytes) for shape in sight.shapes if shape.state is NodeState.READY]
-    least_cpu = min((one for one, _ in amounts if one is not None), default=None)
-    least_memory = min((one for _, one in amounts if one is not None), default=None)
+    least_cpu = _least(shape.cpu_millis for shape in _ready(sight))
+    least_memory = _least(shape.memory_bytes for shape in _ready(sight))
     if cpu is not None and least_cpu is not None and least_cpu < cpu:
         yield f"cpu of a node is {cpu}m in the class and {least_cpu}m on the smallest node"
     if memory is not None and least_memory is not None and least_memory < memory:
         low = f"{least_memory // _MEBI}Mi on the smallest node"
         yield f"memory of a node is {memory // _MEBI}Mi in the class and {low}"
+
+
+def _ready(sight: PoolSighting) -> tuple[Shape, ...]:
+    return tuple(shape for shape in sight.shapes if shape.state is NodeState.READY)
+
+
+def _least(amounts: Iterable[int | None]) -> int | None:
+    return min((one for one in amounts if one is not None), default=None)
 
 
 def _nodes(count: int) -> str:

@@ -33,6 +33,7 @@ def test_what_is_there_is_published_beside_what_is_declared() -> None:
     outcome = watched.compose()
     assert outcome.status["pools"][0]["nodes"] == {
         "declared": 2, "observed": 2, "ready": 2, "cordoned": 0, "allocatable": 2,
+        "cpu": "64000m", "memory": f"{512 << 20}Ki",
     }  # fmt: skip
     assert outcome.status["pools"][0]["devices"] == [{"name": "gpu", "observed": 16, "allocatable": 16}]
     assert (_condition(outcome).status, _condition(outcome).reason) == (Truth.TRUE, "Observed")
@@ -179,6 +180,10 @@ BLINKS = {
     "a number": lambda watched: watched.writes(7),
     "many nodes": lambda watched: watched.writes(
         '{"version": 1, "pools": [{"name": "gpu", "asked": "x", "shapes": [{"nodes": 99999999999, "state": "Ready"}]}]}'
+    ),
+    "many devices": lambda watched: watched.writes(
+        '{"version": 1, "pools": [{"name": "gpu", "asked": "x", "kinds": [{"driver": "a"}], "shapes": '
+        '[{"nodes": 1, "state": "Ready", "devices": [[0, 4096], [0, 1]]}]}]}'
     ),
     "an index": lambda watched: watched.writes(
         '{"version": 1, "pools": [{"name": "gpu", "asked": "x", '
