@@ -173,7 +173,8 @@ def _observation(observed: Observed) -> tuple[Observation, tuple[str, str] | Non
         found = recall(child, _WRITTEN, partial(observation.decode, text))
     except InvalidInput as error:
         return nothing, ("ObservationInvalid", f"the data of {where} {_cut(str(error))}, so it is not used")
-    return found, _late(observed)
+    late = _late(observed)
+    return (found, None) if late is None else (nothing, late)
 
 
 def _waits(observed: Observed, where: str) -> str:
@@ -182,21 +183,22 @@ def _waits(observed: Observed, where: str) -> str:
 
 
 def _late(observed: Observed) -> tuple[str, str] | None:
-    """Return why the observer does not look, None if it does or nothing is known of it.
+    """Return why the observer is not known to look, None if it is.
 
-    Its pod is ready while it has looked within five minutes, so that no clock is needed here.
+    Its pod is ready while it has looked within five minutes, so that no clock is needed here. What an observer of
+    before has left in the ConfigMap says nothing of now.
     """
     child = observed.children.get(observer.KEY)
+    what = f"Deployment {observer.NAMESPACE}/{observer.NAME}"
     if child is None:
-        return None
+        return "ObservationPending", f"{what} is not there yet"
     synced = objects.condition(child, "Synced")
     if synced.get("status") == "False":
         told = seen.text(synced.get("message")) or "no reason was reported"
         return "ObserverNotApplied", f"the observer cannot be applied{_since(synced)}: {told}{_remedy(told)}"
     available = seen.condition(seen.at(objects.observed(child), "status"), "Available")
-    if seen.verdict(available) is not False:
+    if seen.verdict(available) is True:
         return None
-    what = f"Deployment {observer.NAMESPACE}/{observer.NAME}"
     remedy = "see its pods and their log; its rights are in examples/rbac-workload-observer.yaml"
     return "ObserverNotRunning", f"{what} has not looked{_since(available)}: {remedy}"
 

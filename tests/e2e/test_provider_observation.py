@@ -109,6 +109,14 @@ def _change(pair: Pair, name: str, **device: Any) -> Document:
 WHOLE = {"declared": 2, "observed": 2, "ready": 2, "cordoned": 0, "allocatable": 2}
 
 
+def _looks(cluster: _Cluster, deployment: Document, since: str) -> None:
+    """Say whether the pod of the observer is ready, as its controller would; `since` when it is not."""
+    condition = {"type": "Available", "status": "False" if since else "True", "reason": "Counted", "message": ""}
+    condition["lastTransitionTime"] = since or "2026-01-01T00:00:00Z"
+    status = {"conditions": [condition], "observedGeneration": 1}
+    cluster.pair.cluster.api.merge(deployment, {"status": status}, subresource="status")
+
+
 def _stand(pair: Pair) -> None:
     """Let nodes and slices of the class stand on the cluster, kept by kwok."""
     for one in hardware.nodes(fleet.inference_cluster("a"), {"h100-8x": fleet.inference_class()}, "a"):
@@ -172,6 +180,8 @@ def test_what_is_on_the_cluster_bounds_new_replicas_and_moves_none(pair: Pair, t
     _stand(pair)
     deployment = _applied(cluster)
     process = pair.cluster.start(_observer(pair, tmp_path, deployment))
+    _until(cluster, {"declared": 2}, "has not looked")
+    _looks(cluster, deployment, "")
     _until(cluster, WHOLE, "Observed")
 
     node = api.get("v1", "Node", "a-gpu-0", None)
@@ -185,10 +195,8 @@ def test_what_is_on_the_cluster_bounds_new_replicas_and_moves_none(pair: Pair, t
     _until(cluster, {"observed": 1, "allocatable": 1})
 
     process.stop()
-    available = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable", "message": ""}
-    status = {"conditions": [{**available, "lastTransitionTime": "2026-01-01T00:00:00Z"}], "observedGeneration": 1}
-    api.merge(deployment, {"status": status}, subresource="status")
-    _until(cluster, {"observed": 1, "allocatable": 1}, "has not looked since 2026-01-01T00:00:00Z")
+    _looks(cluster, deployment, "2026-01-02T00:00:00Z")
+    _until(cluster, {"observed": 1, "allocatable": 1}, "has not looked since 2026-01-02T00:00:00Z")
     written = _written(cluster)
     _refused(pair)
     api.delete(written)

@@ -223,6 +223,16 @@ def test_an_observer_that_does_not_look_is_told_with_the_time() -> None:
     assert "cannot be read since 2026-01-01T00:00:00Z: cannot connect" in _condition(watched.compose()).message
 
 
+def test_what_an_observer_of_before_has_left_is_not_read() -> None:
+    watched = Watched()
+    watched.nodes[0] = node("n0", cordoned=True)
+    watched.look()
+    watched.children[observer.KEY]["status"] = {}
+    outcome = watched.compose()
+    assert outcome.status["pools"][0]["nodes"] == {"declared": 2}
+    assert _condition(outcome).reason == "ObserverNotRunning"
+
+
 def test_a_class_that_blinks_asks_nothing_else() -> None:
     watched = Watched()
     watched.look()
