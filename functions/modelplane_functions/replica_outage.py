@@ -22,20 +22,31 @@ _SERVED = frozenset({"Running", "Degraded"})
 
 
 def encode(observed: Observed, replica: Replica, progress: Progress, pods: Pods) -> dict[str, Json]:
-    """Return status.down, nothing for a replica that serves or never did."""
-    before = seen.at(observed.status, "down")
-    known = before if isinstance(before, Mapping) and minutes.read(seen.text(before.get("since"))) is not None else None
-    if Known.YES in (progress.serving.known, progress.workload.known):
+    """Return status.down, nothing for a replica that serves or never did.
+
+    It is empty while a replica that served is not seen, and what was recorded of an outage stays.
+    """
+    before = observed.status.get("down")
+    known = _known(before) if isinstance(before, Mapping) else None
+    verdicts = (progress.serving.known, progress.workload.known)
+    is_new = known is None and observed.minute is not None and seen.text(observed.status.get("phase")) in _SERVED
+    if Known.YES in verdicts or (known is None and not is_new):
         return {}
-    if Known.UNKNOWN in (progress.serving.known, progress.workload.known):
-        return {} if known is None else {"down": dict(known)}
-    if known is None:
-        if observed.minute is None or seen.text(observed.status.get("phase")) not in _SERVED:
-            return {}
+    known = known or {}
+    if Known.UNKNOWN in verdicts:
+        return {"down": known}
+    if "since" not in known and observed.minute is not None:
         known = {"since": minutes.written(observed.minute)}
     cause = outages.cause(pods.read(replica), progress.workload.reason)
-    told = {} if cause is None else {"cause": str(cause)}
-    return {"down": {**known, **told}}
+    return {"down": known if cause is None or not known else {**known, "cause": str(cause)}}
+
+
+def _known(record: Resource) -> dict[str, Json]:
+    """Return what is recorded of an outage, nothing without a time."""
+    if minutes.read(seen.text(record.get("since"))) is None:
+        return {}
+    cause = seen.text(record.get("cause"))
+    return {"since": record["since"], **({"cause": cause} if cause in set(outages.Outage) else {})}
 
 
 def failing(child: Resource, recovery: int | None, minute: int | None) -> str:

@@ -75,7 +75,7 @@ class Constraint(Wire):
 
 class Down(Wire):
     """
-    Outage of a replica that served before. Absent while it serves. While it cannot be seen, what was known stays.
+    Outage of a replica that served before. Absent while it serves, and empty while it is not known whether it does. What was known stays while it cannot be seen.
     """
 
     since: str | None = Field(default=None, description="The minute in which it was seen to serve no more.")

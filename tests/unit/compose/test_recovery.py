@@ -14,6 +14,7 @@ from modelplane_functions.exchange import Outcome
 from tests.support import cluster_world, exchange, fleet
 from tests.support import replica_world as world
 from tests.unit.compose import test_model_deployment
+from tests.unit.compose import test_model_replica_queue as queues
 from tests.unit.compose.test_model_replica_pods import COLLECTIONS, DEPLOYMENT, Starting, member
 
 Json = Any
@@ -49,6 +50,20 @@ class Replica(Starting):
         outcome = world.compose(self.document, *store, children=self.children, kinds=self.kinds, minute=self.minute)
         self.document["status"] = dict(outcome.status)
         return outcome
+
+
+class Queued(queues.Queued):
+    """A replica in a queue, at a time."""
+
+    def compose(self) -> Outcome:
+        store = (self.cluster, *self.members)
+        kinds = COLLECTIONS
+        outcome = world.compose(self.document, *store, children=self.children, kinds=kinds, minute=NOW)
+        self.document["status"] = dict(outcome.status)
+        return outcome
+
+    def unready(self) -> None:
+        self.children[self.key]["status"]["atProvider"]["manifest"]["status"] = queues.UNREADY
 
 
 def _pod(**status: Json) -> Json:
@@ -97,13 +112,25 @@ def test_a_replica_that_cannot_be_seen_keeps_its_record_and_begins_none() -> Non
     seen = copy.deepcopy(replica.children)
     for child in replica.children.values():
         child["status"] = {"conditions": [{"type": "Synced", "status": "False", "message": "connect failed: x"}]}
-    assert "down" not in replica.compose().status
+    assert replica.compose().status["down"] == {}, "it is not known to be down"
     replica.children = seen
-    replica.document["status"]["phase"] = "Running"
+    replica.minute = NOW + 9
     found = replica.compose().status["down"]
+    assert found == {"since": minutes.written(NOW + 9)}, "from when it is known"
     for child in replica.children.values():
         child["status"] = {"conditions": [{"type": "Synced", "status": "False", "message": "connect failed: x"}]}
     assert replica.compose().status["down"] == found
+
+
+def test_a_preempted_replica_is_kept_down_by_its_queue() -> None:
+    queued = Queued(queues.native(), queues.READY)
+    queued.compose()
+    assert queued.compose().status["phase"] == "Running"
+    queued.unready()
+    evicted = queues.said("Evicted", "True", "Preempted", "Preempted to accommodate a workload")
+    found = queued.read(queues.workload(evicted, queues.PENDING)).status
+    assert found["phase"] == "Queued"
+    assert found["down"] == {"since": minutes.written(NOW), "cause": "Preempted"}
 
 
 def test_without_a_clock_or_before_it_served_no_outage_begins() -> None:
