@@ -31,9 +31,12 @@ LOST: Final = {
     "InferenceCluster: spec.cluster.eks.zones",
     "InferenceCluster: spec.gateway.mutualTLS",
     "InferenceCluster: spec.observe",
+    "InferenceCluster: spec.scheduler.priorityClasses",
+    "InferenceCluster: spec.scheduler.quota",
     "InferenceCluster: spec.storage",
     "InferenceGateway: spec.clientCertificate",
     "InferenceGateway: spec.clients",
+    "InferenceGateway: spec.relay",
     "InferenceGateway: spec.scaling",
     "LLMInference: spec.args",
     "LLMInference: spec.modelCacheRef",
@@ -47,6 +50,7 @@ LOST: Final = {
     "ModelService: spec.clients",
     "ModelService: spec.cors",
     "ModelService: spec.ejection",
+    "ModelService: spec.endpoints[].maxRequests",
     "ModelService: spec.locality",
     "ModelService: spec.maxRequestSize",
     "ModelService: spec.rateLimit.per",
@@ -118,8 +122,8 @@ _OF_CLUSTERS: Final = {
     *("InferenceCluster", "ServingStack", "CloudNetwork", "CloudCluster", "CloudNodePool"),
     "ModelEndpoint",
 }
-"""What is paused too where clusters were created or have a serving stack, which the earlier release would delete, and
-where endpoints use TLS with client certificates, of which it knows nothing."""
+"""What is paused too where clusters were created, are observed or have a serving stack, which the earlier release would
+delete, and where endpoints use TLS with client certificates, of which it knows nothing."""
 
 
 UNLIMITED: Final = {"quota"}
@@ -147,7 +151,7 @@ def test_a_paused_fleet_is_as_it_was(earlier: Release, today: Release, name: str
 
 
 def _pause(plane: Plane, name: str) -> None:
-    kinds = _COMPOSITES | (_OF_CLUSTERS if name == "stack" or name.startswith("clouds/") else set())
+    kinds = _COMPOSITES | (_OF_CLUSTERS if name in ("stack", "capacity") or name.startswith("clouds/") else set())
     for key in plane.composites():
         if key.kind in kinds:
             found = copy.deepcopy(plane.store.get(key) or {})
