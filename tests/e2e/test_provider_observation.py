@@ -134,7 +134,7 @@ def _applied(cluster: _Cluster) -> Document:
         there = [cluster.remote("Deployment", observer.NAME), cluster.remote("ConfigMap", observer.MAP_NAME)]
         return all(one is not None for one in there)
 
-    kubeapi.until(is_there, seconds=SECONDS, what="the observer to be applied")
+    kubeapi.until(is_there, seconds=3 * SECONDS, what="the observer to be applied")
     found = cluster.remote("Deployment", observer.NAME)
     assert found is not None
     return found
