@@ -335,7 +335,10 @@ SUITES: Final = (
             "tests/e2e/test_kueue.py", "tests/e2e/test_provider_queue.py", "tests/e2e/test_node_files.py",
             "tests/e2e/test_provider_observation.py", "tests/e2e/test_outages.py",
         ),
-        (*_FUNCTIONS, *_REAL, "examples/queues/", "examples/rbac-workload", "tests/e2e/", "tests/support/kaito.py"),
+        (
+            *_FUNCTIONS, *_REAL, "examples/queues/", "examples/rbac-workload-observer.yaml", "tests/e2e/",
+            "tests/support/kaito.py",
+        ),
         group=2, minutes=18, limit_minutes=30, programs=(*_FLEET, "kuberay", "kaito", "kueue", "localmodel"),
     ),
     Suite(
