@@ -129,6 +129,16 @@ class Host(Wire):
     waiting: int | None = Field(default=None, description="Number of other namespaces that ask for it.")
 
 
+class StatusRateLimit(Wire):
+    """
+    The rate limit service.
+    """
+
+    ready: bool | None = Field(
+        default=None, description="True once Envoy Gateway knows it, so that services may have limits that it counts."
+    )
+
+
 class StatusRelay(Wire):
     """
     The relay, once it can be used.
@@ -164,6 +174,14 @@ class NetworkPolicy(Wire):
     )
 
 
+class Namespace(Wire):
+    namespace: str = Field(description="Name of the namespace.")
+    tokens: int = Field(description="Input and output tokens per unit.")
+    unit: Literal["Hour", "Day", "Week", "Month", "Year"] = Field(
+        description="Unit of time, in UTC. A month has 30 days and a year 365, counted from 1970-01-01."
+    )
+
+
 class CompositionRef(Wire):
     name: str
 
@@ -183,6 +201,15 @@ class CertificateRef(Wire):
     name: str = Field(description="Name of the Secret.")
 
 
+class PasswordSecretRef(Wire):
+    """
+    The key of a Secret with the password, or USER:PASSWORD.
+    """
+
+    name: str = Field(description="Name of the Secret.")
+    key: str = Field(description="Key in the Secret.")
+
+
 class Authentication(Wire):
     """
     A ClusterTriggerAuthentication of KEDA, which refers to the credential. The credential is never read here.
@@ -193,6 +220,22 @@ class Authentication(Wire):
         default=None,
         description="Uses of the authentication. Without tls here, KEDA ignores an authority of certificates in it.",
     )
+
+
+class RedisTlsCertificateRef(Wire):
+    """
+    A Secret of type kubernetes.io/tls with the certificate that the service shows to Redis.
+    """
+
+    name: str = Field(description="Name of the Secret.")
+
+
+class AuthorityRef(Wire):
+    """
+    A Secret with the authority of Redis under the key ca.crt.
+    """
+
+    name: str = Field(description="Name of the Secret.")
 
 
 class Status(Wire):
@@ -214,6 +257,7 @@ class Status(Wire):
         default=None,
         description="The holder of each host that spec.gateway.hosts lets several namespaces use. Services of the other namespaces get no route with this host until the holder has left it.",
     )
+    rate_limit: StatusRateLimit | None = None
     relay: StatusRelay | None = None
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
 
@@ -290,6 +334,15 @@ class Prometheus(Wire):
     )
 
 
+class RedisTls(Wire):
+    """
+    TLS to Redis. An empty block checks its certificate against the authorities of the image.
+    """
+
+    certificate_ref: RedisTlsCertificateRef | None = None
+    authority_ref: AuthorityRef | None = None
+
+
 class Gateway(Wire):
     """
     The Gateway object.
@@ -323,6 +376,33 @@ class Scaling(Wire):
     prometheus: Prometheus | None = None
 
 
+class Redis(Wire):
+    """
+    The Redis, for example a Service of the control plane. Secrets are in the namespace of Envoy Gateway.
+    """
+
+    url: str = Field(description="HOST:PORT, without a password.")
+    password_secret_ref: PasswordSecretRef | None = None
+    tls: RedisTls | None = None
+
+
+class RateLimit(Wire):
+    """
+    The rate limit service of Envoy Gateway, in which all proxies count together: limits of tokens, budgets, and other limits for some clients (spec.rateLimit of a ModelService). It keeps its counts in a Redis, which is not installed. Left out, each proxy counts requests for itself, and such limits are refused. It belongs to Envoy Gateway: write it alike in every InferenceGateway of the same installation. Where it is not installed by this InferenceGateway, Envoy Gateway must be configured for it. A service that was installed stays when the field is removed.
+    """
+
+    redis: Redis
+    replicas: int | None = Field(default=None, description="Pods of the service. Default: 2.")
+    when_unavailable: Literal["Allow", "Deny"] | None = Field(
+        default=None,
+        description="The answer to requests with a limit while the service or Redis does not answer. Allow lets them pass, uncounted. Deny answers 500. Default: Allow.",
+    )
+    namespaces: list[Namespace] | None = Field(
+        default=None,
+        description="Budgets of tokens over all services of a namespace together, on type EnvoyAI. Add at the end: removing one starts the counts of those after it anew.",
+    )
+
+
 class Spec(Wire):
     """
     Settings of the gateway.
@@ -339,6 +419,7 @@ class Spec(Wire):
     client_certificate: ClientCertificate | None = None
     endpoints: Endpoints | None = None
     relay: Relay | None = None
+    rate_limit: RateLimit | None = None
     clients: Clients | None = None
     scaling: Scaling | None = None
     crossplane: Crossplane | None = None

@@ -39,23 +39,6 @@ class Retries(Wire):
     )
 
 
-class RateLimit(Wire):
-    """
-    Limit of requests to this service. Each proxy of the gateway counts separately.
-    """
-
-    requests: int = Field(description="Requests per unit.")
-    unit: Literal["Second", "Minute", "Hour"] = Field(description="Unit of time.")
-    per: Literal["Service", "Client"] | None = Field(
-        default=None,
-        description="The requests that are counted together: all of the service, or those of each client. A client is a key's name in the Secret of apiKeys, or the subject (sub) of a token. Default: Service.",
-    )
-    tokens: int | None = Field(
-        default=None,
-        description="Tokens per unit. It needs a gateway that reads the usage in answers; a gateway of type Envoy refuses it.",
-    )
-
-
 class Clients(Wire):
     """
     Networks of clients. Without it, every network may call. The InferenceGateway must say from where it knows the addresses of clients (spec.clients.addressFrom).
@@ -190,6 +173,27 @@ class Condition(Wire):
     observed_generation: int | None = None
 
 
+class Budget(Wire):
+    tokens: int = Field(description="Input and output tokens per unit.")
+    unit: Literal["Day", "Week", "Month", "Year"] = Field(
+        description="Unit of time, in UTC. A month has 30 days and a year 365, counted from 1970-01-01."
+    )
+
+
+class Client(Wire):
+    names: list[str] = Field(
+        description="Names of clients, as the Secret of apiKeys has them, or subjects (sub) of tokens. Never keys."
+    )
+    requests: int | None = Field(default=None, description="Requests per unit.")
+    tokens: int | None = Field(
+        default=None,
+        description="Input and output tokens per unit. They are known when an answer has ended, so that the request after it is the first to be refused. It needs a gateway that reads the usage in answers; a gateway of type Envoy refuses it.",
+    )
+    budgets: list[Budget] | None = Field(
+        default=None, description="Limits of tokens for longer times, one for each unit. They need what tokens needs."
+    )
+
+
 class Jwt(Wire):
     """
     Clients send a JSON Web Token.
@@ -242,6 +246,36 @@ class Status(Wire):
     endpoints: Endpoints | None = None
     backends: list[Backend] | None = Field(default=None, description="The endpoints of the route.")
     conditions: list[Condition] | None = Field(default=None, description="Conditions of the resource.")
+
+
+class RateLimit(Wire):
+    """
+    Limits of requests to this service, and of their tokens. Each proxy of the gateway counts requests for itself, unless the rate limit service counts: with countedBy: Gateway, tokens, budgets or clients. These need spec.rateLimit in the InferenceGateway. Above a limit clients get 429.
+    """
+
+    requests: int | None = Field(default=None, description="Requests per unit.")
+    unit: Literal["Second", "Minute", "Hour"] | None = Field(
+        default=None, description="Unit of time of requests and tokens."
+    )
+    per: Literal["Service", "Client"] | None = Field(
+        default=None,
+        description="The requests that are counted together: all of the service, or those of each client. A client is a key's name in the Secret of apiKeys, or the subject (sub) of a token. Default: Service.",
+    )
+    tokens: int | None = Field(
+        default=None,
+        description="Input and output tokens per unit. They are known when an answer has ended, so that the request after it is the first to be refused. It needs a gateway that reads the usage in answers; a gateway of type Envoy refuses it.",
+    )
+    budgets: list[Budget] | None = Field(
+        default=None, description="Limits of tokens for longer times, one for each unit. They need what tokens needs."
+    )
+    counted_by: Literal["Proxy", "Gateway"] | None = Field(
+        default=None,
+        description="Proxy: each proxy of the gateway counts requests for itself. Gateway: the rate limit service counts for all of them. Default is Proxy for a limit of requests alone, else Gateway.",
+    )
+    clients: list[Client] | None = Field(
+        default=None,
+        description="Other limits for some clients, with per: Client. A client that is named has these, for itself, and none of those above.",
+    )
 
 
 class Crossplane(Wire):

@@ -28,8 +28,8 @@ from tests.support import exchange, rendered
 Json = Any
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = (
-    *("quickstart", "ai-gateway", "cache", "canary", "capacity", "disaggregated", "frontier", "hosts", "mig"),
-    *("models", "quota", "scaling", "simple", "spillover", "tenants", "clouds/aks", "clouds/eks", "clouds/gke"),
+    *("quickstart", "ai-gateway", "budgets", "cache", "canary", "capacity", "disaggregated", "frontier", "hosts"),
+    *("mig", "models", "quota", "scaling", "simple", "spillover", "tenants", "clouds/aks", "clouds/eks", "clouds/gke"),
     *sorted(f"backends/{one.name}" for one in (EXAMPLES / "backends").iterdir() if one.is_dir()),
 )
 

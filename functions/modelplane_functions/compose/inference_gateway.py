@@ -5,11 +5,13 @@ several namespaces may use one host, their ModelServices and HTTPRoutes (`gatewa
 Emits: with `install`, a provider-helm Release of Envoy Gateway with its provider config, and a Usage that protects the
 Release until the Gateway is gone; the same for the AI gateway (`installed_ai`). Once the kinds of Envoy Gateway exist,
 a GatewayClass (unless one is adopted), an EnvoyProxy, a Gateway and a ClientTrafficPolicy. On request, a NetworkPolicy
-that blocks the proxies from networks without endpoints, and a relay: a second EnvoyProxy, Gateway and
-ClientTrafficPolicy with NetworkPolicies. With a client certificate its issuers and Certificates of cert-manager.
-Reports: type, address, port, scheme, hostname, features, gatewayRef, clientCertificate, relay, hosts (who holds a host
-that several may use; this function is the only writer of that record); conditions Accepted, Installed, Programmed,
-ClientCertificateReady, which changes nothing of the gateway's readiness, and, with a relay, Relay.
+that blocks the proxies from networks without endpoints, a BackendTrafficPolicy on the Gateway with the budgets that the
+rate limit service counts (`gateway_limits`), and a relay: a second EnvoyProxy, Gateway and ClientTrafficPolicy with
+NetworkPolicies. With a client certificate its issuers and Certificates of cert-manager.
+Reports: type, address, port, scheme, hostname, features, gatewayRef, clientCertificate, rateLimit, relay, hosts (who
+holds a host that several may use; this function is the only writer of that record); conditions Accepted, Installed,
+Programmed, ClientCertificateReady and RateLimit, which change nothing of the gateway's readiness, and, with a relay,
+Relay.
 
 A Gateway keeps the type that it was made with: the routes of one type are not those of another, and clients call them
 in another way.
@@ -20,7 +22,7 @@ Crossplane from applying the Release that installs the kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -28,13 +30,13 @@ from modelplane.api import gateway as gateways
 from modelplane.api import gateway_status
 from modelplane.api.gateway_status import GatewayAddress, Verdict
 from modelplane.errors import Unsupported
-from modelplane.render import ai_gateway, traffic
+from modelplane.render import ai_gateway, limits, traffic
 from modelplane.render import gateway as rendering
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, model_hosts
 from modelplane.routing.features import Feature, GatewayType
 from modelplane.routing.model import Gateway, Holder
-from modelplane_functions import gateway_hosts, gateway_identity, gateway_relay, hold, installed_ai
+from modelplane_functions import gateway_hosts, gateway_identity, gateway_limits, gateway_relay, hold, installed_ai
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -87,6 +89,7 @@ def compose(observed: Observed) -> Outcome:
         _programmed(state, str(status.get("address", ""))),
         *gateway_relay.conditions(gateway, observed),
     )
+    beside = (*shown.conditions, *gateway_limits.conditions(gateway, observed))
     is_ready = all(condition.status is Truth.TRUE for condition in conditions) and all(
         child.ready is Ready.TRUE for child in children.values()
     )
@@ -95,10 +98,10 @@ def compose(observed: Observed) -> Outcome:
         kinds=shown.kinds,
         children={**children, **shown.children},
         status=status,
-        conditions=(*conditions, *shown.conditions),
+        conditions=(*conditions, *beside),
         events=(*_events(observed, status), *gateway_hosts.events(gateway, holders)),
         ready=Ready.TRUE if is_ready else Ready.FALSE,
-        ttl_seconds=_ttl(holders, is_settled=is_ready and _is_settled(shown)),
+        ttl_seconds=_ttl(holders, is_settled=is_ready and _is_settled(beside)),
     )
 
 
@@ -108,8 +111,8 @@ def _ttl(holders: tuple[Holder, ...], *, is_settled: bool) -> int:
     return _SETTLED_SECONDS if is_settled else _WAITING_SECONDS
 
 
-def _is_settled(shown: gateway_identity.Shown) -> bool:
-    return all(condition.status is Truth.TRUE for condition in shown.conditions)
+def _is_settled(beside: Iterable[Condition]) -> bool:
+    return all(condition.status is Truth.TRUE for condition in beside)
 
 
 def _accepted_for(gateway: Gateway) -> str:
@@ -129,6 +132,7 @@ def _check_type(gateway: Gateway, observed: Observed) -> None:
         )
     if gateway.type is GatewayType.ENVOY_AI:
         model_hosts.check_gateway(gateway)
+        limits.check(gateway)
         if gateway.relay is not None:
             raise Unsupported(
                 f"a gateway of type {gateway.type} needs no relay: it changes path and credential with each endpoint; "
@@ -160,11 +164,13 @@ def _is_installed(gateway: Gateway, observed: Observed, release: Verdict) -> boo
 
 def _children(gateway: Gateway, observed: Observed, *, is_installed: bool) -> dict[str, Child]:
     standing = hold.standing(observed.children)
-    manifests = list(rendering.installation(gateway, standing)) if gateway.install else []
+    made = rendering.installation(gateway, standing) if gateway.install else ()
+    manifests = [gateway_limits.configured(each, gateway, observed.children) for each in made]
     manifests = installed_ai.beside(manifests, gateway, observed.children, is_installed=is_installed)
     if is_installed:
         manifests += _front_door(gateway)
         manifests += rendering.proxy_policy(gateway)
+        manifests += gateway_limits.manifests(gateway)
         if gateway.install:
             manifests.append(rendering.usage(gateway, standing))
     children = {
@@ -218,9 +224,10 @@ def _status(
         "type": str(gateway.type),
         "port": gateway.port,
         "scheme": "https" if gateway.is_tls else "http",
-        "features": sorted(feature.value for feature in offered | (features.RELAYED if gateway.relay else frozenset())),
+        "features": sorted(feature.value for feature in offered | _added(gateway, observed)),
         "gatewayRef": _gateway_ref(gateway, observed),
         **gateway_relay.status(gateway, observed),
+        **gateway_limits.status(gateway, observed),
     }
     address = state.address or str(observed.status.get("address") or "")
     if address:
@@ -228,6 +235,12 @@ def _status(
     if gateway.hostname:
         status["hostname"] = gateway.hostname
     return status
+
+
+def _added(gateway: Gateway, observed: Observed) -> frozenset[Feature]:
+    """Return the features that other parts add: the relay, and the rate limit service."""
+    limited = features.LIMITED[gateway.type] if gateway_limits.is_ready(gateway, observed) else frozenset()
+    return limited | (features.RELAYED if gateway.relay else frozenset())
 
 
 def _gateway_ref(gateway: Gateway, observed: Observed) -> Mapping[str, str]:

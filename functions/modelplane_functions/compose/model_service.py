@@ -74,6 +74,8 @@ def _planned(facts: Facts, observed: Observed) -> tuple[Plan, tuple[Manifest, ..
     """Return the plan and the objects of its route. Raises: Unsupported, which names the gateway that cannot do it."""
     gateway = facts.gateway.gateway
     offered = features.features(gateway.type, gateway.version)
+    if gateway.limiter is not None and gateway.limiter.is_ready:
+        offered |= features.LIMITED[gateway.type]
     try:
         decided = relay.decide(facts.service, facts.groups, offered, gateway)
         decided = relay.without(decided, relay_legs.refused(observed, gateway, decided), facts.service, gateway.relay)

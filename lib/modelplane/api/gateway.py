@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
-from modelplane.api import networks, tenants
+from modelplane.api import gateway_limits, networks, tenants
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.routing import addresses, features, hosts
@@ -105,6 +105,7 @@ def decode(document: Mapping[str, Json]) -> Gateway:
         place=names.place(root.at("metadata", "labels").members()),
         holders=_holders(document),
         ai=_ai(spec),
+        limiter=gateway_limits.decode(spec.at("rateLimit"), spec.at("type").choice(GatewayType, GatewayType.ENVOY)),
     )
 
 
@@ -124,6 +125,9 @@ def state(document: Mapping[str, Json]) -> GatewayState:
         # Its name and Service follow from the name of the InferenceGateway, so the status says only that it stands.
         is_ready = status.at("relay", "name").text("") == gateway.relay.name
         standing = replace(standing, relay=replace(gateway.relay, is_ready=is_ready))
+    if gateway.limiter is not None:
+        limiter = replace(gateway.limiter, is_ready=gateway_limits.is_ready(status))
+        standing = replace(standing, limiter=limiter)
     address = status.at("address").text("")
     if address:
         own = (*gateway.egress.own_hosts, _as_compared(address))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import ai_routing, gateway, traffic
+from modelplane.render import ai_routing, gateway, limits, traffic
 from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.routing.features import GatewayType
 from modelplane.routing.model import AiGateway, Gateway
@@ -106,7 +106,11 @@ def front_door(made: Gateway) -> tuple[Manifest, ...]:
     headers = client.resource["spec"]["headers"]
     early = headers["earlyRequestHeaders"]
     removed = sorted({*early["remove"], *ai_routing.INTERNAL_HEADERS, *_OWN_HEADERS})
-    headers = {**headers, "earlyRequestHeaders": {**early, "remove": removed}}
+    early = {**early, "remove": removed}
+    told = limits.namespace_header(made)
+    if told is not None:
+        early["set"] = [told]
+    headers = {**headers, "earlyRequestHeaders": early}
     spec = {**client.resource["spec"], "headers": headers}
     return (
         *(_typed(each) if each.key == gateway.GATEWAY_KEY else each for each in gateway.front_door(made)),

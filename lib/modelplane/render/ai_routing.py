@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import routing, traffic
+from modelplane.render import limits, routing, traffic
 from modelplane.render.manifest import NOTHING, Manifest
 from modelplane.routing import access
+from modelplane.routing.access import LimitScope
 from modelplane.routing.model import Api, ApiKeys, Gateway, Jwt, Service
 from modelplane.routing.plan import Plan
 from modelplane.routing.providers import KeyHeader, Provider
@@ -72,7 +73,22 @@ def service_manifests(
         if each.tls is not None and each.tls.bundle:
             key = f"{routing.AUTHORITIES_KEY}-{each.key}"
             rendered.append(routing.authorities_config(key, service.namespace, trusted, labels, each.tls.bundle))
-    return (*rendered, *(_on_route(service, policy) for policy in traffic.service_manifests(service, decided)))
+    is_merged = _has_budget(service, gateway)
+    policies = (_on_route(service, policy) for policy in traffic.service_manifests(service, decided))
+    return (*rendered, *(_merged(policy) if is_merged else policy for policy in policies))
+
+
+def _has_budget(service: Service, gateway: Gateway) -> bool:
+    """Return whether the namespace of the service has a budget, which the gateway can count."""
+    limiter = gateway.limiter
+    return limiter is not None and limiter.is_ready and limiter.limits(service.namespace)
+
+
+def _merged(policy: Manifest) -> Manifest:
+    """Return the traffic policy of a service as one that is merged with that of the Gateway, others as they are."""
+    if policy.key != TRAFFIC_KEY:
+        return policy
+    return Manifest(policy.key, {**policy.resource, "spec": {**policy.resource["spec"], "mergeType": "StrategicMerge"}})
 
 
 def _name(service: Service, provider: Provider, standing: Mapping[str, str]) -> str:
@@ -105,13 +121,18 @@ def _route(
         "modelsOwnedBy": service.namespace,
         "backendRefs": [_reference(service, provider, named[provider.key]) for provider in providers],
     }
-    spec = {"parentRefs": [parent], "hostnames": [service.host], "rules": [rule]}
+    spec: dict[str, Json] = {"parentRefs": [parent], "hostnames": [service.host], "rules": [rule]}
+    if _has_budget(service, gateway) or (service.rate_limit is not None and service.rate_limit.counts_tokens):
+        spec["llmRequestCosts"] = limits.costs()
     return _object("AIGatewayRoute", service.namespace, route_name(service.name), labels, spec)
 
 
 def _reference(service: Service, provider: Provider, name: str) -> Mapping[str, Json]:
     """Return the reference to a provider; its headers are set again for each attempt."""
-    removed = {CLIENT_HEADER}
+    limit = service.rate_limit
+    # Where tokens are counted by client, the count is looked for under this header when the answer has ended.
+    is_counted = limit is not None and limit.counts_tokens and limit.per is LimitScope.CLIENT
+    removed = set() if is_counted else {CLIENT_HEADER}
     if isinstance(service.auth, ApiKeys):
         removed.add(service.auth.header.lower())
     elif isinstance(service.auth, Jwt):

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 from modelplane.routing import access
 from modelplane.routing.access import AddressSource, Clients, Cors, LimitScope
-from modelplane.routing.model import ApiKeys, Gateway, Jwt, RateLimit, Service
+from modelplane.routing.limits import Amounts, RateLimit
+from modelplane.routing.model import ApiKeys, Gateway, Jwt, Service
 
 Json: TypeAlias = Any
 
@@ -74,12 +75,16 @@ def _networks(clients: Clients) -> Mapping[str, Json]:
 
 def rate_limit(limit: RateLimit) -> Mapping[str, Json]:
     """Return the limit, counted in each proxy. A request without a client's name shares one count with all such."""
-    value = {"requests": limit.requests, "unit": limit.unit}
+    value = _value(limit.amounts)
     rules: list[Json] = [{"limit": value}]
     if limit.per is LimitScope.CLIENT:
         selector = {"headers": [{"type": "Distinct", "name": access.CLIENT_HEADER}]}
         rules.insert(0, {"clientSelectors": [selector], "limit": value})
     return {"type": "Local", "local": {"rules": rules}}
+
+
+def _value(amounts: Amounts) -> Mapping[str, Json]:
+    return {"requests": amounts.requests, "unit": amounts.unit}
 
 
 def client_side(gateway: Gateway) -> Mapping[str, Json]:

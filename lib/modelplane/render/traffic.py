@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names
-from modelplane.render import balancing, routing, security
+from modelplane.render import balancing, limits, routing, security
 from modelplane.render.manifest import Manifest
 from modelplane.routing import relay
 from modelplane.routing.balancing import Ejection
@@ -107,7 +107,10 @@ def _traffic(service: Service, plan: Plan) -> Mapping[str, Json]:
     if service.retries.attempts and (service.retries.triggers or service.retries.status_codes):
         spec["retry"] = _retry(service.retries, plan)
     if service.rate_limit is not None:
-        spec["rateLimit"] = security.rate_limit(service.rate_limit)
+        limit = service.rate_limit
+        spec["rateLimit"] = (
+            limits.rate_limit(limit, service.auth) if limit.is_shared else security.rate_limit(service.rate_limit)
+        )
     return spec
 
 

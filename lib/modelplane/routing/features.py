@@ -51,6 +51,8 @@ class Feature(StrEnum):
     PROVIDER_SCHEMAS = "ProviderSchemas"
     """Endpoints of different APIs in one service: requests are translated."""
     RATE_LIMIT = "RateLimit"
+    SHARED_RATE_LIMIT = "RateLimitOverAllProxies"
+    """Limits that all proxies count together, and other limits for some clients."""
     SATURATION = "FailoverBySaturation"
     """A limit of the requests that an endpoint serves at a time; others go to the standby."""
     CLIENT_RATE_LIMIT = "RateLimitPerClient"
@@ -103,6 +105,11 @@ FEATURES: Mapping[GatewayType, frozenset[Feature]] = {
 
 RELAYED = frozenset({Feature.BACKEND_PATH, Feature.FAILOVER_CREDENTIALS, Feature.PRIORITY_LEVELS, Feature.SATURATION})
 """The features that a relay adds, for the services of its namespaces."""
+LIMITED: Mapping[GatewayType, frozenset[Feature]] = {
+    GatewayType.ENVOY: frozenset({Feature.SHARED_RATE_LIMIT}),
+    GatewayType.ENVOY_AI: frozenset({Feature.SHARED_RATE_LIMIT, Feature.USAGE_RATE_LIMIT}),
+}
+"""The features that a rate limit service adds."""
 # Before it a hash chose the endpoint inside a cluster of Envoy, and chance the cluster. Source: Envoy Gateway v1.9.0.
 SINCE: Mapping[Feature, tuple[int, int]] = {Feature.WEIGHTED_AFFINITY: (1, 9)}
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from modelplane.labels import LabelSelector
-from modelplane.routing.access import ClientAddresses, Clients, Cors, LimitScope
+from modelplane.routing.access import ClientAddresses, Clients, Cors
 from modelplane.routing.balancing import Balancing
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
+from modelplane.routing.limits import Limiter, RateLimit
 from modelplane.routing.url import AddressKind, Place, Url
 from modelplane.workload.tenancy import Tenants
 
@@ -126,19 +127,6 @@ class Retries:
     attempts: int = 2
     triggers: tuple[str, ...] = ("connect-failure",)
     status_codes: tuple[int, ...] = (503,)
-
-
-@dataclass(frozen=True, slots=True)
-class RateLimit:
-    """A limit of `requests` per `unit` (Second, Minute, Hour), counted by each proxy of the gateway.
-
-    `tokens` is a limit of tokens for the same unit, None without one.
-    """
-
-    requests: int
-    unit: str
-    per: LimitScope = LimitScope.SERVICE
-    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +255,8 @@ class Gateway:
     """The holders of the hosts that several namespaces may use, as its status records them."""
     ai: AiGateway | None = None
     """The AI gateway, None where there is none: on type Envoy it may stand for other gateways."""
+    limiter: Limiter | None = None
+    """The rate limit service, None where the platform names no Redis for it."""
 
     @property
     def is_tls(self) -> bool:

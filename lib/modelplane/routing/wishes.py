@@ -12,15 +12,22 @@ from modelplane.routing.model import Gateway, Jwt, Service
 
 _ALTERNATIVES = {
     Feature.USAGE_RATE_LIMIT: (
-        "it counts requests and does not read the usage in an answer; leave out tokens and limit requests with "
-        "per: Client, bound the tokens of one answer in the engine (--max-model-len of vLLM), or put a gateway that "
-        "meters tokens (Envoy AI Gateway with its rate limit service) before it"
+        "it counts requests and does not read the usage in an answer; leave out tokens and budgets and limit requests "
+        "with per: Client, bound the tokens of one answer in the engine (--max-model-len of vLLM), or use an "
+        "InferenceGateway of type EnvoyAI with spec.rateLimit"
     ),
+    Feature.CLIENT_RATE_LIMIT: "write countedBy: Gateway, so that its rate limit service counts, or per: Service",
     Feature.PREFIX_AFFINITY: (
         "it does not read prompts; write type: Header and let clients send the same value for prompts that begin "
         "alike, or use backend LLMD, whose picker compares prefixes among the workers of a replica"
     ),
 }
+
+_NO_SERVICE = (
+    "its rate limit service is not there, or Envoy Gateway does not know it yet; the platform team names a Redis for "
+    "it in spec.rateLimit of the InferenceGateway, whose condition RateLimit says how far it is; without it each proxy "
+    "counts requests for itself (requests and unit alone)"
+)
 
 
 def check(service: Service, offered: frozenset[Feature]) -> None:
@@ -31,9 +38,11 @@ def check(service: Service, offered: frozenset[Feature]) -> None:
     for feature, field in _asked(service):
         if feature not in offered:
             alternative = _ALTERNATIVES.get(feature, "remove it")
-            if feature is Feature.USAGE_RATE_LIMIT and Feature.TOKEN_METERING in offered:
-                alternative = "it counts tokens and limits requests alone; leave out tokens, and read its metrics"
             reason = "TokenLimitNotOffered" if feature is Feature.USAGE_RATE_LIMIT else "NotOffered"
+            if feature is Feature.SHARED_RATE_LIMIT or (
+                feature is Feature.USAGE_RATE_LIMIT and Feature.TOKEN_METERING in offered
+            ):
+                reason, alternative = "RateLimitServiceMissing", _NO_SERVICE
             raise Unsupported(
                 f"{field} needs {feature}, which this gateway does not offer: {alternative}", reason=reason
             )
@@ -48,8 +57,13 @@ def _asked(service: Service) -> Iterator[tuple[Feature, str]]:
         (service.cors is not None, Feature.CORS, "spec.cors"),
         (bool(service.max_request_size), Feature.REQUEST_SIZE, "spec.maxRequestSize"),
         (limit is not None, Feature.RATE_LIMIT, "spec.rateLimit"),
-        (limit is not None and limit.per is LimitScope.CLIENT, Feature.CLIENT_RATE_LIMIT, "spec.rateLimit.per: Client"),
-        (limit is not None and limit.tokens is not None, Feature.USAGE_RATE_LIMIT, "spec.rateLimit.tokens"),
+        (
+            limit is not None and limit.per is LimitScope.CLIENT and not limit.is_shared,
+            Feature.CLIENT_RATE_LIMIT,
+            "spec.rateLimit.per: Client",
+        ),
+        (limit is not None and limit.counts_tokens, Feature.USAGE_RATE_LIMIT, "a limit of tokens (spec.rateLimit)"),
+        (limit is not None and limit.is_shared, Feature.SHARED_RATE_LIMIT, "a limit over all proxies (spec.rateLimit)"),
         (affinity is not None, Feature.AFFINITY, "spec.affinity"),
         (
             affinity is not None and affinity.type is AffinityType.PREFIX_HASH,

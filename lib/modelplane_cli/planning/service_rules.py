@@ -10,6 +10,7 @@ from modelplane.api import service as services
 from modelplane.errors import ModelplaneError
 from modelplane.routing.access import LimitScope
 from modelplane.routing.balancing import AffinityType, Balancing
+from modelplane.routing.limits import Amounts, RateLimit
 from modelplane.routing.model import ApiKeys, Jwt, Service
 from modelplane_cli.simulator import conditions
 
@@ -33,8 +34,7 @@ def _access(service: Service) -> Iterator[str]:
         yield f"clients send a token of {service.auth.issuer}"
     limit = service.rate_limit
     if limit is not None:
-        who = "each client" if limit.per is LimitScope.CLIENT else "all clients together"
-        yield f"{who} may send {limit.requests} requests per {limit.unit.lower()} to each proxy of the gateway"
+        yield from _limits(limit)
     if service.clients is not None:
         allowed = words.first([str(each) for each in service.clients.allowed], _NAMED) or "every network"
         denied = words.first([str(each) for each in service.clients.denied], _NAMED)
@@ -43,6 +43,25 @@ def _access(service: Service) -> Iterator[str]:
         yield f"browsers may call from pages of {words.first(list(service.cors.origins), _NAMED)}"
     if service.max_request_size:
         yield f"a request has at most {service.max_request_size}"
+
+
+def _limits(limit: RateLimit) -> Iterator[str]:
+    where = "the gateway" if limit.is_shared else "each proxy of the gateway"
+    who = "each client" if limit.per is LimitScope.CLIENT else "all clients together"
+    yield f"{who} may {_amounts(limit.amounts, where)}"
+    for each in limit.others:
+        listed = words.first(list(each.names), _NAMED)
+        yield f"in place of that, {listed} may each {_amounts(each.amounts, where)}"
+
+
+def _amounts(amounts: Amounts, where: str) -> str:
+    said = []
+    if amounts.requests is not None:
+        said.append(f"send {amounts.requests} requests per {amounts.unit.lower()} to {where}")
+    if amounts.tokens is not None:
+        said.append(f"use {amounts.tokens} tokens per {amounts.unit.lower()}")
+    said += [f"use {each.tokens} tokens per {each.unit.lower()}" for each in amounts.budgets]
+    return ", and ".join(said)
 
 
 def _choice(balancing: Balancing, resource: Mapping[str, Json]) -> Iterator[str]:

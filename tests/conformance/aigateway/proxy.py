@@ -32,9 +32,11 @@ _START_SECONDS = 60
 class Proxy:
     """Runs until the control plane is stopped."""
 
-    def __init__(self, plane: controlplane.Plane, gateway: str, port: int, *, hosts: Iterable[str]) -> None:
-        self._plane, self._gateway, self.port = plane, gateway, port
-        self.root = plane.folder / "proxy"
+    def __init__(
+        self, plane: controlplane.Plane, gateway: str, port: int, *, hosts: Iterable[str], name: str = "proxy"
+    ) -> None:
+        self._plane, self._gateway, self.port, self._name = plane, gateway, port, name
+        self.root = plane.folder / name
         for folder in ("certs", "sds", "tmp", "dev", "config", str(Path(_SOCKET).parent).lstrip("/")):
             (self.root / folder).mkdir(parents=True)
         os.mknod(self.root / "dev/null", 0o666 | 0o020000, os.makedev(1, 3))
@@ -61,6 +63,12 @@ class Proxy:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=5) as answer:
             return str(answer.read().decode())
 
+    def statistics(self) -> str:
+        """Return the metrics of Envoy, as Prometheus scrapes them."""
+        address = f"http://127.0.0.1:{self._statistics}/stats/prometheus"
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return str(answer.read().decode())
+
     def _files(self, hosts: Iterable[str]) -> None:
         lines = "".join(f"127.0.0.1 {name}\n" for name in ["localhost", *hosts])
         (self.root / "etc/hosts").write_text(lines)
@@ -81,8 +89,10 @@ class Proxy:
             "-metricsRequestHeaderAttributes",
             "x-modelplane-service:modelplane.service,x-modelplane-client:modelplane.client",
         )
-        log = self._plane.folder / "extproc.log"
-        self.processor = self._plane.start(controlplane.Process(EXTPROC, command, log, {"DISABLE_PPROF": "true"}))
+        log = self._plane.folder / f"{self._name}-extproc.log"
+        self.processor = self._plane.start(
+            controlplane.Process(f"{self._name}-extproc", command, log, {"DISABLE_PPROF": "true"})
+        )
         kubeapi.until((self.root / _SOCKET.lstrip("/")).exists, seconds=_START_SECONDS, what="the external processor")
 
     def _start_envoy(self) -> None:
@@ -97,22 +107,22 @@ class Proxy:
         bootstrap = given[given.index("--config-yaml") + 1]
         bootstrap = bootstrap.replace(f"{_XDS_SERVER}.", "127.0.0.1")
         # Envoy Gateway has one of these ports on the same machine.
-        for port in (19000, 19001):
-            (free,) = controlplane.free_ports(1)
+        (admin, self._statistics) = controlplane.free_ports(2)
+        for port, free in ((19000, admin), (19001, self._statistics)):
             bootstrap = bootstrap.replace(f"port_value: {port}", f"port_value: {free}")
         (self.root / "bootstrap.yaml").write_text(bootstrap)
         for name, content in self._mounted(deployment).items():
             (self.root / "sds" / name).write_text(content)
         self.envoy = self._plane.start(
             controlplane.Process(
-                "envoy",
+                f"{self._name}-envoy",
                 (
                     *(*envoy_gateway.within(self.root), f"/{program.name}", "-c", "/bootstrap.yaml"),
                     *("--service-cluster", _argument(given, "--service-cluster")),
-                    *("--service-node", "proxy", "--disable-hot-restart", "--concurrency", "1"),
+                    *("--service-node", self._name, "--disable-hot-restart", "--concurrency", "1"),
                     *("--log-level", "warning", "--drain-time-s", "1"),
                 ),
-                self._plane.folder / "envoy.log",
+                self._plane.folder / f"{self._name}-envoy.log",
             )
         )
         controlplane.await_port(self.envoy, self.port, seconds=_START_SECONDS)

@@ -46,9 +46,13 @@ class World:
         self.store: list[Json] = [self.gateway]
         self._children: dict[str, dict[str, Json]] = {}
         self.proxy: Proxy | None = None
+        self._others: list[Proxy] = []
 
-    def install(self) -> None:
-        """Start the controllers: the AI gateway first, which ends when one of Envoy Gateway's ports is taken."""
+    def install(self, **settings: Any) -> None:
+        """Start the controllers: the AI gateway first, which ends when one of Envoy Gateway's ports is taken.
+
+        `settings` are parts of Envoy Gateway's configuration.
+        """
         installation.definitions(self.plane, "gateway-api", "inference-extension", "envoy-gateway", "ai-gateway")
         tenants = (routing.NAMESPACE, "other", "team-a")
         for name in (ai_gateway.NAMESPACE, envoy_gateway.NAMESPACE, "modelplane-system", *tenants):
@@ -57,12 +61,18 @@ class World:
         (extension, webhook) = controlplane.free_ports(2)
         self._start_ai_gateway(extension, webhook)
         hooks["service"] = {"ip": {"address": "127.0.0.1", "port": extension}}
-        envoy_gateway.start(self.plane, extensionManager=hooks)
+        envoy_gateway.start(self.plane, extensionManager=hooks, **settings)
         self.compose(self.gateway)
 
     def open(self, hosts: Iterable[str]) -> None:
         """Start the proxy of the gateway, for which these names lead to this machine."""
         self.proxy = Proxy(self.plane, "default", self.port, hosts=hosts)
+
+    def open_another(self, hosts: Iterable[str]) -> Proxy:
+        """Start another proxy of the gateway on the same port, of which the kernel chooses one for each connection."""
+        name = f"proxy-{len(self._others) + 2}"
+        self._others.append(Proxy(self.plane, "default", self.port, hosts=hosts, name=name))
+        return self._others[-1]
 
     def put(self, *documents: Json) -> None:
         """Add or replace documents of our kinds, or apply others."""
@@ -148,8 +158,8 @@ class World:
                 one |= {"apiVersion": "v1", "kind": "Service"}
                 ingress = [{"ip": routing.GATEWAY_ADDRESS}]
                 self.api.merge(one, {"status": {"loadBalancer": {"ingress": ingress}}}, subresource="status")
-        if self.proxy is not None:
-            self.proxy.sync()
+        for one in (*((self.proxy,) if self.proxy else ()), *self._others):
+            one.sync()
 
     def _start_ai_gateway(self, extension: int, webhook: int) -> None:
         certificates = self.plane.issue("ai-gateway", CONTROLLER)

@@ -9,6 +9,7 @@ from tests.conformance.crd import (
     cases_cloud,
     cases_cluster,
     cases_deployment,
+    cases_limits,
     cases_pod,
     cases_quota,
     cases_replica,
@@ -37,6 +38,7 @@ REFUSED: tuple[Case, ...] = (
     *cases_quota.QUOTA,
     *cases_routing.ROUTING,
     *cases_access.ACCESS,
+    *cases_limits.LIMITS,
     *cases_cache.CACHE,
     *cases_scaling.SCALING,
 )
@@ -45,6 +47,7 @@ REFUSED: tuple[Case, ...] = (
 ACCEPTED: tuple[Fine, ...] = (
     *(Fine(f"valid-{kind}", kind) for kind in VALID),
     *cases_access.FINE,
+    *cases_limits.FINE,
     Fine(
         "pipeline-and-data-of-a-named-backend",
         "ModelDeployment",

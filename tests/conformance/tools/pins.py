@@ -88,6 +88,8 @@ MODULES = (
             Program("ai-gateway-extproc", "github.com/envoyproxy/ai-gateway/cmd/extproc"),
         ),
     ),
+    # The commit of the image that Envoy Gateway v1.9.0 deploys.
+    Module("ratelimit", (Program("ratelimit", "github.com/envoyproxy/ratelimit/src/service_cmd"),)),
     Module("kserve", (Program("llmisvc", "github.com/kserve/kserve/cmd/llmisvc"),)),
     # The controller of files on the disks of nodes; apart, because it needs a module that the other does not.
     Module("kserve-localmodel", (Program("localmodel", "github.com/kserve/kserve/cmd/localmodel"),)),

@@ -171,10 +171,10 @@ SUITES: Final = (
         (
             *_FUNCTIONS, *_REAL, "tests/conformance/aigateway/", "tests/conformance/routing/",
             "tests/e2e/envoy_gateway.py", "tests/support/ai.py", "tests/support/routing.py",
-            "tests/support/exchange.py", "examples/ai-gateway/",
+            "tests/support/exchange.py", "examples/ai-gateway/", "examples/budgets/",
         ),
-        group=2, minutes=4, limit_minutes=20,
-        programs=(*_SERVER, "envoy-gateway", "ai-gateway-controller", "ai-gateway-extproc"),
+        group=2, minutes=6, limit_minutes=25,
+        programs=(*_SERVER, "envoy-gateway", "ai-gateway-controller", "ai-gateway-extproc", "ratelimit"),
     ),
     Suite(
         "kubernetes",

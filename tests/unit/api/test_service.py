@@ -10,7 +10,8 @@ from modelplane.api import gateway, service
 from modelplane.errors import InvalidInput, Unsupported
 from modelplane.labels import LabelExpression, LabelOperator, LabelSelector
 from modelplane.routing.features import GatewayType
-from modelplane.routing.model import ApiKeys, Jwt, RateLimit, Retries, Timeouts
+from modelplane.routing.limits import Amounts, RateLimit
+from modelplane.routing.model import ApiKeys, Jwt, Retries, Timeouts
 from modelplane.routing.url import AddressKind, Place
 from tests.support import routing
 
@@ -42,7 +43,7 @@ def test_all_fields() -> None:
     )
     assert wanted.timeouts == Timeouts("10m", "60s")
     assert wanted.retries == Retries(1, ("reset-before-request",), (429, 503))
-    assert wanted.rate_limit == RateLimit(5, "Minute")
+    assert wanted.rate_limit == RateLimit(Amounts("Minute", 5))
     assert wanted.auth == Jwt(
         "https://i", "https://i.example/keys?p=1", Place(AddressKind.FQDN, "i.example"), ("a", "b")
     )
