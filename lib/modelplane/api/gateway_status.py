@@ -58,11 +58,20 @@ def gateway_class(resource: Resource | None) -> Verdict:
 
 
 def policy(resource: Resource | None, kind: str) -> Verdict:
-    """Return the worst verdict of the ancestors of a policy."""
+    """Return the worst verdict of the ancestors of a policy.
+
+    A listener under which it is merged with the policy of the Gateway is an ancestor that says this alone.
+    """
     if resource is None:
         return unseen(kind)
-    ancestors = seen.objects(seen.at(resource, "status", "ancestors"))
-    return _worst((_judged(resource, each, "Accepted", kind) for each in ancestors), kind)
+    ancestors = list(seen.objects(seen.at(resource, "status", "ancestors")))
+    judging = [each for each in ancestors if not _is_merged_alone(each)] or ancestors
+    return _worst((_judged(resource, each, "Accepted", kind) for each in judging), kind)
+
+
+def _is_merged_alone(ancestor: Json) -> bool:
+    conditions = seen.conditions(ancestor)
+    return "Merged" in conditions and "Accepted" not in conditions
 
 
 def gateway(resource: Resource | None) -> GatewayAddress:

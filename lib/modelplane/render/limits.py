@@ -42,7 +42,7 @@ _HEADER_MAX = 4096
 
 
 def costs() -> list[Json]:
-    """Return what the AI gateway counts of an answer: the sum of its input and output tokens."""
+    """Return the count that the AI gateway takes of an answer: the sum of its input and output tokens."""
     return [{"metadataKey": _TOKENS, "type": "TotalToken"}]
 
 

@@ -368,6 +368,33 @@ def test_a_missing_secret_breaks_its_own_provider_alone(running: Fleet) -> None:
     assert running.seen("spare").headers["authorization"] == "Bearer sk-late"
 
 
+def test_an_envoy_gateway_without_a_rate_limit_service_says_so_and_serves_on(running: Fleet) -> None:
+    """A route with a limit that nobody counts would answer 500."""
+    gateway = running.world.gateway
+    gateway["spec"]["rateLimit"] = {"redis": {"url": "redis.example.com:6379"}}
+    running.world.put(gateway)
+
+    def refused() -> bool:
+        outcome = running.world.compose(gateway, steps=1)
+        return any((each.type, each.reason) == ("RateLimit", "RateLimitServiceMissing") for each in outcome.conditions)
+
+    try:
+        kubeapi.until(refused, seconds=LEARNS_SECONDS, what="the gateway to say that it cannot count")
+        document = routing.model_service(routing.group(deployment="llama"), rateLimit={"tokens": 9, "unit": "Hour"})
+        running.world.put(document)
+        outcome = running.world.compose(document, steps=1)
+        (accepted,) = (each for each in outcome.conditions if each.type == "Accepted")
+        assert accepted.reason == "RateLimitServiceMissing"
+        assert [running.ask().code for _ in range(5)] == [200] * 5
+    finally:
+        del gateway["spec"]["rateLimit"]
+        running.world.put(gateway)
+        running.world.compose(gateway)
+        running.world.serve(
+            routing.model_service(routing.group(deployment="llama"), routing.group(endpoint="together", priority=1))
+        )
+
+
 def test_a_group_that_is_drained_and_comes_back_loses_no_request(running: Fleet) -> None:
     """Its provider keeps its place, by which the processors know providers."""
     document = routing.model_service(

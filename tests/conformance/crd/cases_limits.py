@@ -60,7 +60,8 @@ LIMITS: tuple[Case, ...] = (
     _gateway(
         "budget-twice",
         {"redis": _REDIS, "namespaces": [{"namespace": "a", "tokens": 1, "unit": "Day"}] * 2},
-        "one budget for each namespace and unit",
+        Cause.DUPLICATE,
+        "namespaces.1",
     ),
     _gateway(
         "budget-by-minute",

@@ -80,6 +80,12 @@ def test_routes(
             False,
             id="one-refuses",
         ),
+        pytest.param(
+            {"ancestors": [{"conditions": [condition("Merged")]}, {"conditions": [condition("Accepted")]}]},
+            True,
+            id="merged-with-the-policy-of-the-gateway",
+        ),
+        pytest.param({"ancestors": [{"conditions": [condition("Merged")]}]}, None, id="merged-and-not-judged"),
     ],
 )
 def test_policies(
