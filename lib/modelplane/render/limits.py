@@ -22,7 +22,7 @@ from modelplane.render.manifest import Manifest
 from modelplane.routing import access, hosts
 from modelplane.routing.access import LimitScope
 from modelplane.routing.limits import LONG_UNITS, Amounts, Limiter, NamespaceBudget, RateLimit, Redis, named
-from modelplane.routing.model import ApiKeys, Gateway, Jwt
+from modelplane.routing.model import ApiKeys, Gateway, Jwt, Service
 
 Json: TypeAlias = Any
 
@@ -46,10 +46,21 @@ def costs() -> list[Json]:
     return [{"metadataKey": _TOKENS, "type": "TotalToken"}]
 
 
-def rate_limit(limit: RateLimit, proof: ApiKeys | Jwt | None) -> Mapping[str, Json]:
-    """Return the limits of a service, counted by the rate limit service."""
+def rate_limit(limit: RateLimit, service: Service) -> Mapping[str, Json]:
+    """Return the limits of a service, counted by the rate limit service.
+
+    Each rule of a route has counts of its own, and a service with locality has a rule for each place: there they are
+    shared. Elsewhere they are not, since each service with shared counts is one more filter for all requests.
+    """
+    rules = _of_service(limit, service.auth)
+    if service.balancing.locality is not None:
+        rules = [{**rule, "shared": True} for rule in rules]
+    return {"type": "Global", "global": {"rules": rules}}
+
+
+def _of_service(limit: RateLimit, proof: ApiKeys | Jwt | None) -> list[Mapping[str, Json]]:
     if limit.per is LimitScope.SERVICE:
-        return {"type": "Global", "global": {"rules": list(_rules(limit.amounts, ()))}}
+        return list(_rules(limit.amounts, ()))
     others = limit.other_names
     every: list[Json] = [_client("Distinct")]
     if others:
@@ -61,7 +72,7 @@ def rate_limit(limit: RateLimit, proof: ApiKeys | Jwt | None) -> Mapping[str, Js
     for each in limit.others:
         own = [_client("RegularExpression", named(each.names)), _client("Distinct")]
         rules += _rules(each.amounts, own)
-    return {"type": "Global", "global": {"rules": rules}}
+    return rules
 
 
 def _client(kind: str, value: str = "", *, invert: bool = False) -> Mapping[str, Json]:

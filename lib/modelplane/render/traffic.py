@@ -109,7 +109,7 @@ def _traffic(service: Service, plan: Plan) -> Mapping[str, Json]:
     if service.rate_limit is not None:
         limit = service.rate_limit
         spec["rateLimit"] = (
-            limits.rate_limit(limit, service.auth) if limit.is_shared else security.rate_limit(service.rate_limit)
+            limits.rate_limit(limit, service) if limit.is_shared else security.rate_limit(service.rate_limit)
         )
     return spec
 

@@ -208,6 +208,46 @@ def test_no_request_is_hedged(translated: Mapping[str, Translation], name: str) 
     assert not [key for key in said if "hedge" in key.lower()]
 
 
+@pytest.mark.parametrize("locality", [None, {}], ids=["one-rule", "a-rule-for-each-place"])
+def test_what_all_proxies_count_is_counted_once_for_all_rules_of_a_route(tmp_path: Path, locality: Json) -> None:
+    live.needs("routing", "go")
+    door = routing.inference_gateway(rateLimit={"redis": {"url": "redis.example.com:6379"}})
+    door["status"]["rateLimit"] = {"ready": True}
+    limit = {
+        "per": "Client",
+        "requests": 7,
+        "unit": "Minute",
+        "countedBy": "Gateway",
+        "clients": [{"names": ["b.tch"], "requests": 70}],
+    }
+    spec: dict[str, Json] = {"auth": {"apiKeys": {"secretRef": {"name": "callers"}}}, "rateLimit": limit}
+    if locality is not None:
+        spec["locality"] = locality
+    service = routing.model_service(access.A, **spec)
+    done = translation.translate([*fleet.objects(service, [*access.EU, *access.US], gateway=door), *SECRETS], tmp_path)
+    assert list(accepted(done)) == []
+    domains = [
+        (name, each["domain"], len(each["rateLimits"]))
+        for config in done.configs
+        for name, each in per_route(config)
+        if name.startswith("envoy.filters.http.ratelimit")
+    ]
+    assert len(domains) == (1 if locality is None else 3)
+    assert len(set(domains)) == 1
+    assert domains[0][2] == 2, "one for every client, and one for those with another limit"
+
+
+def per_route(value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the settings of filters that routes have, by the name of the filter."""
+    if isinstance(value, dict):
+        yield from (value.get("typedPerFilterConfig") or {}).items()
+        for each in value.values():
+            yield from per_route(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from per_route(each)
+
+
 def keys(value: Json) -> Iterator[str]:
     """Yield every key of a configuration."""
     if isinstance(value, dict):

@@ -28,6 +28,24 @@ JWT = {"jwt": {"issuer": "https://i.example", "jwksUri": "https://i.example/k"}}
             id="limit",
         ),
         pytest.param(
+            {
+                "auth": JWT,
+                "rateLimit": {
+                    "per": "Client",
+                    "tokens": 9,
+                    "unit": "Minute",
+                    "budgets": [{"tokens": 99, "unit": "Day"}],
+                    "clients": [{"names": ["batch"], "requests": 5, "budgets": [{"tokens": 7, "unit": "Year"}]}],
+                },
+            },
+            [
+                "clients send a token of https://i.example",
+                "each client may use 9 tokens per minute, and use 99 tokens per day",
+                "in place of that, batch may each send 5 requests per minute to the gateway, and use 7 tokens per year",
+            ],
+            id="limits-and-budgets",
+        ),
+        pytest.param(
             {"clients": {"deniedCIDRs": ["10.0.0.0/8"]}},
             ["requests may come from every network, but not from 10.0.0.0/8"],
             id="denied",

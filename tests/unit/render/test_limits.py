@@ -10,7 +10,8 @@ from modelplane.api import service_access
 from modelplane.api.fields import Field
 from modelplane.errors import InvalidInput
 from modelplane.render import limits
-from modelplane.routing.model import ApiKeys, Jwt
+from modelplane.routing.balancing import Balancing, Locality
+from modelplane.routing.model import ApiKeys, Jwt, Service
 from modelplane.routing.url import AddressKind, Place
 
 Json = Any
@@ -23,7 +24,7 @@ def rules(spec: Json, proof: ApiKeys | Jwt | None = KEYS) -> list[Json]:
     limit = service_access.rate_limit(Field(spec), proof)
     assert limit is not None
     assert limit.is_shared
-    return list(limits.rate_limit(limit, proof)["global"]["rules"])
+    return list(limits.rate_limit(limit, Service("ml-team", "llama", (), auth=proof))["global"]["rules"])
 
 
 def shape(rule: Json) -> tuple[str, int, str]:
@@ -71,6 +72,14 @@ def test_tokens_without_a_subject_share_one_count_and_keys_always_have_a_name() 
     assert len(rules(spec)) == 1
     _, nobody = rules(spec, JWT)
     assert headers(nobody) == [{"type": "RegularExpression", "name": CLIENT, "value": ".*", "invert": True}]
+
+
+def test_the_places_of_a_service_have_one_count() -> None:
+    limit = service_access.rate_limit(Field({"requests": 1, "unit": "Hour", "countedBy": "Gateway"}), None)
+    assert limit is not None
+    service = Service("ml-team", "llama", (), balancing=Balancing(locality=Locality()))
+    (rule,) = limits.rate_limit(limit, service)["global"]["rules"]
+    assert rule["shared"] is True
 
 
 def test_another_client_at_the_end_moves_no_count() -> None:
