@@ -17,7 +17,7 @@ from modelplane.api import tenants
 from modelplane.api.fields import Field
 from modelplane.api.gateway import GatewayState
 from modelplane.errors import InvalidInput, Unsupported
-from modelplane.render import ai_routing, routing
+from modelplane.render import ai_routing, routing, traffic
 from modelplane.routing import model_hosts, wishes
 from modelplane.routing.egress import Rules
 from modelplane.routing.features import GatewayType
@@ -77,7 +77,7 @@ def read(service: Service, observed: Observed) -> Facts:
 
     Raises: Unsupported when there is no gateway that can carry the service as it is written.
     """
-    gateway = _gateway(service, observed)
+    gateway = _counted(_gateway(service, observed), observed)
     kept = _check_namespace(service, gateway, observed)
     facts = Facts(service, gateway, _groups(service, observed, gateway.gateway.egress), kept)
     if gateway.gateway.type is GatewayType.ENVOY_AI:
@@ -87,6 +87,21 @@ def read(service: Service, observed: Observed) -> Facts:
     services.check_egress(service, gateway.gateway.egress)
     wishes.check_addresses(service, gateway.gateway)
     return facts
+
+
+def _counted(gateway: GatewayState, observed: Observed) -> GatewayState:
+    """Return the gateway with a rate limit service that is ready where a policy of the service counts with it already.
+
+    A status of the gateway that says nothing for a moment must not take a limit or a budget away.
+    """
+    limiter = gateway.gateway.limiter
+    policies = [observed.children.get(key) for key in (traffic.TRAFFIC_KEY, ai_routing.TRAFFIC_KEY)]
+    is_in_use = any(
+        seen.at(each, "spec", "rateLimit", "global") or seen.at(each, "spec", "mergeType") for each in policies
+    )
+    if limiter is None or limiter.is_ready or not is_in_use:
+        return gateway
+    return replace(gateway, gateway=replace(gateway.gateway, limiter=replace(limiter, is_ready=True)))
 
 
 def routes(observed: Observed) -> tuple[Resource, ...]:

@@ -207,6 +207,16 @@ def test_the_budget_of_a_namespace_enters_its_services_and_leaves_them() -> None
     assert "llmRequestCosts" not in running.route
 
 
+@pytest.mark.parametrize("spec", [{}, {"rateLimit": {"tokens": 9, "unit": "Hour"}}], ids=["budget", "limit"])
+def test_a_status_that_says_nothing_takes_no_limit_away(spec: Json) -> None:
+    running = service(gateway={"namespaces": BUDGETS}, **spec)
+    running.settle()
+    before = policy(running), running.route
+    del running.store[0]["status"]["rateLimit"]
+    assert running.settle().ready is Ready.TRUE
+    assert (policy(running), running.route) == before
+
+
 def test_type_envoy_counts_requests_together_and_refuses_tokens() -> None:
     from tests.support.serving import Running as Envoy  # noqa: PLC0415 - the other type has a world of its own
 
