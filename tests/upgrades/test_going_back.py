@@ -36,6 +36,7 @@ LOST: Final = {
     "InferenceCluster: spec.storage",
     "InferenceGateway: spec.clientCertificate",
     "InferenceGateway: spec.clients",
+    "InferenceGateway: spec.rateLimit",
     "InferenceGateway: spec.relay",
     "InferenceGateway: spec.scaling",
     "LLMInference: spec.args",
@@ -53,12 +54,16 @@ LOST: Final = {
     "ModelService: spec.endpoints[].maxRequests",
     "ModelService: spec.locality",
     "ModelService: spec.maxRequestSize",
+    "ModelService: spec.rateLimit.budgets",
+    "ModelService: spec.rateLimit.clients",
     "ModelService: spec.rateLimit.per",
+    "ModelService: spec.rateLimit.tokens",
 }
 """The fields of specs that are lost for good once the earlier definitions are installed over objects that have them."""
 
 TOUCHED: Final[dict[str, set[str]]] = {
     "access": set(),
+    "budgets": set(),
     "clouds/aks": {"qwen3-8b-1"},
     "clouds/eks": set(),
     "clouds/gke": {"qwen3-8b-1"},
