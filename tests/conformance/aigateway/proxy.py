@@ -125,7 +125,9 @@ class Proxy:
                 self._plane.folder / f"{self._name}-envoy.log",
             )
         )
-        controlplane.await_port(self.envoy, self.port, seconds=_START_SECONDS)
+        # Another proxy may have the port of the gateway already.
+        for port in (self._statistics, self.port):
+            controlplane.await_port(self.envoy, port, seconds=_START_SECONDS)
 
     def _deployment(self) -> Json:
         return kubeapi.until(

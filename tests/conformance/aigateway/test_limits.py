@@ -169,6 +169,7 @@ def test_the_request_after_the_one_that_reached_the_limit_is_refused_for_its_cli
     assert refused.code == 429
     assert refused.headers["x-ratelimit-limit"].startswith("400, 400;w=86400")
     assert refused.left == 0
+    assert (refused.body, "retry-after" in refused.headers) == (b"", False), "as the page says"
     assert 0 < int(refused.headers["x-ratelimit-reset"]) <= 86400
     assert limited.call("metered", host, client="bob").left == 400
     answer = limited.call("metered", host, client="batch")
