@@ -183,9 +183,8 @@ def settings(limiter: Limiter) -> Mapping[str, Json]:
     """Return the parts of Envoy Gateway's configuration by which it runs the rate limit service."""
     redis = limiter.redis
     backend: dict[str, Json] = {"url": redis.url}
-    if redis.is_tls:
-        certificate = {"group": "", "kind": "Secret", "name": redis.certificate}
-        backend["tls"] = {"certificateRef": certificate} if redis.certificate else {}
+    if redis.certificate:
+        backend["tls"] = {"certificateRef": {"group": "", "kind": "Secret", "name": redis.certificate}}
     return {
         "rateLimit": {
             "backend": {"type": "Redis", "redis": backend},
@@ -203,6 +202,9 @@ def _deployment(limiter: Limiter, redis: Redis) -> Mapping[str, Json]:
     if redis.password is not None:
         reference = {"name": redis.password.name, "key": redis.password.key}
         environment.append({"name": "REDIS_AUTH", "valueFrom": {"secretKeyRef": reference}})
+    if redis.is_tls and not redis.certificate:
+        # Envoy Gateway v1.9.0 mounts the certificate of a `tls` that has none, and no API server takes such pods.
+        environment.append({"name": "REDIS_TLS", "value": "true"})
     if redis.authority:
         environment.append({"name": "REDIS_TLS_CACERT", "value": f"{_AUTHORITY_PATH}/ca.crt"})
         mount = {"name": "redis-authority", "mountPath": _AUTHORITY_PATH, "readOnly": True}

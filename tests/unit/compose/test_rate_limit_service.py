@@ -91,6 +91,30 @@ def test_envoy_gateway_is_configured_and_asked() -> None:
     assert running.configuration["extensionManager"], "the AI gateway is still asked"
 
 
+@pytest.mark.parametrize(
+    ("tls", "environment"),
+    [
+        pytest.param({}, [{"name": "REDIS_TLS", "value": "true"}], id="authorities-of-the-image"),
+        pytest.param(
+            {"authorityRef": {"name": "ca"}},
+            [
+                {"name": "REDIS_TLS", "value": "true"},
+                {"name": "REDIS_TLS_CACERT", "value": "/redis-authority/ca.crt"},
+            ],
+            id="authority",
+        ),
+    ],
+)
+def test_tls_without_a_certificate_of_ones_own_asks_envoy_gateway_for_no_mount_of_it(
+    tls: Json, environment: Json
+) -> None:
+    running = Running(rateLimit={"redis": {**REDIS, "tls": tls}})
+    running.settle()
+    assert running.configuration["rateLimit"]["backend"]["redis"] == REDIS
+    deployment = running.configuration["provider"]["kubernetes"]["rateLimitDeployment"]
+    assert deployment["container"]["env"] == environment
+
+
 def test_an_envoy_gateway_without_the_service_is_told_and_nothing_else_changes() -> None:
     running = Running(knows=False, envoyGateway={"install": False}, aiGateway={"install": False})
     outcome = running.settle()
