@@ -50,6 +50,6 @@ def test_tokens_per_second_are_told_for_each_service_and_client() -> None:
 
 def test_what_was_refused_and_what_nobody_could_count() -> None:
     _, _, *of_proxies = queries()
-    found = [re.search(r"envoy_\w+", query) for query in of_proxies]
+    found = [re.search(r"envoy_cluster_ai_\w+", query) for query in of_proxies]
     series = {f'{name[0]}{{pod="{pod}"}}': promql.counter(2) for name in found if name for pod in ("a", "b")}
     assert promql.ask(series, of_proxies) == [pytest.approx(4)] * len(of_proxies)
