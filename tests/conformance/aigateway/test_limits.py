@@ -208,6 +208,8 @@ def test_a_budget_is_used_by_all_services_of_its_namespace_and_no_other(limited:
     shared = limited.serve("open", namespace="team-a")
     theirs = limited.serve("open", namespace="other")
     limited.counts("open", theirs)
+    limited.known("open", theirs)
+    limited.known("plain", ai.HOST)
     codes = []
 
     def is_used() -> bool:
