@@ -74,8 +74,8 @@ def judge(observed: Object | None, group: str, unapplied: str) -> Progress:
         return Progress(reason="NotApplied", message=unapplied)
     if failed:
         message = (
-            f"{done}, and on {_named(observed, 'NodeDownloadError')} KServe's Job has failed; KServe makes another one "
-            "when that Job is deleted"
+            f"{done}, and on {_named(observed, 'NodeDownloadError')} the download of KServe has failed; it begins anew "
+            "when its object of kind Job is deleted"
         )
         return Progress(is_final=True, reason="NodesFailed", message=message)
     if total:
