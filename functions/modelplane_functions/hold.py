@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from modelplane import seen
 from modelplane.errors import InvalidInput
+from modelplane.render import external_names
 from modelplane_functions.exchange import Child, Ready, Resource
 
 Json: TypeAlias = Any
@@ -19,6 +20,7 @@ T = TypeVar("T")
 
 # Crossplane writes labels and annotations of its own on every composed resource. Annotations are also the notebook
 # of clients and controllers; labels are what selectors live on, so of them we keep whatever is not Crossplane's.
+# An external name that was chosen here is repeated: without it a provider would make a second object.
 _CROSSPLANE = ("crossplane.io",)
 _FOREIGN = (*_CROSSPLANE, "kubernetes.io", "k8s.io", "helm.sh", "argoproj.io", "fluxcd.io", "keda.sh")
 
@@ -78,6 +80,8 @@ def _metadata(metadata: Mapping[str, Json]) -> dict[str, Json]:
         given = metadata.get(key)
         members = sorted(given.items()) if isinstance(given, Mapping) else ()
         entries = {k: v for k, v in members if not _belongs_to(k, foreign)}
+        if key == "annotations":
+            entries |= external_names.repeated(entries)
         if entries:
             kept[key] = entries
     return kept

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from modelplane import names, seen
 from modelplane.errors import InvalidInput
+from modelplane.render import external_names
 from modelplane.render.cloud import PROVIDER_CONFIG_KIND
 from modelplane.render.manifest import Manifest
 from modelplane.workload.created import Given, Nodes, NodeTaint, PoolSpec, Site
@@ -48,7 +49,6 @@ Resource: TypeAlias = Mapping[str, Json]
 NETWORK, CLUSTER, POOL = "network", "cluster", "pool"
 """The keys of the managed resources that others need: a cluster stands in its network, a pool in its cluster."""
 
-_EXTERNAL_NAME = "crossplane.io/external-name"
 _KEY_DIGITS = 8
 _POLICIES_WITHOUT_DELETE = ("Observe", "Create", "Update", "LateInitialize")
 
@@ -154,7 +154,7 @@ def managed(
         "labels": {names.LABEL_CLUSTER: site.cluster},
     }
     if identity.external_name:
-        metadata["annotations"] = {_EXTERNAL_NAME: identity.external_name}
+        metadata["annotations"] = external_names.chosen(identity.external_name)
     spec: dict[str, Json] = {
         "providerConfigRef": {"kind": PROVIDER_CONFIG_KIND, "name": site.config},
         "forProvider": dict(for_provider),

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from modelplane import names
 from modelplane.api import serving_stack
+from modelplane.render import external_names
 from modelplane.render.stack import releases
 from modelplane_cli.documents import reading
 from modelplane_cli.output import manifests
@@ -66,7 +67,7 @@ def _values(world: World) -> Iterator[tuple[str, str, str]]:
             continue
         given = (resource.get("spec") or {}).get("forProvider") or {}
         chart = given.get("chart") or {}
-        name = str((resource["metadata"].get("annotations") or {}).get(releases.EXTERNAL_NAME) or "")
+        name = str((resource["metadata"].get("annotations") or {}).get(external_names.ANNOTATION) or "")
         where, called = str(chart.get("repository")), str(chart.get("name"))
         source = [f"{where}/{called}"] if where.startswith("oci://") else [called, "--repo", where]
         line = ["helm", "upgrade", "--install", name, *source, "--version", str(chart.get("version"))]

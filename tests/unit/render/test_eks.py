@@ -107,7 +107,7 @@ def test_a_cluster_has_roles_addons_a_system_pool_and_its_access() -> None:
     assert cluster["accessConfig"]["authenticationMode"] == "API"
     assert cluster["bootstrapSelfManagedAddons"] is False
     assert "computeConfig" not in cluster, "Auto Mode has no DRA"
-    assert found[CLUSTER]["metadata"]["annotations"] == {"crossplane.io/external-name": "ohio"}
+    assert found[CLUSTER]["metadata"]["annotations"]["crossplane.io/external-name"] == "ohio"
     addons = {_fields(one)["addonName"] for one in found.values() if one["kind"] == "Addon"}
     assert addons == {"vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent"}
     policies = {
@@ -220,7 +220,7 @@ def test_facts_are_what_is_known_and_nothing_else() -> None:
 
 def test_another_name_in_the_cloud_is_that_of_the_cluster_alone() -> None:
     found = _of(eks.cluster(replace(world.site(), external_name="legacy"), {}))
-    assert found[CLUSTER]["metadata"]["annotations"] == {"crossplane.io/external-name": "legacy"}
+    assert found[CLUSTER]["metadata"]["annotations"]["crossplane.io/external-name"] == "legacy"
     assert found[CLUSTER]["metadata"]["name"] == "ohio"
 
 

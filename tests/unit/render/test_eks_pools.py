@@ -30,7 +30,7 @@ def _fields(resource: Json) -> Json:
 def test_a_plain_pool_is_a_node_group_alone() -> None:
     found = _pool(world.pool(recipe={"diskSizeGiB": 300, "capacityType": "SPOT"}))
     assert list(found) == [POOL]
-    assert found[POOL]["metadata"]["annotations"] == {"crossplane.io/external-name": "l40s"}
+    assert found[POOL]["metadata"]["annotations"]["crossplane.io/external-name"] == "l40s"
     assert _fields(found[POOL]) == {
         "region": world.REGION,
         "clusterNameRef": {"name": "ohio"},

@@ -319,7 +319,7 @@ def test_a_type_that_is_not_in_the_table_is_rendered_as_it_is_written() -> None:
 
 def test_an_adopted_cluster_has_the_name_of_its_author() -> None:
     made = _by_key(gke.cluster(_site(external_name="prod-7"), {}))["cluster"]
-    assert made["metadata"]["annotations"] == {"crossplane.io/external-name": "prod-7"}
+    assert made["metadata"]["annotations"]["crossplane.io/external-name"] == "prod-7"
 
 
 def test_what_is_kept_in_the_cloud_is_never_deleted() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
-from modelplane.render import objects
+from modelplane.render import external_names, objects
 from modelplane.render.cloud import PROVIDER_CONFIG_KIND
 from modelplane.render.manifest import Lifecycle, Manifest, Purpose, Readiness
 from modelplane.render.stack.part import Part, Sign
@@ -22,7 +22,6 @@ Resource: TypeAlias = Mapping[str, Json]
 API_VERSION = "helm.m.crossplane.io/v1beta1"
 KIND = "Release"
 CONFIG_KEY = "helm-config"
-EXTERNAL_NAME = "crossplane.io/external-name"
 
 RELEASE, PROOF, LOOK, NAMESPACE, QUOTA, USAGE = "release-", "proof-", "look-", "namespace-", "quota-", "usage-"
 REACH = "reach"
@@ -75,7 +74,7 @@ def release(stack: Stack, part: Part, version: str = "") -> dict[str, Json]:
         "metadata": {
             "name": name_of(stack, part.key),
             "namespace": names.SYSTEM_NAMESPACE,
-            "annotations": {EXTERNAL_NAME: part.release},
+            "annotations": external_names.chosen(part.release),
         },
         "spec": spec,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from modelplane import seen
+from modelplane.render import external_names
 from modelplane.render.provisioning import Resource
 
 Json: TypeAlias = Any
@@ -12,13 +13,12 @@ Json: TypeAlias = Any
 _VERSION = "1.35.1-gke.1396002"
 # An address that belongs to nobody (RFC 5737).
 _ENDPOINT = "203.0.113.10"
-_EXTERNAL_NAME = "crossplane.io/external-name"
 
 
 def assumed(resource: Resource) -> dict[str, Json]:
     """Return status.atProvider, empty for a kind of which nothing is read."""
     asked = seen.at(resource, "spec", "forProvider")
-    name = seen.text(seen.at(resource, "metadata", "annotations", _EXTERNAL_NAME)) or seen.text(
+    name = seen.text(seen.at(resource, "metadata", "annotations", external_names.ANNOTATION)) or seen.text(
         seen.at(resource, "metadata", "name")
     )
     match seen.text(resource.get("kind")):
