@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
@@ -27,6 +28,17 @@ def release(part: Part) -> Json:
 
 def values(key: str) -> Json:
     return release(profile.parts()[key])["spec"]["forProvider"]["values"]
+
+
+@every
+def test_a_release_as_the_provider_rewrites_it_is_no_other_one(part: Part) -> None:
+    """Seen with provider-helm v1.3.0: Go's spelling of durations, nothing false or empty, and a name of no Secret."""
+    given = release(part)["spec"]["forProvider"]
+    assert not any(value is False for value in given.values())
+    assert re.fullmatch("[0-9]+m0s", given.get("waitTimeout", "5m0s"))
+    kept = {key: value for key, value in given.items() if value}
+    rewritten = {**kept, "chart": {**kept["chart"], "pullSecretRef": {"name": ""}}, "waitTimeout": "9m0s"}
+    assert not turn.differs({"spec": {"forProvider": rewritten}}, release(part))
 
 
 @every
@@ -114,7 +126,7 @@ def test_t9_the_nvidia_driver_renders_with_gpus_and_not_in_the_default_namespace
 @every
 def test_t10_nothing_that_runs_on_gpu_nodes_is_waited_for(part: Part) -> None:
     if part.proof.kind in ("DaemonSet", "DeviceClass"):
-        assert release(part)["spec"]["forProvider"]["wait"] is False
+        assert "wait" not in release(part)["spec"]["forProvider"], "false is the default"
 
 
 def test_t11_and_t12_kueue_comes_last_and_watches_labelled_namespaces_alone() -> None:
@@ -127,7 +139,7 @@ def test_t11_and_t12_kueue_comes_last_and_watches_labelled_namespaces_alone() ->
 
 def test_t13_certificates_are_checked_with_patience() -> None:
     assert values("cert-manager")["startupapicheck"]["timeout"] == "4m"
-    assert release(profile.parts()["cert-manager"])["spec"]["forProvider"]["waitTimeout"] == "5m"
+    assert release(profile.parts()["cert-manager"])["spec"]["forProvider"]["waitTimeout"] == "5m0s"
 
 
 @every

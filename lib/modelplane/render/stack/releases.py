@@ -56,11 +56,13 @@ def release(stack: Stack, part: Part, version: str = "") -> dict[str, Json]:
         "namespace": part.namespace,
         "skipCreateNamespace": True,
         "maxHistory": _HISTORY,
-        "wait": part.wait,
         "values": part.values(stack),
     }
     if part.wait:
-        given["waitTimeout"] = f"{part.wait_minutes}m"
+        # The provider drops a `wait` of false when it writes a release.
+        given["wait"] = True
+        # As the provider writes it: it would rewrite another spelling, and each writing of ours would be another one.
+        given["waitTimeout"] = f"{part.wait_minutes}m0s"
     spec: dict[str, Json] = {
         "providerConfigRef": _encoded(stack.helm),
         "rollbackLimit": part.attempts,

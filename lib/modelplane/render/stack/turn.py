@@ -10,17 +10,21 @@ from modelplane import seen
 Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
 
+_PATIENCE = "waitTimeout"
 
 def differs(release: Resource, wanted: Resource) -> bool:
     """Return whether an observed Release installs something else than the wanted one.
 
-    What others have added to the spec, such as defaults, does not count.
+    What others have added to the spec, such as defaults, does not count, and neither does the time that Helm waits.
+    The provider drops what is false or empty.
     """
     before = seen.at(release, "spec", "forProvider")
     after: Resource = wanted["spec"]["forProvider"]
     chart: Resource = after["chart"]
     return any(seen.at(before, "chart", name) != one for name, one in chart.items()) or any(
-        seen.at(before, key) != value for key, value in after.items() if key != "chart"
+        (seen.at(before, key) or None) != (value or None)
+        for key, value in after.items()
+        if key not in ("chart", _PATIENCE)
     )
 
 
