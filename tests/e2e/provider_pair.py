@@ -28,14 +28,14 @@ class Pair:
     def __init__(self, control: controlplane.Plane, cluster: controlplane.Plane) -> None:
         self.control, self.cluster = control, cluster
 
-    def connect(self, configuration: str) -> None:
-        account = {
+    def connect(self, configuration: str, account: str = "modelplane") -> None:
+        request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
             "spec": {"expirationSeconds": 7200},
         }
-        path = "/api/v1/namespaces/modelplane/serviceaccounts/modelplane/token"
-        token = self.cluster.api.request("POST", path, account)["status"]["token"]
+        path = f"/api/v1/namespaces/modelplane/serviceaccounts/{account}/token"
+        token = self.cluster.api.request("POST", path, request)["status"]["token"]
         text = controlplane.kubeconfig(self.cluster.server, self.cluster.folder / "ca.crt", token)
         metadata = {"name": "cluster", "namespace": names.SYSTEM_NAMESPACE}
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"kubeconfig": text}}

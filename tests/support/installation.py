@@ -185,6 +185,19 @@ def provider_kubernetes(plane: controlplane.Plane) -> controlplane.Process:
     )
 
 
+def provider_helm(plane: controlplane.Plane, folder: Path) -> controlplane.Process:
+    """Install provider-helm and start it with `folder/charts` as what it has pulled before.
+
+    A chart that is not there is pulled from its repository.
+    """
+    definitions(plane, "provider-helm")
+    (folder / "charts").mkdir(parents=True, exist_ok=True)
+    # Helm keeps its own files below HOME.
+    command = ("env", "-C", str(folder), str(workshop.program("provider-helm")), "--poll=10s", "--timeout=10m")
+    environment = {"KUBECONFIG": str(plane.kubeconfig), "HOME": str(folder), "TLS_SERVER_CERTS_DIR": str(folder)}
+    return plane.start(controlplane.Process("provider-helm", command, plane.folder / "provider-helm.log", environment))
+
+
 def _is_established(plane: controlplane.Plane, name: str) -> bool:
     found = plane.api.get("apiextensions.crossplane.io/v2", "CompositeResourceDefinition", name)
     return kubeapi.condition(found, "Established").get("status") == "True"

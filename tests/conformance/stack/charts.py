@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +73,27 @@ def chart(part: str, folder: Path) -> Path:
     made.chmod(0o755)
     (made / "values.yaml").write_text(text)
     return made
+
+
+def package(part: str, folder: Path, version: str = "") -> str:
+    """Write the archive of a part's chart into `folder`, as a repository has it, and return its file name.
+
+    `version` is that of the profile if empty. The charts in modules have a placeholder for it.
+    """
+    source = chart(part, folder.parent / "packaged")
+    version = version or profile.parts()[part].chart.version
+    name = profile.parts()[part].chart.name
+    told = next(path for path in (source / "Chart.yaml", source / "Chart.template.yaml") if path.exists())
+    described = {**yaml.safe_load(told.read_text()), "name": name, "version": version}
+    file = folder / f"{name}-{version}.tgz"
+    with tarfile.open(file, "w:gz") as archive:
+        for path in sorted(one for one in source.rglob("*") if one.is_file() and one != told):
+            archive.add(path, f"{name}/{path.relative_to(source)}")
+        data = yaml.safe_dump(described).encode()
+        entry = tarfile.TarInfo(f"{name}/Chart.yaml")
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return file.name
 
 
 def defaults(part: str, folder: Path) -> Json:

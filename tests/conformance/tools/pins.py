@@ -11,6 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 KUBERNETES = "v1.36.3"
+_METRICS = "sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,16 @@ MODULES = (
         "provider-kubernetes",
         (Program("provider-kubernetes", "github.com/crossplane-contrib/provider-kubernetes/cmd/provider"),),
     ),
+    Module(
+        "provider-helm",
+        (Program("provider-helm", "github.com/crossplane-contrib/provider-helm/cmd/provider"),),
+        (
+            # No flag moves it, and provider-kubernetes has 8080 on the same machine.
+            f"{_METRICS}=127.0.0.1:0",
+            # Charts that it has pulled are in /tmp/charts, whoever started it; here they are below its working folder.
+            "github.com/crossplane-contrib/provider-helm/pkg/clients/helm.chartCache=charts",
+        ),
+    ),
     Module("kueue", (Program("kueue", "sigs.k8s.io/kueue/cmd/kueue"),)),
     Module("lws", (Program("lws", "sigs.k8s.io/lws/cmd"),)),
     Module(
@@ -77,7 +88,7 @@ MODULES = (
         tuple(Program(name, f"github.com/envoyproxy/gateway/cmd/{name}") for name in ("egctl", "envoy-gateway")),
         (
             # No flag moves these two, and provider-kubernetes has 8080 on the same machine.
-            "sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=127.0.0.1:0",
+            f"{_METRICS}=127.0.0.1:0",
             "github.com/envoyproxy/gateway/internal/provider/kubernetes.healthProbeBindAddress=127.0.0.1:0",
         ),
     ),

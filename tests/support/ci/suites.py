@@ -288,6 +288,19 @@ SUITES: Final = (
         group=2, minutes=4, limit_minutes=20, programs=_SERVER,
     ),
     Suite(
+        "installation",
+        ("hatch", "run", "pytest", "-n", "0", "-m", "slow", "tests/e2e/test_provider_helm.py"),
+        (
+            *_REAL, "lib/modelplane/render/stack/", "lib/modelplane/api/serving_stack.py",
+            "functions/modelplane_functions/compose/serving_stack.py", "tests/conformance/stack/",
+            "tests/e2e/provider_pair.py", "tests/e2e/test_provider_helm.py", "tests/support/stack_world.py",
+        ),
+        group=0, minutes=9, limit_minutes=25,
+        programs=(
+            *_SERVER, "kube-controller-manager", "kube-scheduler", "kwok", "provider-helm", "provider-kubernetes",
+        ),
+    ),
+    Suite(
         "report",
         _conformance("report"),
         (
