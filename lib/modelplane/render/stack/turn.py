@@ -12,6 +12,7 @@ Resource: TypeAlias = Mapping[str, Json]
 
 _PATIENCE = "waitTimeout"
 
+
 def differs(release: Resource, wanted: Resource) -> bool:
     """Return whether an observed Release installs something else than the wanted one.
 
