@@ -95,7 +95,7 @@ class Live:
     def __init__(self, control: controlplane.Plane, cluster: controlplane.Plane, folder: Path) -> None:
         self.pair = Pair(control, cluster)
         self.charts = folder / "charts"
-        self.components = COMPONENTS
+        self.components: tuple[Component, ...] = COMPONENTS
         self.composite = stack_world.composite(COMPONENTS)
         self.names: dict[str, tuple[str, str, str, str]] = {}
 
@@ -153,9 +153,11 @@ class Live:
             return outcome if is_so and all(text in said for text in texts) else None
 
         try:
-            return kubeapi.until(reached, seconds=SECONDS, what=f"{phases} {texts}", every=2)
+            outcome = kubeapi.until(reached, seconds=SECONDS, what=f"{phases} {texts}", every=2)
         except TimeoutError as error:
             raise TimeoutError(f"{error}; {told}") from error
+        assert outcome is not None
+        return outcome
 
     def say(self, name: str, mode: Mode | None) -> None:
         """Let the author say by whom a component is installed."""
