@@ -127,11 +127,15 @@ def _before(fleet: controlplane.Plane) -> Path:
 
 
 def attach() -> Machine:
-    """Return the machine an earlier run brought up. Raises: FileNotFoundError when there is none."""
+    """Return the machine an earlier run brought up. Raises: FileNotFoundError when there is none, or it has ended."""
     folders = sorted(file.parent for file in FOLDER.glob("*/plane.json"))
     if FLEET not in {folder.name for folder in folders}:
         raise FileNotFoundError(f"nothing is up in {FOLDER}; run `python -m tests.e2e up`")
-    return Machine({folder.name: controlplane.load(folder) for folder in folders})
+    found = Machine({folder.name: controlplane.load(folder) for folder in folders})
+    if not found.fleet.apiserver.is_running:
+        # As after a restart of the computer: what is left is no fleet to play on.
+        raise FileNotFoundError(f"what was up in {FOLDER} has ended; run `python -m tests.e2e up`")
+    return found
 
 
 def down(say: Say) -> None:
