@@ -20,7 +20,7 @@ from modelplane.devices.model import (
     Relation,
     Request,
 )
-from modelplane.errors import InvalidInput, InvalidQuantity
+from modelplane.errors import InvalidInput
 
 Json: TypeAlias = Any
 
@@ -157,12 +157,8 @@ def _toleration(entry: Field) -> DeviceToleration:
 
 
 def _amount(field: Field) -> str:
-    text = str(field.value) if isinstance(field.value, int) and not isinstance(field.value, bool) else field.text()
-    try:
-        negative = units.quantity(text).sign < 0
-    except InvalidQuantity as error:
-        raise error.under(*field.path) from None
-    if negative:
+    text = field.quantity()
+    if units.quantity(text).sign < 0:
         raise field.wrong(f"must be at least 0, not {text}")
     return text
 

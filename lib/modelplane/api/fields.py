@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
-from modelplane.errors import InvalidInput
+from modelplane import units
+from modelplane.errors import InvalidInput, InvalidQuantity
 
 Json: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]
@@ -104,6 +105,16 @@ class Field:
         if not isinstance(self.value, str):
             raise self.wrong("must be a string")
         return self.value
+
+    def quantity(self) -> str:
+        """Return the text of a quantity, which a document may write as an integer. Raises: InvalidInput."""
+        is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
+        text = str(self.value) if is_integer else self.text()
+        try:
+            units.quantity(text)
+        except InvalidQuantity as error:
+            raise error.under(*self.path) from None
+        return text
 
     def optional(self) -> str | None:
         """Return a string, None if it is absent or empty."""

@@ -253,20 +253,11 @@ def _scalar(value: Field, kind: AttributeKind) -> str | int | bool:
 
 
 def _amount(field: Field) -> str:
-    return _text(field.at("value"))
-
-
-def _text(value: Field) -> str:
-    text = str(value.value) if isinstance(value.value, int) and not isinstance(value.value, bool) else value.text()
-    try:
-        units.quantity(text)
-    except InvalidQuantity as error:
-        raise error.under(*value.path) from None
-    return text
+    return field.at("value").quantity()
 
 
 def _quantity(value: Field) -> Quantity:
-    return units.quantity(_text(value))
+    return units.quantity(value.quantity())
 
 
 def _price(field: Field) -> str | None:

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from modelplane import units
 from modelplane.api import inference_class
 from modelplane.api.fields import Field
 from modelplane.devices.model import Device
-from modelplane.errors import InvalidInput, InvalidQuantity
+from modelplane.errors import InvalidInput
 from modelplane.inventory.model import Amounts, DeviceClass, Published, Reach, Requirement, Slice, Term
 
 Json: TypeAlias = Any
@@ -82,16 +81,7 @@ def _kind(values: Field, driver: str) -> Device:
 
 def _amounts(holder: Field) -> Amounts:
     counters = holder.at("counters")
-    return tuple((name, _quantity(counters.at(name, "value"))) for name in sorted(counters.members()))
-
-
-def _quantity(value: Field) -> str:
-    text = str(value.value) if isinstance(value.value, int) and not isinstance(value.value, bool) else value.text()
-    try:
-        units.quantity(text)
-    except InvalidQuantity as error:
-        raise error.under(*value.path) from None
-    return text
+    return tuple((name, counters.at(name, "value").quantity()) for name in sorted(counters.members()))
 
 
 def _reach(holder: Field) -> Reach:
