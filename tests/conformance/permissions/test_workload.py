@@ -49,6 +49,10 @@ MORE = (
     ("patch", "llminferenceservices/status.serving.kserve.io"),
     ("create", "validatingwebhookconfigurations.admissionregistration.k8s.io"),
 )
+FLEETS = [
+    name for name in rendering.EXAMPLES if any(one["kind"] == "InferenceCluster" for one in rendering.example(name))
+]
+"""The examples that have clusters; the others are about the control plane alone."""
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +62,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[controlplane.P
         installation.definitions(
             plane,
             "kserve",
+            "kserve-localmodel",
             "gateway-api",
             "inference-extension",
             "lws",
@@ -103,7 +108,7 @@ def manifests(example: str) -> list[Any]:
     return sorted(unique.values(), key=lambda one: (one["kind"] != "Namespace", one["kind"] == "RoleBinding"))
 
 
-@pytest.mark.parametrize("example", rendering.EXAMPLES)
+@pytest.mark.parametrize("example", FLEETS)
 def test_what_an_example_renders_is_kept_and_removed(cluster: controlplane.Plane, example: str) -> None:
     api = cluster.api.impersonating(MODELPLANE.user)
     found = manifests(example)
@@ -177,7 +182,7 @@ def bare(one: Any) -> Any:
 
 def somebodys() -> list[Any]:
     """Return an object of every kind that is rendered into a namespace, as somebody else made it."""
-    found = [one for example in rendering.EXAMPLES for one in manifests(example) if one["kind"] != "Namespace"]
+    found = [one for example in FLEETS for one in manifests(example) if one["kind"] != "Namespace"]
     return [bare(one) for one in {one["kind"]: one for one in found}.values()]
 
 
