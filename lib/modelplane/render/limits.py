@@ -168,12 +168,15 @@ def check(gateway: Gateway) -> None:
 
 
 def _hosts(gateway: Gateway, namespace: str) -> str:
-    """Return the regular expression of the hosts of a namespace; names of hosts have no other special character."""
+    """Return the regular expression of the hosts of a namespace; names of hosts have no other special character.
+
+    Envoy looks for a route without whatever follows a colon, also where that is no port.
+    """
     domain = hosts.domain(gateway.hostname).replace(".", "[.]")
     granted = [
         host.replace(".", "[.]") for host, holders in sorted(gateway.grants.items()) if set(holders) == {namespace}
     ]
-    return f"(?i)^({'|'.join((f'([^.]+[.])?{namespace}[.]{domain}', *granted))})(:[0-9]+)?$"
+    return f"(?i)^({'|'.join((f'([^.]+[.])?{namespace}[.]{domain}', *granted))})(:.*)?$"
 
 
 # --- the service ------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -155,11 +156,21 @@ def test_budgets_are_told_apart_by_the_hosts_of_a_namespace() -> None:
     early = running.children["client-policy"]["spec"]["headers"]["earlyRequestHeaders"]
     (told_by,) = early["set"]
     assert told_by["name"] == "x-modelplane-namespace"
-    hosts = "(?i)^(([^.]+[.])?ml-team[.]models[.]example[.]com|chat[.]example[.]org)(:[0-9]+)?$"
+    hosts = "(?i)^(([^.]+[.])?ml-team[.]models[.]example[.]com|chat[.]example[.]org)(:.*)?$"
     assert told_by["value"] == f"%CEL(request.host.matches('{hosts}') ? 'ml-team' : '-')%"
     (rule,) = running.children["rate-limit-policy"]["spec"]["rateLimit"]["global"]["rules"]
     assert rule["shared"] is True
     assert rule["limit"] == {"requests": 1000, "unit": "Month"}
+
+
+@pytest.mark.parametrize("end", ["", ":80", ":", ":x", ":+80", ":1:+2"])
+def test_no_port_that_envoy_ignores_makes_the_host_of_a_namespace_that_of_nobody(end: str) -> None:
+    running = Running(rateLimit={"redis": REDIS, "namespaces": BUDGETS})
+    running.settle()
+    (told_by,) = running.children["client-policy"]["spec"]["headers"]["earlyRequestHeaders"]["set"]
+    pattern = told_by["value"].partition("matches('")[2].partition("')")[0]
+    assert re.search(pattern, f"Chat.ml-team.{ai.HOSTNAME.removeprefix('*.')}{end}")
+    assert not re.search(pattern, f"ml-team.{ai.HOSTNAME.removeprefix('*.')}.example.org{end}")
 
 
 def test_more_namespaces_than_the_expression_holds_are_refused_and_what_runs_stays() -> None:
