@@ -7,6 +7,7 @@ once the Gateway exists: before that their kind may not be installed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
 from modelplane import names, seen
 from modelplane.api import gateway_status
@@ -20,6 +21,8 @@ from modelplane.workload.tenancy import Access
 from modelplane_functions import allowed_namespaces
 from modelplane_functions.allowed_namespaces import Allowed
 from modelplane_functions.exchange import Event, Observed, Requirement, Resource, Severity
+
+Json: TypeAlias = Any
 
 _SERVICES, _ROUTES = "services/", "routes/"
 
@@ -79,12 +82,36 @@ def _claims(gateway: Gateway, observed: Observed, namespace: str, parent: tuple[
             yield Claim(host, namespace, *_named(service))
     for route in observed.required.get(_ROUTES + namespace, ()):
         found = seen.at(route, "spec", "hostnames")
-        if not isinstance(found, list | tuple) or parent not in _parents(route, namespace):
+        is_one = isinstance(found, list | tuple) and parent in _parents(route, namespace)
+        if not is_one or not _takes_all(route):
             continue
         uid = seen.text(seen.at(route, "metadata", "uid"))
         accepted = gateway_status.is_attached(route, gateway_namespace=parent[0], gateway_name=parent[1])
         for host in found:
             yield Claim(seen.text(host), namespace, *_named(route), route=uid or "unknown", accepted=accepted)
+
+
+def _takes_all(route: Resource) -> bool:
+    """Return whether a route has all paths of its hosts, as that of a service with a host has.
+
+    Beside one that has some paths, as of services without a host, routes of other namespaces answer as well.
+    """
+    rules = seen.at(route, "spec", "rules")
+    if not isinstance(rules, list | tuple) or not rules:
+        return True
+    return any(_is_any(match) for rule in seen.objects(rules) for match in _matches(rule))
+
+
+def _matches(rule: Json) -> tuple[Json, ...]:
+    """Return the matches of a rule, with the one that Gateway API gives to a rule without any."""
+    return tuple(seen.objects(rule.get("matches"))) or ({},)
+
+
+def _is_any(match: Json) -> bool:
+    path = seen.at(match, "path")
+    kind, value = seen.text(seen.at(path, "type")) or "PathPrefix", seen.text(seen.at(path, "value")) or "/"
+    is_narrow = any(match.get(key) for key in ("headers", "queryParams", "method"))
+    return (kind, value) == ("PathPrefix", "/") and not is_narrow
 
 
 def _named(resource: Resource) -> tuple[str, str]:

@@ -26,7 +26,7 @@ def world() -> HostWorld:
 def behind(world: HostWorld) -> str:
     """Add a route of green with the host, as an earlier version would have made it, and return its service."""
     key = world.write("green", "chat", HOST)
-    entries = world.gateway["status"].pop("hosts")
+    entries = world.gateway["status"].pop("hosts", [])
     world.gateway["spec"] = {"type": "Envoy", "gateway": {"hosts": [{"host": HOST, "namespaces": ["green"]}]}}
     world.reconcile(key, fresh=True)
     world.gateway["spec"] = host_world.shared_gateway()["spec"]
@@ -34,6 +34,19 @@ def behind(world: HostWorld) -> str:
     world.remember()
     assert "route" in world.children[key]
     return key
+
+
+def route_of(world: HostWorld, matches: Json) -> Json:
+    """Return an accepted route of red that no service made, older than all services; its rule has these matches."""
+    parent = world.gateway["status"]["gatewayRef"]
+    rule = {} if matches is None else {"matches": matches}
+    return {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {"name": "by-hand", "namespace": "red", "uid": "uid-by-hand", "creationTimestamp": world.now()},
+        "spec": {"parentRefs": [parent], "hostnames": [HOST], "rules": [rule]},
+        "status": {"parents": [{"parentRef": parent, "conditions": [routing.condition("Accepted")]}]},
+    }
 
 
 def test_a_service_is_told_the_namespace_and_no_service_of_it(world: HostWorld) -> None:
@@ -103,6 +116,48 @@ def test_a_route_is_kept_while_that_of_the_holder_does_not_answer(world: HostWor
     world.reconcile(key, fresh=True)
     assert world.reason(key)[0] == "HostHeld"
     assert "route" in world.children[key]
+
+
+SOME = [
+    pytest.param([{"path": {"type": "PathPrefix", "value": "/docs"}}], id="a-path"),
+    pytest.param([{"path": {"type": "Exact", "value": "/"}}], id="the-root-alone"),
+    pytest.param([{"headers": [{"name": "x-version", "value": "2"}]}], id="a-header"),
+]
+
+
+@pytest.mark.parametrize("matches", SOME)
+def test_a_route_with_a_part_of_the_host_takes_nothing_from_a_service_that_answers_beside_it(matches: Json) -> None:
+    """A gateway of before has such routes: of administrators, and of services by path where its own name is granted."""
+    world = HostWorld(1, host_world.shared_gateway())
+    world.orphans.append(route_of(world, matches))
+    key = behind(world)
+    before = world.children[key]
+    for _ in range(3):
+        world.reconcile_gateway(fresh=True)
+        world.reconcile(key, fresh=True)
+    assert world.reason(key)[0] == "Accepted"
+    assert world.holders == {HOST: "green"}
+    assert world.children[key]["route"]["spec"] == before["route"]["spec"]
+
+
+@pytest.mark.parametrize("matches", [None, [], [{}], [{"path": {"value": "/"}}]])
+def test_a_route_by_hand_with_the_whole_host_holds_it(matches: Json) -> None:
+    world = HostWorld(1, host_world.shared_gateway())
+    world.orphans.append(route_of(world, matches))
+    key = behind(world)
+    world.reconcile_gateway(fresh=True)
+    world.reconcile(key, fresh=True)
+    assert (world.holders, world.reason(key)[0]) == ({HOST: "red"}, "HostHeld")
+
+
+def test_services_by_path_hold_no_host_though_their_routes_name_it() -> None:
+    gateway = {"hostname": HOST, "hosts": [{"host": HOST, "namespaces": ["red", "green"]}]}
+    world = HostWorld(1, routing.inference_gateway(address="", gateway=gateway))
+    path = world.write("red", "chat", "")
+    key = world.write("green", "chat", HOST)
+    world.settle()
+    assert (world.reason(path)[0], world.reason(key)[0]) == ("Accepted", "Accepted")
+    assert world.holders == {HOST: "green"}
 
 
 @pytest.mark.parametrize("gone", ["ModelService", "HTTPRoute"])
