@@ -73,7 +73,7 @@ def _manifests(
         groups=(),
         host=leg.host,
         timeouts=service.timeouts,
-        retries=service.retries if leg.is_chain else relay.inner(service.retries, len(leg.plan.targets)),
+        retries=relay.inner(service.retries, len(leg.plan.targets)),
     )
     start = prefix(leg.key)
     known = {key.removeprefix(start): name for key, name in standing.items() if key.startswith(start)}

@@ -124,6 +124,7 @@ def inner(retries: Retries, endpoints: int) -> Retries:
     """Return the retries of a leg, at others of its endpoints.
 
     Two, because Envoy takes the endpoint with the fewest requests, which until it is left out is the one that fails.
+    With two a chain asks the next one once: with more, each chain would multiply the requests of those behind it.
     """
     return replace(retries, attempts=min(retries.attempts, 2) if endpoints > 1 else 0)
 

@@ -10,6 +10,7 @@ from modelplane.api import endpoint
 from modelplane.api import gateway as gateways
 from modelplane.api import service as services
 from modelplane.errors import InvalidInput, Unsupported
+from modelplane.render import relay as rendering
 from modelplane.routing import features, plan, relay
 from modelplane.routing.features import GatewayType
 from modelplane.routing.model import Retries
@@ -285,6 +286,30 @@ def test_a_chain_keeps_its_key_while_endpoints_come_and_go() -> None:
     assert ways(left)[0] == (["p0"], ["p1"])
     assert "p2: the gateway refuses the route at the relay: no listener" in left.notes[-1]
     assert chain.key in {leg.key for leg in left.legs}, "it is judged again"
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 3, 10])
+def test_a_request_that_everybody_refuses_is_not_multiplied_by_each_chain(attempts: int) -> None:
+    document, endpoints = many(*range(16))
+    document["spec"]["retries"] = {"attempts": attempts, "on": ["503"]}
+    service = services.decode(document)
+    gateway = gateways.state(door()).gateway
+    decided = decide(document, *endpoints)
+    legs = {leg.key: leg for leg in decided.legs}
+    retries = {
+        key: made["traffic-policy"].resource["spec"].get("retry", {"numRetries": 0})["numRetries"]
+        for key, made in rendering.leg_manifests(service, gateway, decided).items()
+    }
+
+    def asked(bundles: Any, tries: int) -> int:
+        """Envoy goes through the priorities of a rule, and then begins anew."""
+        levels = [[b for b in bundles if b.standby is standby] for standby in (False, True)]
+        return sum(one(levels[turn % 2][0].key) for turn in range(tries + 1))
+
+    def one(key: str) -> int:
+        return asked(legs[key].plan.bundles, retries[key]) if legs[key].is_chain else 1
+
+    assert asked(decided.bundles, attempts) <= (attempts + 1) * 2 * 16
 
 
 def test_three_priorities_without_a_relay_are_refused_with_the_way_to_have_them() -> None:
