@@ -77,15 +77,15 @@ def read(service: Service, observed: Observed) -> Facts:
 
     Raises: Unsupported when there is no gateway that can carry the service as it is written.
     """
-    gateway = _counted(_gateway(service, observed), observed)
-    kept = _check_namespace(service, gateway, observed)
-    facts = Facts(service, gateway, _groups(service, observed, gateway.gateway.egress), kept)
-    if gateway.gateway.type is GatewayType.ENVOY_AI:
-        facts = replace(facts, service=model_hosts.placed(service, gateway.gateway))
+    state = _counted(_gateway(service, observed), observed)
+    kept = _check_namespace(service, state, observed)
+    facts = Facts(service, state, _groups(service, observed, state.gateway.egress), kept)
+    if state.gateway.type is GatewayType.ENVOY_AI:
+        facts = replace(facts, service=model_hosts.placed(service, state.gateway))
     else:
-        service_hosts.check(service, gateway.gateway, observed)
-    services.check_egress(service, gateway.gateway.egress)
-    wishes.check_addresses(service, gateway.gateway)
+        service_hosts.check(service, state.gateway, observed)
+    services.check_egress(service, state.gateway.egress)
+    wishes.check_addresses(service, state.gateway)
     return facts
 
 
@@ -102,6 +102,14 @@ def _counted(gateway: GatewayState, observed: Observed) -> GatewayState:
     if limiter is None or limiter.is_ready or not is_in_use:
         return gateway
     return replace(gateway, gateway=replace(gateway.gateway, limiter=replace(limiter, is_ready=True)))
+
+
+def gateway(service: Service, observed: Observed) -> Gateway | None:
+    """Return the gateway of a service that is refused, None where there is none that can be read."""
+    try:
+        return _counted(_gateway(service, observed), observed).gateway
+    except Unsupported:
+        return None
 
 
 def routes(observed: Observed) -> tuple[Resource, ...]:

@@ -29,8 +29,9 @@ from modelplane.errors import Unsupported
 from modelplane.render import routing
 from modelplane.render.manifest import Manifest
 from modelplane.routing import features, relay
+from modelplane.routing.model import Service
 from modelplane.routing.plan import Plan
-from modelplane_functions import hold, relay_legs, service_facts, service_forms, service_hosts
+from modelplane_functions import hold, relay_legs, service_budgets, service_facts, service_forms, service_hosts
 from modelplane_functions.exchange import (
     Child,
     Condition,
@@ -66,7 +67,7 @@ def compose(observed: Observed) -> Outcome:
         facts = service_facts.read(service, observed)
         decided, manifests = _planned(facts, observed)
     except Unsupported as error:
-        return _refused(observed, requirements, error)
+        return _refused(observed, requirements, error, service)
     return _decided(observed, requirements, facts, decided, manifests)
 
 
@@ -89,10 +90,13 @@ def _planned(facts: Facts, observed: Observed) -> tuple[Plan, tuple[Manifest, ..
 # --- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def _refused(observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported) -> Outcome:
+def _refused(
+    observed: Observed, requirements: Mapping[str, Requirement], error: Unsupported, service: Service
+) -> Outcome:
     """Return the held children, and the reason for the refusal."""
     message = error.message
     children = service_hosts.given_up(observed, hold.hold(observed.children, _held_readiness), error)
+    children = service_budgets.counted(children, service.namespace, service_facts.gateway(service, observed))
     status = dict(_kept_status(observed))
     if {service_forms.HTTP.route, service_forms.AI.route} & children.keys():
         message += "; the existing route is kept as it is"
@@ -149,7 +153,8 @@ def _children(
 ) -> dict[str, Child]:
     if not decided.targets:
         # A drained service wants no traffic. Otherwise no endpoint is ready, and the author did not ask for that.
-        return {} if decided.is_drained else hold.hold(observed.children, _held_readiness)
+        kept = {} if decided.is_drained else hold.hold(observed.children, _held_readiness)
+        return service_budgets.counted(kept, facts.service.namespace, facts.gateway.gateway)
     gateway, form = facts.gateway.gateway, service_forms.of(facts.gateway.gateway)
     generated = observed.required.get(service_facts.GENERATED, ())
     step = _Step(form, relay_legs.waiting(observed, gateway, decided), generated)

@@ -73,22 +73,31 @@ def service_manifests(
         if each.tls is not None and each.tls.bundle:
             key = f"{routing.AUTHORITIES_KEY}-{each.key}"
             rendered.append(routing.authorities_config(key, service.namespace, trusted, labels, each.tls.bundle))
-    is_merged = _has_budget(service, gateway)
+    is_merged = has_budget(service.namespace, gateway)
     policies = (_on_route(service, policy) for policy in traffic.service_manifests(service, decided))
-    return (*rendered, *(_merged(policy) if is_merged else policy for policy in policies))
+    return (*rendered, *(_counted(policy) if is_merged else policy for policy in policies))
 
 
-def _has_budget(service: Service, gateway: Gateway) -> bool:
-    """Return whether the namespace of the service has a budget, which the gateway can count."""
+def has_budget(namespace: str, gateway: Gateway) -> bool:
+    """Return whether a namespace has a budget, which the gateway can count."""
     limiter = gateway.limiter
-    return limiter is not None and limiter.is_ready and limiter.limits(service.namespace)
+    return limiter is not None and limiter.is_ready and limiter.limits(namespace)
 
 
-def _merged(policy: Manifest) -> Manifest:
-    """Return the traffic policy of a service as one that is merged with that of the Gateway, others as they are."""
-    if policy.key != TRAFFIC_KEY:
-        return policy
-    return Manifest(policy.key, {**policy.resource, "spec": {**policy.resource["spec"], "mergeType": "StrategicMerge"}})
+def counted(key: str, resource: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return an object of a service as the budget of its namespace needs it.
+
+    The route counts the tokens of answers, and its traffic policy is merged with that of the Gateway.
+    """
+    added: Mapping[str, Mapping[str, Json]] = {
+        ROUTE_KEY: {"llmRequestCosts": limits.costs()},
+        TRAFFIC_KEY: {"mergeType": "StrategicMerge"},
+    }
+    return {**resource, "spec": {**resource["spec"], **added[key]}} if key in added else resource
+
+
+def _counted(manifest: Manifest) -> Manifest:
+    return Manifest(manifest.key, counted(manifest.key, manifest.resource))
 
 
 def _name(service: Service, provider: Provider, standing: Mapping[str, str]) -> str:
@@ -122,7 +131,7 @@ def _route(
         "backendRefs": [_reference(service, provider, named[provider.key]) for provider in providers],
     }
     spec: dict[str, Json] = {"parentRefs": [parent], "hostnames": [service.host], "rules": [rule]}
-    if _has_budget(service, gateway) or (service.rate_limit is not None and service.rate_limit.counts_tokens):
+    if has_budget(service.namespace, gateway) or (service.rate_limit is not None and service.rate_limit.counts_tokens):
         spec["llmRequestCosts"] = limits.costs()
     return _object("AIGatewayRoute", service.namespace, route_name(service.name), labels, spec)
 
@@ -204,10 +213,7 @@ def _telling(spec: Mapping[str, Json]) -> dict[str, Json]:
         claim = [{"claim": "sub", "header": CLIENT_HEADER}]
         told["jwt"] = {
             **told["jwt"],
-            "providers": [
-                {**each, "claimToHeaders": [*each.get("claimToHeaders", ()), *claim]}
-                for each in told["jwt"]["providers"]
-            ],
+            "providers": [{**each, "claimToHeaders": claim} for each in told["jwt"]["providers"]],
         }
     return told
 

@@ -242,6 +242,41 @@ def test_the_budget_of_a_namespace_enters_its_services_and_leaves_them() -> None
     assert "llmRequestCosts" not in running.route
 
 
+def test_a_service_that_is_refused_or_has_no_endpoint_escapes_no_budget() -> None:
+    """Its route is kept, and its author could keep it so for as long as he likes."""
+    running = service()
+    running.settle()
+    before = policy(running), running.route
+    running.store[0]["spec"]["rateLimit"]["namespaces"] = BUDGETS
+    running.service["spec"]["cors"] = {"allowOrigins": ["https://app.example"]}
+    outcome = running.settle()
+    assert told(outcome, "Accepted").reason == "NotOffered"
+    counted = policy(running), running.route
+    assert counted[0] == before[0] | {"mergeType": "StrategicMerge"}
+    assert counted[1]["llmRequestCosts"]
+    assert counted[1]["rules"] == before[1]["rules"]
+    running.store[0]["status"]["rateLimit"] = {}
+    running.settle()
+    assert (policy(running), running.route) == counted
+
+    running = service()
+    running.settle()
+    running.store[0]["spec"]["rateLimit"]["namespaces"] = BUDGETS
+    running.store[1]["status"]["ready"] = False
+    outcome = running.settle()
+    assert told(outcome, "EndpointsReady").reason == "NoReadyEndpoints"
+    assert (policy(running), running.route) == counted
+
+
+def test_the_name_of_a_client_is_taken_from_a_token_once() -> None:
+    jwt = {"issuer": "https://i.example", "jwksUri": "https://i.example/keys"}
+    running = service(auth={"jwt": jwt}, rateLimit={"tokens": 9, "unit": "Hour", "per": "Client"})
+    running.settle()
+    (found,) = running.of_kind("SecurityPolicy")
+    claims = found["spec"]["jwt"]["providers"][0]["claimToHeaders"]
+    assert claims == [{"claim": "sub", "header": "x-modelplane-client"}]
+
+
 @pytest.mark.parametrize("spec", [{}, {"rateLimit": {"tokens": 9, "unit": "Hour"}}], ids=["budget", "limit"])
 def test_a_status_that_says_nothing_takes_no_limit_away(spec: Json) -> None:
     running = service(gateway={"namespaces": BUDGETS}, **spec)
