@@ -59,7 +59,8 @@ def _check_holder(service: Service, gateway: Gateway, observed: Observed, holder
         return
     raise HostTaken(
         f'host {service.host} of InferenceGateway "{gateway.name}" is held by namespace {holder.namespace}, which had '
-        f"it first; use {_offers(service, gateway)}, or wait until {holder.namespace} has no service with this host",
+        f"it first; use {_offers(service, gateway)}, or wait until no service and no route of {holder.namespace} has "
+        "this host",
         reason="HostHeld",
         gateway=gateway.name,
         is_answered=bool(holder.route),
