@@ -105,7 +105,9 @@ def decode(document: Mapping[str, Json]) -> Gateway:
         place=names.place(root.at("metadata", "labels").members()),
         holders=_holders(document),
         ai=_ai(spec),
-        limiter=gateway_limits.decode(spec.at("rateLimit"), spec.at("type").choice(GatewayType, GatewayType.ENVOY)),
+        limiter=gateway_limits.decode(
+            spec.at("rateLimit"), spec.at("type").choice(GatewayType, GatewayType.ENVOY), version
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from modelplane.api.fields import Field
+from modelplane.routing import features
 from modelplane.routing.features import GatewayType
 from modelplane.routing.limits import AMOUNT_MAX, LONG_UNITS, Limiter, NamespaceBudget, Redis, SecretKey
 
@@ -16,14 +17,20 @@ BUDGETS_MAX = 64
 UNITS = ("Hour", *LONG_UNITS)
 _ALLOW, _DENY = "Allow", "Deny"
 # Without scheme, user and password: the URL is part of a ConfigMap.
-_URL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?:[0-9]{1,5}\Z")
+_URL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?:(?P<port>[0-9]{1,5})\Z")
+_PORT_MAX = 65535
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
 
 
-def decode(field: Field, gateway: GatewayType) -> Limiter | None:
-    """Return the rate limit service, None for none. Raises: InvalidInput (the author's fault)."""
+def decode(field: Field, gateway: GatewayType, version: str) -> Limiter | None:
+    """Return the rate limit service, None for none; `version` is that of Envoy Gateway.
+
+    Raises: InvalidInput (the author's fault).
+    """
     if not field.is_set:
         return None
+    if not features.offers_limits(version):
+        raise field.wrong(f"needs Envoy Gateway v1.9.0 or later, and spec.envoyGateway.version is {version}")
     when = field.at("whenUnavailable").text(_ALLOW)
     if when not in (_ALLOW, _DENY):
         raise field.at("whenUnavailable").wrong(f"must be {_ALLOW} or {_DENY}")
@@ -57,7 +64,8 @@ def encode(*, ready: bool) -> Mapping[str, Json]:
 
 def _redis(field: Field) -> Redis:
     address = field.at("url")
-    if not _URL.match(address.text()):
+    match = _URL.match(address.text())
+    if not match or not 1 <= int(match["port"]) <= _PORT_MAX:
         raise address.wrong(
             "must be HOST:PORT, for example redis.redis-system.svc:6379; a password is in passwordSecretRef"
         )

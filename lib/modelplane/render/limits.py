@@ -185,7 +185,9 @@ def _hosts(gateway: Gateway, namespace: str) -> str:
 def settings(limiter: Limiter) -> Mapping[str, Json]:
     """Return the parts of Envoy Gateway's configuration by which it runs the rate limit service."""
     redis = limiter.redis
-    backend: dict[str, Json] = {"url": redis.url}
+    # Envoy Gateway v1.9.0 does not start with a text that Go reads as a path: one that begins with a digit and has no
+    # scheme. The service takes both forms.
+    backend: dict[str, Json] = {"url": f"redis://{redis.url}" if redis.url[0].isdigit() else redis.url}
     if redis.certificate:
         backend["tls"] = {"certificateRef": {"group": "", "kind": "Secret", "name": redis.certificate}}
     return {

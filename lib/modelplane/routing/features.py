@@ -117,6 +117,8 @@ SINCE: Mapping[Feature, tuple[int, int]] = {Feature.WEIGHTED_AFFINITY: (1, 9)}
 OLDEST_ENVOY_GATEWAY = (1, 8)
 # Below it a route cannot keep from endpoints the hosts under which the relay was asked.
 _OLDEST_WITH_RELAY = (1, 9)
+# Below it there is no unit Week, and the shared limits of one listener are counted at all of them.
+_OLDEST_WITH_LIMITS = (1, 9)
 # The first with the API version v1beta1, which is stable since.
 OLDEST_AI_GATEWAY = (1, 0)
 _VERSION = re.compile(r"v([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})(?:[-+].*)?\Z")
@@ -139,8 +141,12 @@ def title(gateway: GatewayType, version: str) -> str:
 
 def offers_relay(version: str) -> bool:
     """Return whether this version of Envoy Gateway supports the routes of a relay. It must have been checked."""
-    match = _VERSION.match(version)
-    return match is not None and (int(match[1]), int(match[2])) >= _OLDEST_WITH_RELAY
+    return _is_since(version, _OLDEST_WITH_RELAY)
+
+
+def offers_limits(version: str) -> bool:
+    """Return whether this version of Envoy Gateway counts limits as they are written. It must have been checked."""
+    return _is_since(version, _OLDEST_WITH_LIMITS)
 
 
 def check_version(version: str) -> None:
@@ -167,6 +173,11 @@ def check_ai_version(version: str) -> None:
             f"v{_text(OLDEST_AI_GATEWAY)} or later",
             reason="UnsupportedGatewayVersion",
         )
+
+
+def _is_since(version: str, oldest: tuple[int, int]) -> bool:
+    match = _VERSION.match(version)
+    return match is not None and (int(match[1]), int(match[2])) >= oldest
 
 
 def _minor(version: str, example: str) -> tuple[int, int]:

@@ -24,7 +24,8 @@ PORT = 8081
 HOST = f"{DEPLOYMENT}.{envoy_gateway.NAMESPACE}.svc.cluster.local"
 REDIS = "redis-check-rdb"
 """One program is all of Redis, by the name under which it is started; Debian's redis-tools starts no server."""
-REDIS_HOST = "redis.example.com"
+REDIS_HOST = "127.0.0.1"
+"""An address, since Envoy Gateway does not start with one that is written as a name is."""
 _START_SECONDS = 60
 # The service's own ports beside the one that proxies use, by the variables that move them.
 _OTHER_PORTS = ("PORT", "DEBUG_PORT")
@@ -108,7 +109,7 @@ class Limiter:
         secret = self._plane.api.get("v1", "Secret", "envoy-rate-limit", envoy_gateway.NAMESPACE)
         for name, content in secret["data"].items():
             (root / "certs" / name).write_bytes(base64.b64decode(content))
-        (root / "etc/hosts").write_text(f"127.0.0.1 localhost envoy-gateway {REDIS_HOST}\n")
+        (root / "etc/hosts").write_text("127.0.0.1 localhost envoy-gateway\n")
         (root / "etc/nsswitch.conf").write_text("hosts: files\n")
         program = workshop.program(NAME)
         os.link(program, root / NAME)

@@ -116,6 +116,28 @@ def test_tls_without_a_certificate_of_ones_own_asks_envoy_gateway_for_no_mount_o
     assert deployment["container"]["env"] == environment
 
 
+@pytest.mark.parametrize(
+    ("url", "configured"),
+    [
+        ("redis.redis-system.svc:6379", "redis.redis-system.svc:6379"),
+        ("10.0.0.5:6379", "redis://10.0.0.5:6379"),
+        ("4cache.example.com:6379", "redis://4cache.example.com:6379"),
+    ],
+)
+def test_envoy_gateway_gets_redis_in_a_form_with_which_it_starts(url: str, configured: str) -> None:
+    running = Running(rateLimit={"redis": {"url": url}})
+    outcome = running.settle()
+    assert running.configuration["rateLimit"]["backend"]["redis"] == {"url": configured}
+    assert f"Redis at {url}" in told(outcome).message
+
+
+@pytest.mark.parametrize("port", [0, 65536, 99999])
+def test_a_port_that_no_redis_has_is_refused(port: int) -> None:
+    document = routing.inference_gateway(rateLimit={"redis": {"url": f"redis.redis-system.svc:{port}"}})
+    with pytest.raises(InvalidInput, match="HOST:PORT"):
+        inference_gateway.compose(Observed(document, {}))
+
+
 def test_an_envoy_gateway_without_the_service_is_told_and_nothing_else_changes() -> None:
     running = Running(knows=False, envoyGateway={"install": False}, aiGateway={"install": False})
     outcome = running.settle()
@@ -299,6 +321,13 @@ def test_type_envoy_counts_requests_together_and_refuses_tokens() -> None:
     assert limit["global"]["rules"][0]["limit"] == {"requests": 9, "unit": "Hour"}
     running.service["spec"]["rateLimit"] = {"tokens": 9, "unit": "Hour"}
     assert told(running.compose(), "Accepted").reason == "TokenLimitNotOffered"
+
+
+def test_an_envoy_gateway_that_counts_otherwise_is_refused_at_the_field() -> None:
+    """v1.8 has no unit Week, and calls the rate limit service for the shared limits of all listeners at each."""
+    document = routing.inference_gateway(rateLimit={"redis": REDIS}, envoyGateway={"version": "v1.8.1"})
+    with pytest.raises(InvalidInput, match=r"spec.rateLimit: needs Envoy Gateway v1.9.0 or later"):
+        inference_gateway.compose(Observed(document, {}))
 
 
 def test_budgets_on_type_envoy_are_refused_at_the_field() -> None:
