@@ -76,7 +76,7 @@ def decide(gateway: Gateway, claims: Iterable[Claim]) -> tuple[Holder, ...]:
 
 
 def _is_alone(holder: Holder, gateway: Gateway) -> bool:
-    return users(holder.host, gateway) <= {holder.namespace}
+    return users(holder.host, gateway) == {holder.namespace}
 
 
 def _holder(host: str, before: Holder | None, claims: list[Claim], may_use: frozenset[str] | None) -> Holder | None:

@@ -180,6 +180,22 @@ def test_a_namespace_keeps_a_host_that_it_may_not_use_any_more(world: HostWorld)
     assert "route" in world.children[key]
 
 
+def test_a_host_that_nobody_and_then_others_are_granted_stays_with_the_route_that_answers(world: HostWorld) -> None:
+    grants = world.gateway["spec"]["gateway"]
+    grants["hosts"] = []
+    world.settle()
+    assert world.holders == {HOST: "red"}
+    grants["hosts"] = [{"host": HOST, "namespaces": ["green", "blue"]}]
+    key = world.write("green", "chat", HOST)
+    world.settle()
+    assert (world.holders, world.reason(key)[0]) == ({HOST: "red"}, "HostHeld")
+    assert world.children[key] == {}
+    grants["hosts"] = []
+    world.delete("red/secret-name")
+    world.settle()
+    assert world.holders == {}
+
+
 def test_a_namespace_that_the_gateway_does_not_allow_is_given_nothing(world: HostWorld) -> None:
     world.gateway["spec"]["allowedNamespaces"] = {"names": ["blue"]}
     world.write("green", "chat", HOSTS[1])
