@@ -111,7 +111,9 @@ class _Book:
                 if holding.pool in held:
                     held[holding.pool][claim.key, index] = (holding, places)
         for name, state in self._ledgers.items():
-            self._occupancies[name] = Occupancy(state.dimensions, state.nodes, held[name])
+            # A node that takes nothing for a while keeps its pods, and is no reason to forget where the others stand.
+            absent = self._pools[name].nodes.absent
+            self._occupancies[name] = Occupancy(state.dimensions, state.nodes, held[name], absent)
 
     def judge(self, claim: ReplicaClaim) -> None:
         """Admit the claim, refuse it, or leave it pending when its class is not there to judge it by."""

@@ -139,6 +139,12 @@ class NodeCounts:
         """Return the number of observed nodes that take no new replica."""
         return 0 if self.allocatable is None else max(0, (self.observed or 0) - self.allocatable)
 
+    @property
+    def absent(self) -> int:
+        """Return the number of nodes that the pool may have and that are not usable as they are observed now."""
+        most = self.declared if self.maximum is None else self.maximum
+        return 0 if self.allocatable is None else max(0, most - self.usable)
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:

@@ -9,7 +9,7 @@ import pytest
 
 from modelplane import placement
 from modelplane.placement.decision import Admission, ClusterAccount, Reason
-from modelplane.placement.snapshot import Accounting, Holding, PodShape, Pool, ReplicaClaim
+from modelplane.placement.snapshot import Accounting, Holding, NodeCounts, PodShape, Pool, ReplicaClaim
 from modelplane.workload.model import Role
 from tests.support.placements import gpu, node_class, pool
 
@@ -95,6 +95,24 @@ def test_where_a_node_was_lost_what_is_held_is_packed_anew() -> None:
     account = admit(EIGHT, *three, asks("half", 4), asks("one", 1))
     assert account.nodes["ns/a"] == account.nodes["ns/b"] != account.nodes["ns/c"] == account.nodes["ns/half"]
     assert not admitted(account, "one")
+
+
+@pytest.mark.parametrize("allocatable", [3, 1, 0])
+def test_a_node_that_rests_for_a_while_makes_nobody_forget_who_stands_where(allocatable: int) -> None:
+    halves = [replace(asks(name, 4), holds=True, nodes=((number,),)) for number, name in enumerate("abcd")]
+    assert not admitted(admit(pool(4), *halves, asks("whole", 8)), "whole")
+    account = admit(pool(NodeCounts(4, 4, allocatable=allocatable)), *halves, asks("whole", 8))
+    assert not admitted(account, "whole")
+    kept = stays(account, halves)
+    assert kept == halves
+    assert not admitted(admit(pool(NodeCounts(4, 4, allocatable=4)), *kept, asks("whole", 8)), "whole")
+
+
+def test_beside_a_node_that_rests_others_take_what_comes() -> None:
+    three = [replace(asks(name, 8), holds=True, nodes=((number,),)) for number, name in enumerate("abc")]
+    resting = pool(NodeCounts(5, 5, allocatable=4))
+    account = admit(resting, *three, asks("one", 8), asks("two", 8))
+    assert (admitted(account, "one"), admitted(account, "two")) == (True, False)
 
 
 def test_where_a_node_became_smaller_what_is_held_stays_and_nothing_comes() -> None:

@@ -30,13 +30,16 @@ class Occupancy:
 
     Nothing is known, and nothing refused, where a holding is too large to be recorded, where what is held finds no
     place by this way of choosing, and where devices are parts of physical ones, whose promise holds on any node.
+    Which nodes are `resting` is not known: pods that were recorded stay on them, and none comes to an empty one.
     """
 
-    def __init__(self, what: Dimensions, number: int, held: Mapping[Key, tuple[Holding, Places]]) -> None:
+    def __init__(
+        self, what: Dimensions, number: int, held: Mapping[Key, tuple[Holding, Places]], resting: int = 0
+    ) -> None:
         self._what = what
         self._holdings = {key: holding for key, (holding, _) in held.items()}
         self._places: dict[Key, Places] = {}
-        self._nodes = Nodes(what.capacity, number)
+        self._nodes = Nodes(what.capacity, number, resting)
         self.is_known = what.rules is None and all(one.pods <= PODS_MAX for one in self._holdings.values())
         if self.is_known:
             recorded = {key: places for key, (holding, places) in held.items() if len(places) == holding.pods}
@@ -44,7 +47,7 @@ class Occupancy:
 
     def copy(self) -> Occupancy:
         """Return the same occupancy, which changes independently."""
-        made = Occupancy(self._what, self._nodes.number, {})
+        made = Occupancy(self._what, self._nodes.number, {}, self._nodes.resting)
         made._holdings, made._places = dict(self._holdings), dict(self._places)
         made._nodes, made.is_known = self._nodes.copy(), self.is_known
         return made
@@ -93,7 +96,8 @@ class Occupancy:
 
     def _stand(self, recorded: Mapping[Key, Places]) -> bool:
         """Put all holdings on nodes: the recorded ones where they are, then the others, the largest first."""
-        self._nodes, self._places = Nodes(self._what.capacity, self._nodes.number), {}
+        self._nodes = Nodes(self._what.capacity, self._nodes.number, self._nodes.resting)
+        self._places = {}
         for key, places in recorded.items():
             self._put(key, places)
         if not self._nodes.suffice:

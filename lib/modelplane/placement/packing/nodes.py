@@ -18,21 +18,23 @@ Places: TypeAlias = tuple[int, ...]
 class Nodes:
     """Equal nodes of a pool, of which those in use are known with what is left of each."""
 
-    def __init__(self, capacity: Vector, number: int) -> None:
-        self.capacity, self.number = capacity, number
+    def __init__(self, capacity: Vector, number: int, resting: int = 0) -> None:
+        """Take `number` nodes for pods that come, and `resting` ones on which pods may only stay."""
+        self.capacity, self.number, self.resting = capacity, number, resting
         self._free: dict[int, Vector] = {}
         """Free capacity of each node that has had a pod; one that has none any more is as good as an empty one."""
 
     def copy(self) -> Nodes:
         """Return the same nodes, which change independently."""
-        made = Nodes(self.capacity, self.number)
+        made = Nodes(self.capacity, self.number, self.resting)
         made._free = dict(self._free)
         return made
 
     @property
     def suffice(self) -> bool:
         """Return whether the pool has as many nodes as are in use, and none carries more than it has."""
-        return len(self._free) <= self.number and all(have >= 0 for free in self._free.values() for have in free)
+        in_use, there = len(self._free), self.number + self.resting
+        return in_use <= there and all(have >= 0 for free in self._free.values() for have in free)
 
     def choose(self, item: Item, weights: Vector) -> Places | None:
         """Return the fullest nodes with room for the pods, pod by pod; None when one finds no room.
@@ -69,5 +71,5 @@ class Nodes:
 
     def room(self, vector: Vector, most: int) -> int:
         """Return how many pods of this size have room, at most `most` on a node."""
-        empty = (self.number - len(self._free)) * load.times(self.capacity, vector, most)
+        empty = max(0, self.number - len(self._free)) * load.times(self.capacity, vector, most)
         return empty + sum(load.times(free, vector, most) for free in self._free.values())
