@@ -26,7 +26,7 @@ ODD = st.recursive(
     | st.integers(-(10**30), 10**30)
     | st.floats(allow_nan=False)
     | st.text(max_size=8)
-    | st.sampled_from(["Ready", "1e999999999", "9" * 400, "gpu", "$(HOME)", "\x1b[31m", "80Gi"]),
+    | st.sampled_from(["Ready", "1e999999999", "9" * 400, "gpu", "$(HOME)", "\x1b[31m", "80Gi", "\ud800", "x" * 9000]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=4,
 )

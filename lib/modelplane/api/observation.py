@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from modelplane import words
 from modelplane.api import inference_class
 from modelplane.api.fields import Field
-from modelplane.devices.model import DeviceTaint, DeviceTaintEffect
+from modelplane.devices.model import Attribute, DeviceTaint, DeviceTaintEffect
 from modelplane.devices.sightings import BYTES_MAX, KINDS_MAX, SHAPES_MAX, NodeState, PoolSighting, SeenKind, Shape
 from modelplane.errors import InvalidInput
 
@@ -24,7 +24,9 @@ NODES_MAX = 15_000
 _DEVICES_MAX = 4096
 _POOLS_MAX = 64
 _MOST = 1 << 62
+_INT_MAX = 1 << 63
 _TEXT_MAX = 253
+_VALUES_MAX = 64
 _NAMED = 3
 _FIELDS = {
     "": frozenset({"version", "pools"}),
@@ -49,8 +51,9 @@ class Observation:
 
 def decode(text: str) -> Observation:
     """Return the observation. Raises: InvalidInput."""
-    if len(text.encode()) > BYTES_MAX:
-        raise InvalidInput(f"has {len(text.encode())} bytes, and at most {BYTES_MAX} are read")
+    size = len(text.encode(errors="replace"))
+    if size > BYTES_MAX:
+        raise InvalidInput(f"has {size} bytes, and at most {BYTES_MAX} are read")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -102,11 +105,25 @@ def _kind(entry: Field) -> SeenKind:
     capacity = entry.at("capacity")
     return SeenKind(
         driver=_text(entry.at("driver")),
-        attributes=tuple((key, inference_class.attribute(attributes.at(key))) for key in sorted(attributes.members())),
+        attributes=tuple((key, _attribute(attributes.at(key))) for key in sorted(attributes.members())),
         capacity=tuple((name, _text(capacity.at(name))) for name in sorted(capacity.members())),
         taints=tuple(_taint(one) for one in entry.at("taints").items()),
         is_whole=not entry.at("partial").flag(default=False),
     )
+
+
+def _attribute(field: Field) -> Attribute:
+    """Return an attribute whose values a condition can show."""
+    found = inference_class.attribute(field)
+    values = found.value if isinstance(found.value, tuple) else (found.value,)
+    if len(values) > _VALUES_MAX:
+        raise field.wrong(f"must have at most {_VALUES_MAX} values")
+    for value in values:
+        if isinstance(value, str) and (len(value) > _TEXT_MAX or not value.isprintable()):
+            raise field.wrong(f"must be at most {_TEXT_MAX} printable characters")
+        if isinstance(value, int) and abs(value) > _INT_MAX:
+            raise field.wrong("must be an integer of 64 bits")
+    return found
 
 
 def _taint(entry: Field) -> DeviceTaint:

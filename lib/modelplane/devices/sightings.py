@@ -22,6 +22,8 @@ BYTES_MAX = 1 << 16
 KINDS_MAX, SHAPES_MAX = 64, 64
 """The kinds of devices and the shapes of nodes of one pool in a summary."""
 _MEBI = 1 << 20
+_SHOWN = 4
+"""The values of a list that a message shows."""
 
 
 class NodeState(StrEnum):
@@ -186,7 +188,8 @@ def _equal(amount: str, other: str) -> bool:
 
 def _shown(value: Attribute) -> str:
     if isinstance(value.value, tuple):
-        return ", ".join(str(one) for one in value.value)
+        shown = ", ".join(str(one) for one in value.value[:_SHOWN])
+        return shown + (", ..." if len(value.value) > _SHOWN else "")
     return str(value.value).lower() if isinstance(value.value, bool) else str(value.value)
 
 
