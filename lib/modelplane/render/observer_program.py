@@ -50,9 +50,13 @@ def thousandths(text):
     text = str(text)
     digits = text.rstrip("".join(sorted(set("".join(SUFFIXES)))))
     try:
-        whole, _, part = digits.partition(".")
-        scale = SUFFIXES[text[len(digits):]]
-        return int(whole or 0) * scale + int(part or 0) * scale // 10 ** len(part)
+        number, _, exponent = digits.lower().partition("e")
+        whole, _, part = number.partition(".")
+        scale, power = SUFFIXES[text[len(digits):]], int(exponent or 0)
+        amount = int(whole or 0) * scale + int(part or 0) * scale // 10 ** len(part)
+        if abs(power) > 30:
+            return None
+        return amount * 10**power if power >= 0 else amount // 10**-power
     except (KeyError, ValueError):
         return None
 
@@ -157,9 +161,16 @@ def summary(question, nodes, slices):
             return text
         kinds_max, shapes_max = max(1, kinds_max // 2), max(1, shapes_max // 2)
 
+def slices_of(question):
+    # Without a device of DRA nothing is asked of a cluster that may not serve it; what nobody asks for is not kept.
+    drivers = {driver for pool in question["pools"] for driver in pool["drivers"]}
+    if drivers:
+        for one in listed("/apis/resource.k8s.io/v1/resourceslices"):
+            if one["spec"]["driver"] in drivers:
+                yield one
+
 def look(question, path):
-    nodes, slices = listed("/api/v1/nodes"), listed("/apis/resource.k8s.io/v1/resourceslices")
-    text = summary(question, nodes, slices)
+    text = summary(question, listed("/api/v1/nodes"), slices_of(question))
     size = len(text.encode())
     if size > LARGEST:
         raise ValueError("the summary has %d bytes, more than %d" % (size, LARGEST))

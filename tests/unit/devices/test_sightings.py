@@ -127,10 +127,39 @@ def test_the_program_keeps_the_bounds_that_are_read() -> None:
 
 @pytest.mark.parametrize(
     ("text", "amount"),
-    [("4", 4000), ("3920m", 3920), ("1.5", 1500), ("2867Gi", 2867 * 1024**3 * 1000), ("100Ki", 102400000), ("x", None)],
+    [
+        ("4", 4000),
+        ("3920m", 3920),
+        ("1.5", 1500),
+        ("2867Gi", 2867 * 1024**3 * 1000),
+        ("100Ki", 102400000),
+        ("x", None),
+        ("1e3", 10**6),
+        ("1E3", 10**6),
+        ("5E", 5 * 10**21),
+        ("15e-1", 1500),
+        ("1e999999999", None),
+        ("", 0),
+        ("None", None),
+    ],
 )
 def test_the_program_reads_quantities(text: str, amount: int | None) -> None:
     assert program()["thousandths"](text) == amount
+
+
+def test_the_program_asks_for_slices_only_where_a_class_has_devices_of_dra() -> None:
+    names, paths = program(), list[str]()
+    mine, other = {"spec": {"driver": "gpu.nvidia.com"}}, {"spec": {"driver": "dra.cpu"}}
+
+    def call(_: str, path: str) -> Json:
+        paths.append(path.partition("?")[0])
+        return {"items": [mine, other]}
+
+    names["call"] = call
+    assert list(names["slices_of"]({"pools": [{"drivers": {}}]})) == []
+    assert paths == []
+    assert list(names["slices_of"]({"pools": [{"drivers": {"gpu.nvidia.com": {}}}]})) == [mine]
+    assert paths == ["/apis/resource.k8s.io/v1/resourceslices"]
 
 
 @pytest.mark.parametrize(
