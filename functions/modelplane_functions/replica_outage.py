@@ -35,10 +35,16 @@ def encode(observed: Observed, replica: Replica, progress: Progress, pods: Pods)
     known = known or {}
     if Known.UNKNOWN in verdicts:
         return {"down": known}
-    if "since" not in known and observed.minute is not None:
-        known = {"since": minutes.written(observed.minute)}
+    if observed.minute is not None and _begins(known, observed.minute):
+        known = {**known, "since": minutes.written(observed.minute)}
     cause = outages.cause(pods.read(replica), progress.workload.reason)
     return {"down": known if cause is None or not known else {**known, "cause": str(cause)}}
+
+
+def _begins(known: Resource, minute: int) -> bool:
+    """Return whether nothing is known of when an outage began, or a time to come, by a clock that was set back."""
+    since = minutes.read(seen.text(known.get("since")))
+    return since is None or since > minute
 
 
 def _known(record: Resource) -> dict[str, Json]:

@@ -225,6 +225,26 @@ def test_what_is_no_cause_moves_nothing(of_a: Any, replica: Any) -> None:
     assert (given_.on(plan), plan.recovers) == (["a"], ())
 
 
+@pytest.mark.parametrize(
+    ("of_a", "replica"),
+    [
+        pytest.param({"ready": False}, {}, id="the cluster blinks"),
+        pytest.param({}, {"failing": ""}, id="the clock is set back"),
+        pytest.param({"ready": False}, {"failing": ""}, id="both"),
+    ],
+)
+def test_a_move_that_has_begun_is_not_undone_before_the_replica_serves(of_a: Any, replica: Any) -> None:
+    old = replace(_one(), **replica)
+    new = given_.replica(1, "b", ready=False, replaces="llama-0")
+    plan = given_.plan(_fleet(**of_a), have=given_.current(old, new))
+    assert {one.name: one.state for one in plan.replicas} == {"llama-0": State.RETAINED, "llama-1": State.RETAINED}
+    assert plan.recovers == ("llama-0",)
+    done = given_.plan(_fleet(**of_a), have=given_.current(old, replace(new, ready=True)))
+    assert {one.name: one.state for one in done.replicas} == {"llama-0": State.SHED, "llama-1": State.RETAINED}
+    unwished = given_.plan(_fleet(**of_a), have=given_.current(replace(old, down=False, failing=""), new))
+    assert {one.name: one.state for one in unwished.replicas} == {"llama-0": State.RETAINED, "llama-1": State.SHED}
+
+
 def test_it_stays_where_no_other_cluster_has_room() -> None:
     alone = given_.fleet(
         given_.cluster("a", recovering=frozenset({f"{NAMESPACE}/llama-0"})),

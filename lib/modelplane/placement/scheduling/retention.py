@@ -165,8 +165,20 @@ def _migration(board: Board, replica: CurrentReplica, succeeded: set[str | None]
     if replica.doubted and replica.name in succeeded:
         told = f"cluster {cluster.name} does not tell what it admitted"
         return Migration(replica, Cause.DOUBTED, f"its move has begun, and {told}")
-    # Of a cluster that is not reached nobody knows what is down.
-    if replica.failing and cluster.ready and not replica.doubted and not replica.ready:
+    if not replica.ready and not replica.doubted:
+        return _kept_down(replica, is_reached=cluster.ready, has_begun=replica.name in succeeded)
+    return None
+
+
+def _kept_down(replica: CurrentReplica, *, is_reached: bool, has_begun: bool) -> Migration | None:
+    """Return the migration of a replica that its cluster keeps down.
+
+    Of a cluster that is not reached nobody knows what is down, so that no move begins. One that has begun is not undone
+    before the replica is seen to serve: by a cluster that blinks, or by a clock that was set back.
+    """
+    if has_begun and replica.down:
+        return Migration(replica, Cause.RECOVERS, replica.failing or "it does not serve")
+    if replica.failing and is_reached:
         return Migration(replica, Cause.RECOVERS, replica.failing)
     return None
 
