@@ -396,4 +396,6 @@ def _claim(key: str, resource: Resource, record: Record, asked: replicas.Asked |
     recovers = Field(resource).at("metadata", "annotations", names.ANNOTATION_MAY_RECOVER).optional() == replicas.TRUE
     priority = 0 if asked is None else asked.priority
     claim = ReplicaClaim(key, record.held, priority, created, holds, leaves=leaves, nodes=record.nodes)
+    # One that is being deleted has moved, or goes for another cause: it needs no turn.
+    recovers = recovers and not resource["metadata"].get("deletionTimestamp")
     return dataclasses.replace(claim, recovers=True) if recovers and holds else claim

@@ -821,7 +821,10 @@ class Status(Wire):
     )
     recovering: list[str] | None = Field(
         default=None,
-        description="The replica, as namespace/name, whose turn it is to move because the cluster keeps it down. Its deployment offered to move it.",
+        description="The replica, as namespace/name, whose turn it is to move because the cluster keeps it down. Its deployment offered to move it. The next one gets its turn beside it where it has not moved after an hour.",
+    )
+    recovering_since: str | None = Field(
+        default=None, description="The minute in which the last of recovering got its turn."
     )
     refused: list[Refused] | None = Field(
         default=None, description="Replicas that the cluster refuses, with the reason."

@@ -107,6 +107,7 @@ class Running:
         """Whatever else there is: Objects of workloads, further deployments."""
         self.kinds: set[str] | None = None
         """The kinds that the control plane serves, None for a caller that does not say."""
+        self.minute: int | None = None
         for _ in range(3):
             self.step()
 
@@ -116,7 +117,12 @@ class Running:
         # A server decodes what it receives. Tests change their documents, and a cache may still hold parts of these.
         store = copy.deepcopy([*self.replicas, *self.classes, deployment, *self.others])
         return exchange.settle(
-            inference_cluster.compose, self.cluster, children=self.children, store=store, kinds=self.kinds
+            inference_cluster.compose,
+            self.cluster,
+            children=self.children,
+            store=store,
+            kinds=self.kinds,
+            minute=self.minute,
         )
 
     def add(self, name: str, **spec: Json) -> Json:

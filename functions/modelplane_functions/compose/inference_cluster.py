@@ -321,9 +321,11 @@ def _access_children(observed: Observed, access: Access) -> Iterator[tuple[str, 
 def _recalled_status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
     """Return the status of the ledger, encoded once while the ledger and the nodes of its pools are equal."""
     given = (gateway, ledger, cluster_cloud.nodes(observed))
-    return recall(
+    status: Mapping[str, Json] = recall(
         observed.composite, "status", lambda: (given, _status(observed, *given)), lambda known: known[0] == given
     )[1]
+    # Whose turn it is depends on the time as well.
+    return {**status, **cluster_recovery.encode(observed, ledger.standing.claims)}
 
 
 def _status(
@@ -342,7 +344,6 @@ def _status(
         "refused": _told(ledger.answers(Admission.REFUSED)),
         "pending": _told(ledger.answers(Admission.PENDING)),
         **quotas.encode(ledger.standing),
-        **cluster_recovery.encode(observed, ledger.standing.claims),
     }
     status |= cluster_queue.encode(ledger.queue, [one for record in ledger.records.values() for one in record.holdings])
     if ledger.account.asked:

@@ -9,8 +9,10 @@ import pytest
 
 from modelplane import minutes, names
 from modelplane.errors import InvalidInput
+from modelplane.placement.snapshot import ReplicaClaim
+from modelplane_functions import cluster_recovery
 from modelplane_functions.compose import model_deployment
-from modelplane_functions.exchange import Outcome
+from modelplane_functions.exchange import Observed, Outcome
 from tests.support import cluster_world, exchange, fleet
 from tests.support import replica_world as world
 from tests.unit.compose import test_model_deployment
@@ -146,6 +148,16 @@ def test_without_a_clock_or_before_it_served_no_outage_begins() -> None:
     )
 
 
+def test_an_outage_of_a_time_to_come_begins_now() -> None:
+    replica = Replica()
+    found = replica.collect(_disrupted("DeletionByTaintManager")).status["down"]
+    replica.minute = NOW - 5000
+    found = replica.compose().status["down"]
+    assert found == {"since": minutes.written(NOW - 5000), "cause": "NodeLost"}, "the clock was set back"
+    replica.minute = None
+    assert replica.compose().status["down"] == found
+
+
 def test_a_record_that_somebody_wrote_is_no_record() -> None:
     replica = Replica()
     replica.document["status"]["down"] = {"since": "yesterday", "cause": "NodeLost"}
@@ -268,6 +280,11 @@ def test_a_time_that_is_none_is_refused(recovery: str) -> None:
 class Cluster(cluster_world.Running):
     """A cluster with three replicas, some of which are offered."""
 
+    def at(self, minute: int | None) -> Outcome:
+        """Let it be that minute, and decide."""
+        self.minute = minute
+        return self.step()
+
     def offer(self, *replicas: str) -> None:
         for one in self.replicas:
             annotations = one["metadata"].setdefault("annotations", {})
@@ -287,6 +304,49 @@ def test_one_replica_of_a_cluster_has_its_turn_until_it_is_offered_no_more() -> 
     assert cluster.step().status["recovering"] == ["ml-team/llama-0"]
     cluster.offer()
     assert "recovering" not in cluster.step().status
+
+
+def test_a_turn_that_is_not_over_after_an_hour_keeps_nobody_else_waiting() -> None:
+    cluster = Cluster()
+    cluster.offer("llama-0", "llama-1")
+    status = {**cluster.at(NOW).status}
+    assert status["recovering"] == ["ml-team/llama-0"]
+    assert status["recoveringSince"] == minutes.written(NOW)
+    assert cluster.at(NOW + 59).status["recovering"] == ["ml-team/llama-0"]
+    late = cluster.at(NOW + 60).status
+    assert late["recovering"] == ["ml-team/llama-0", "ml-team/llama-1"], "the first may be moving, and goes on"
+    assert late["recoveringSince"] == minutes.written(NOW + 60)
+    cluster.offer("llama-0", "llama-1", "llama-2")
+    assert cluster.at(NOW + 61).status["recovering"] == ["ml-team/llama-0", "ml-team/llama-1"]
+    assert cluster.at(None).status["recovering"] == ["ml-team/llama-0", "ml-team/llama-1"]
+    assert cluster.at(NOW - 900).status["recoveringSince"] == minutes.written(NOW - 900), "the clock was set back"
+    cluster.offer("llama-2")
+    assert cluster.at(NOW - 899).status["recovering"] == ["ml-team/llama-2"]
+
+
+@pytest.mark.parametrize("odd", [7, None, "llama-0", [7, {}, None], {"a": 1}])
+def test_turns_that_cannot_be_read_are_none(odd: Json) -> None:
+    claims = [ReplicaClaim(f"ns/{name}", (), holds=True, recovers=True) for name in "ab"]
+    status = {"recovering": odd, "recoveringSince": odd}
+    found = cluster_recovery.encode(Observed({"metadata": {"name": "a"}, "status": status}, minute=NOW), claims)
+    assert found == {"recovering": ["ns/a"], "recoveringSince": minutes.written(NOW)}
+
+
+def test_no_more_turns_are_published_than_the_definition_allows() -> None:
+    claims = [ReplicaClaim(f"ns/r{number:02}", (), holds=True, recovers=True) for number in range(40)]
+    status: Json = {}
+    for hour in range(30):
+        observed = Observed({"metadata": {"name": "a"}, "status": status}, minute=NOW + 60 * hour)
+        status = cluster_recovery.encode(observed, claims)
+        assert len(status["recovering"]) == min(hour + 1, 16)
+
+
+def test_one_that_is_being_deleted_needs_no_turn() -> None:
+    cluster = Cluster()
+    cluster.offer("llama-0", "llama-1")
+    assert cluster.step().status["recovering"] == ["ml-team/llama-0"]
+    cluster.replicas[0]["metadata"]["deletionTimestamp"] = "2026-01-31T09:05:00Z"
+    assert cluster.step().status["recovering"] == ["ml-team/llama-1"]
 
 
 def test_who_is_not_admitted_has_no_turn() -> None:
