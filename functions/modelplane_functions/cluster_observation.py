@@ -8,7 +8,7 @@ pool of which nothing was ever published counts as declared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -23,6 +23,7 @@ from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Pool
 from modelplane.render import objects, observer
 from modelplane.render.manifest import Manifest
+from modelplane.workload.created import Nodes
 from modelplane_functions import cluster_gateway, hold
 from modelplane_functions.exchange import Child, Condition, Observed, Ready, Resource, Truth
 from modelplane_functions.memory.resources import recall
@@ -91,6 +92,19 @@ def read(observed: Observed, pools: tuple[Pool, ...]) -> Read:
         note=found.told,
         is_whole=all(pool.node_class is not None for pool in pools),
     )
+
+
+def growing(found: Read, clouds: Mapping[str, Nodes]) -> dict[str, Nodes]:
+    """Return the nodes that clouds report, with what grows counted from those that are observed.
+
+    A cloud may count nodes that boot, or none that stand: of both together no more count than its own bound.
+    """
+    made = dict(clouds)
+    for name, entry in found.pools.items():
+        if name in clouds:
+            bound = (clouds[name].observed or 0) + clouds[name].growable
+            made[name] = replace(clouds[name], growable=max(0, bound - entry["nodes"]["observed"]))
+    return made
 
 
 def nodes(found: Read, published: Mapping[str, Field]) -> dict[str, Field]:

@@ -74,31 +74,41 @@ class Watched(Running):
 
     def question(self) -> Json:
         """Return what the observer is asked."""
-        return _question(self.children[observer.KEY])
+        return question(self.children[observer.KEY])
 
     def look(self) -> Json:
         """Let the observer look, and the provider read what it wrote and that its pod is ready."""
         text = program()["summary"](self.question(), self.nodes, self.slices)
-        self.writes(text)
-        running = {"conditions": [{"type": "Available", "status": "True"}]}
-        deployment = copy.deepcopy(self.children[observer.KEY]["spec"]["forProvider"]["manifest"])
-        self.children[observer.KEY]["status"] = {
-            "atProvider": {"manifest": {**deployment, "status": running}},
-            "conditions": synced("True"),
-        }
+        answer(self.children, text)
         return text
 
     def writes(self, text: Json) -> None:
         """Let the ConfigMap have these data."""
-        child = self.children[observer.MAP_KEY]
-        manifest = {**copy.deepcopy(child["spec"]["forProvider"]["manifest"]), "data": {"observation": text}}
-        child["status"] = {"atProvider": {"manifest": manifest}, "conditions": synced("True")}
+        _write(self.children, text)
 
     def pool(self) -> Json:
         """Return the entry of the pool in the status that is decided now."""
         return self.compose().status["pools"][0]
 
 
-def _question(child: Json) -> Json:
+def answer(children: dict[str, Json], text: Json) -> None:
+    """Let the observer have written these data, and the provider read them and that its pod is ready."""
+    _write(children, text)
+    running = {"conditions": [{"type": "Available", "status": "True"}]}
+    deployment = copy.deepcopy(children[observer.KEY]["spec"]["forProvider"]["manifest"])
+    children[observer.KEY]["status"] = {
+        "atProvider": {"manifest": {**deployment, "status": running}},
+        "conditions": synced("True"),
+    }
+
+
+def _write(children: dict[str, Json], text: Json) -> None:
+    child = children[observer.MAP_KEY]
+    manifest = {**copy.deepcopy(child["spec"]["forProvider"]["manifest"]), "data": {"observation": text}}
+    child["status"] = {"atProvider": {"manifest": manifest}, "conditions": synced("True")}
+
+
+def question(child: Json) -> Json:
+    """Return what a rendered observer is asked."""
     (container,) = child["spec"]["forProvider"]["manifest"]["spec"]["template"]["spec"]["containers"]
     return json.loads(container["args"][0].replace("$$", "$"))

@@ -225,7 +225,7 @@ def _pools(
 ) -> tuple[Pool, ...]:
     """Return the declared pools. They are decoded once per version of the cluster while their classes are the same."""
 
-    nodes = cluster_cloud.nodes(observed)
+    nodes = cluster_observation.growing(observation, cluster_cloud.nodes(observed))
 
     def read() -> _Decoded:
         published = cluster_observation.nodes(observation, cluster_cloud.published(nodes))
@@ -320,7 +320,7 @@ def _access_children(observed: Observed, access: Access) -> Iterator[tuple[str, 
 
 def _recalled_status(observed: Observed, gateway: GatewayAddress | None, ledger: Ledger) -> Mapping[str, Json]:
     """Return the status of the ledger, encoded once while the ledger and the nodes of its pools are equal."""
-    given = (gateway, ledger, cluster_cloud.nodes(observed))
+    given = (gateway, ledger, cluster_observation.growing(ledger.observation, cluster_cloud.nodes(observed)))
     status: Mapping[str, Json] = recall(
         observed.composite, "status", lambda: (given, _status(observed, *given)), lambda known: known[0] == given
     )[1]

@@ -34,7 +34,8 @@ def counts(pool: Field, status: Field) -> NodeCounts:
     allocatable = nodes.integer_at("allocatable", -1)
     maximum = pool.integer_at("maxNodeCount", -1)
     if growable >= 0 and maximum >= 0:
-        maximum = max(observed, 0) + growable
+        told = max(observed, 0) + growable
+        maximum = told if allocatable < 0 else min(maximum, told)
     return NodeCounts(
         declared=pool.integer_at("nodeCount", pool.integer_at("minNodeCount", 0)),
         observed=observed if observed >= 0 else None,

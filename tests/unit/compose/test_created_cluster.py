@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from modelplane import names
 from modelplane.api import inference_cluster as decoded
 from modelplane.errors import InvalidInput, Unsupported
+from modelplane.render import observer
 from modelplane_functions.exchange import Outcome, Ready, Truth
-from tests.support import cluster_world, toy_cloud
+from tests.support import cluster_world, observed_nodes, toy_cloud
 from tests.support.toy_cloud import BLOCK, RECIPE, SOURCE
 
 Json = Any
@@ -103,6 +105,33 @@ def test_a_pool_counts_what_it_can_still_add() -> None:
     world.step()
     (pool,) = decoded.decode(world.cluster, {}).pools
     assert (pool.nodes.present, pool.nodes.usable) == (1, 3), "three nodes, and not the nine that the author allows"
+
+
+@pytest.mark.parametrize("there", [0, 1, 3, 5])
+@pytest.mark.parametrize(
+    "told", [pytest.param({"growable": 3}, id="a cloud that counts none"), {"observed": 2, "growable": 1}]
+)
+def test_nodes_that_are_observed_are_not_counted_a_second_time(told: Json, there: int) -> None:
+    world = Created()
+    pool = world.cluster["spec"]["nodePools"][0]
+    del pool["nodeCount"]
+    pool |= {"minNodeCount": 0, "maxNodeCount": 4}
+    world.parts["cloud-pool-h100"]["nodes"] = told
+    world.cluster["spec"]["observe"] = {}
+    for _ in range(3):
+        world.step()
+    question = observed_nodes.question(world.children[observer.KEY])
+    (asked,) = question["pools"]
+    nodes = [observed_nodes.node(f"n{number}", pool=asked["labels"][names.LABEL_POOL]) for number in range(there)]
+    slices = [observed_nodes.whole(f"n{number}") for number in range(there)]
+    text = observed_nodes.program()["summary"](question, nodes, slices)
+    for _ in range(3):
+        observed_nodes.answer(world.children, text)
+        world.step()
+    nodes_of = world.cluster["status"]["pools"][0]["nodes"]
+    assert (nodes_of["observed"], nodes_of["growable"]) == (there, max(0, 3 - there))
+    (found,) = decoded.decode(world.cluster, {}).pools
+    assert (found.nodes.present, found.nodes.usable) == (min(there, 4), max(min(there, 4), 3))
 
 
 def test_an_edit_of_the_recipe_does_not_replace_nodes_under_replicas() -> None:
