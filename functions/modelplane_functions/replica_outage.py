@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from modelplane import minutes, seen
+from modelplane import minutes, names, seen
+from modelplane.api.fields import Field
 from modelplane.render import outages
 from modelplane.render.progress import Known, Progress
 from modelplane.workload.model import Replica
@@ -37,8 +38,20 @@ def encode(observed: Observed, replica: Replica, progress: Progress, pods: Pods)
         return {"down": known}
     if observed.minute is not None and _begins(known, observed.minute):
         known = {**known, "since": minutes.written(observed.minute)}
-    cause = outages.cause(pods.read(replica), progress.workload.reason)
+    there = tuple(pods.read(replica))
+    cause = outages.cause(there, progress.workload.reason)
+    if observed.minute is not None and cause is None and _found_nodes(observed, known, there):
+        known = {"since": minutes.written(observed.minute)}
     return {"down": known if cause is None or not known else {**known, "cause": str(cause)}}
+
+
+def _found_nodes(observed: Observed, known: Resource, pods: tuple[Resource, ...]) -> bool:
+    """Return whether pods that had found no node have nodes now: their engines start, as after any restart.
+
+    A move that was offered for it goes on until one of the two serves.
+    """
+    was_offered = Field(observed.composite).at("metadata", "annotations", names.ANNOTATION_MAY_RECOVER).is_set
+    return known.get("cause") == outages.Outage.UNSCHEDULABLE and not was_offered and outages.are_scheduled(pods)
 
 
 def _begins(known: Resource, minute: int) -> bool:

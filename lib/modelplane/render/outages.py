@@ -39,6 +39,12 @@ _REASONS = {
 }
 
 
+def are_scheduled(pods: Iterable[Mapping[str, Json]]) -> bool:
+    """Return whether there are pods, and each has a node."""
+    found = [seen.verdict(seen.condition(seen.at(pod, "status"), "PodScheduled")) is True for pod in pods]
+    return bool(found) and all(found)
+
+
 def cause(pods: Iterable[Mapping[str, Json]], reason: str) -> Outage | None:
     """Return the cause by the pods of a replica, those that are being deleted included, and by its own reason."""
     found = []

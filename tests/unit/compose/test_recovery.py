@@ -81,6 +81,7 @@ def _disrupted(reason: str) -> Json:
 UNSCHEDULABLE = _pod(
     conditions=[{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}]
 )
+SCHEDULED = _pod(conditions=[{"type": "PodScheduled", "status": "True"}])
 CRASHES = _pod(
     containerStatuses=[{"name": "engine", "ready": False, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]
 )
@@ -107,6 +108,24 @@ def test_the_outage_is_recorded_with_its_minute_and_cause(pod: Json, cause: str 
     assert replica.compose().status["down"] == found, "a pod that is gone takes no cause away"
     replica.deployment["status"] = HEALTHY
     assert "down" not in replica.compose().status
+
+
+def test_pods_that_have_found_nodes_start_and_are_kept_down_no_more() -> None:
+    replica = Replica()
+    assert replica.collect(UNSCHEDULABLE).status["down"]["cause"] == "Unschedulable"
+    replica.minute = NOW + 9
+    found = replica.collect(UNSCHEDULABLE, SCHEDULED).status["down"]
+    assert found == {"since": minutes.written(NOW), "cause": "Unschedulable"}, "one of them has no node"
+    replica.minute = NOW + 12
+    found = replica.collect(SCHEDULED, SCHEDULED).status["down"]
+    assert found == {"since": minutes.written(NOW + 12)}, "it loads its model, which is no outage of the cluster"
+    replica.minute = NOW + 20
+    assert replica.compose().status["down"] == found
+    replica.collect(UNSCHEDULABLE)
+    replica.document["metadata"].setdefault("annotations", {})[names.ANNOTATION_MAY_RECOVER] = "true"
+    replica.minute = NOW + 80
+    found = replica.collect(SCHEDULED).status["down"]
+    assert found == {"since": minutes.written(NOW + 12), "cause": "Unschedulable"}, "its successor loads as well"
 
 
 def test_a_replica_that_cannot_be_seen_keeps_its_record_and_begins_none() -> None:
