@@ -21,7 +21,7 @@ from modelplane.devices import sightings
 from modelplane.devices.sightings import Seen
 from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import Pool
-from modelplane.render import objects, observer
+from modelplane.render import objects, observer, pod_errors
 from modelplane.render.manifest import Manifest
 from modelplane.workload.created import Nodes
 from modelplane_functions import cluster_gateway, hold
@@ -179,7 +179,10 @@ def _observation(observed: Observed) -> tuple[Observation, tuple[str, str] | Non
     synced = {} if child is None else objects.condition(child, "Synced")
     if synced.get("status") == "False":
         told = seen.text(synced.get("message")) or "no reason was reported"
-        return nothing, ("ObservationUnread", f"{where} cannot be read{_since(synced)}: {told}{_remedy(told)}")
+        return nothing, (
+            "ObservationUnread",
+            f"{where} cannot be read{_since(synced)}: {pod_errors.cut(told)}{_remedy(told)}",
+        )
     text = seen.text(seen.at(objects.observed(child), "data", _WRITTEN))
     if not text:
         return nothing, ("ObservationPending", _waits(observed, where))
@@ -209,7 +212,10 @@ def _late(observed: Observed) -> tuple[str, str] | None:
     synced = objects.condition(child, "Synced")
     if synced.get("status") == "False":
         told = seen.text(synced.get("message")) or "no reason was reported"
-        return "ObserverNotApplied", f"the observer cannot be applied{_since(synced)}: {told}{_remedy(told)}"
+        return (
+            "ObserverNotApplied",
+            f"the observer cannot be applied{_since(synced)}: {pod_errors.cut(told)}{_remedy(told)}",
+        )
     available = seen.condition(seen.at(objects.observed(child), "status"), "Available")
     if seen.verdict(available) is True:
         return None

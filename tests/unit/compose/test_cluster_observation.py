@@ -246,6 +246,18 @@ def test_a_class_that_blinks_asks_nothing_else() -> None:
     assert watched.step().children[observer.KEY].resource["spec"] == before["spec"]
 
 
+@pytest.mark.parametrize("key", [observer.KEY, observer.MAP_KEY])
+def test_what_a_provider_reports_is_told_on_one_line_of_bounded_length(key: str) -> None:
+    watched = Watched()
+    watched.look()
+    said = {**synced("False")[0], "message": "is forbidden:\n" + "x" * 90_000}
+    watched.children[key]["status"]["conditions"] = [said]
+    told = _condition(watched.compose()).message
+    assert "is forbidden: xxx" in told
+    assert "apply examples/rbac-workload.yaml" in told
+    assert len(told) < 900
+
+
 def test_fields_that_are_not_known_are_ignored_and_named() -> None:
     watched = Watched()
     text = watched.look()
