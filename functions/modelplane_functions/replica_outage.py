@@ -74,7 +74,16 @@ def failing(child: Resource, recovery: int | None, minute: int | None) -> str:
     cause = seen.text(seen.at(child, "status", "down", "cause"))
     if recovery is None or minute is None or since is None or not cause or minute - since < recovery:
         return ""
+    if not _is_seen(child):
+        return ""
     return f"it does not serve since {minutes.written(since)} ({cause})"
+
+
+def _is_seen(child: Resource) -> bool:
+    """Return whether the replica's state is one of now: what was down when it was last seen may serve."""
+    conditions = {kind: seen.condition(child.get("status"), kind) for kind in ("WorkloadReady", "Serving")}
+    is_stale = seen.verdict(seen.condition(child.get("status"), "StatusStale")) is True
+    return not is_stale and all(one.get("status") != "Unknown" for one in conditions.values())
 
 
 def is_down(child: Resource) -> bool:

@@ -254,6 +254,21 @@ def test_it_waits_for_its_turn() -> None:
     assert (_offers(outcome), _replicas(outcome)) == (["llama-0"], ["llama-0", "llama-1"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "status"), [("StatusStale", "True"), ("WorkloadReady", "Unknown"), ("Serving", "Unknown")]
+)
+def test_a_replica_that_is_not_seen_begins_no_move(kind: str, status: str) -> None:
+    running = Deployment()
+    running.fails()
+    running.turn()
+    running.minute = NOW + RECOVERY
+    told = running.children["replica-llama-0"]["status"]["conditions"]
+    told[:] = [one for one in told if one["type"] != kind]
+    told.append({"type": kind, "status": status, "reason": "ClusterUnreachable"})
+    outcome = running.compose()
+    assert (_offers(outcome), _replicas(outcome)) == ([], ["llama-0", "llama-1"])
+
+
 @pytest.mark.parametrize("recovery", [None, "24h"])
 def test_without_the_wish_nothing_moves(recovery: str | None) -> None:
     running = Deployment(recovery)
