@@ -136,6 +136,32 @@ def test_who_is_kept_down_moves_one_at_a_time_and_nobody_serves_less(race: Faili
 
 @LAW
 @given(races(), st.data())
+def test_clusters_that_blink_undo_no_move_and_move_nobody_else(race: Failing, data: st.DataObject) -> None:
+    broken = data.draw(st.sampled_from(sorted(race.base)))
+    _lose(race, broken, data.draw(st.integers(1, 2)))
+    others = {replica for _, replica, cluster in _standing(race) if cluster != broken}
+    serving = Counter(m.key for m in race.deployments for one in m.current.replicas if one.ready)
+    blinks = data.draw(st.lists(st.sets(st.sampled_from(sorted(race.base)), max_size=2), min_size=4, max_size=12))
+    begun: set[tuple[str, str]] = set()
+    for unready in (*blinks, set(), set(), set()):
+        for name in race.base:
+            race.base[name] = replace(race.base[name], ready=name not in unready)
+            race.seen[name] = replace(race.seen[name], ready=name not in unready)
+        race.run_round()
+        moves = race.moves()
+        assert max(Counter(key for key, _ in moves).values(), default=0) <= 1
+        now = Counter(m.key for m in race.deployments for one in m.current.replicas if one.ready)
+        assert all(now[key] >= count for key, count in serving.items())
+        there = {replica for _, replica, _ in _standing(race)}
+        assert others <= there, "only who is down leaves"
+        assert {new for _, new in begun} <= there, "a successor stays"
+        begun |= {
+            (one.replaces, one.name) for m in race.deployments for one in m.current.replicas if one.replaces is not None
+        }
+
+
+@LAW
+@given(races(), st.data())
 def test_an_outage_of_a_third_of_the_clusters_moves_no_replica(race: Failing, data: st.DataObject) -> None:
     is_reached = data.draw(st.booleans())
     count = -(-len(race.base) // 3)
