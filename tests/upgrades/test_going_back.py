@@ -63,16 +63,22 @@ LOST: Final = {
 
 TOUCHED: Final[dict[str, set[str]]] = {
     "access": set(),
+    "ai-gateway": set(),
     "budgets": set(),
     "clouds/aks": {"qwen3-8b-1"},
     "clouds/eks": set(),
     "clouds/gke": {"qwen3-8b-1"},
     "capacity": set(),
     "cache": {"llama-70b-0", "llama-70b-1", "qwen3-8b-0", "summaries-0"},
+    "hosts": set(),
     "models": {"chat-0", "embedding-0", "embedding-1", "experts-0"},
+    "queues/kai": set(),
+    "queues/kueue": set(),
+    "queues/volcano": set(),
     "quota": set(),
     "regions": set(),
     "scaling": set(),
+    "spillover": set(),
     "stack": set(),
     "tenants": set(),
 }
@@ -127,7 +133,7 @@ _OF_CLUSTERS: Final = {
     *("InferenceCluster", "ServingStack", "CloudNetwork", "CloudCluster", "CloudNodePool"),
     "ModelEndpoint",
 }
-"""What is paused too where clusters were created, are observed or have a serving stack, which the earlier release would
+"""What is paused too where clusters were created, are observed, have a queue or a serving stack, which the earlier release would
 delete, and where endpoints use TLS with client certificates, of which it knows nothing."""
 
 
@@ -156,7 +162,8 @@ def test_a_paused_fleet_is_as_it_was(earlier: Release, today: Release, name: str
 
 
 def _pause(plane: Plane, name: str) -> None:
-    kinds = _COMPOSITES | (_OF_CLUSTERS if name in ("stack", "capacity") or name.startswith("clouds/") else set())
+    with_clusters = name in ("stack", "capacity") or name.startswith(("clouds/", "queues/"))
+    kinds = _COMPOSITES | (_OF_CLUSTERS if with_clusters else set())
     for key in plane.composites():
         if key.kind in kinds:
             found = copy.deepcopy(plane.store.get(key) or {})
