@@ -133,8 +133,8 @@ _OF_CLUSTERS: Final = {
     *("InferenceCluster", "ServingStack", "CloudNetwork", "CloudCluster", "CloudNodePool"),
     "ModelEndpoint",
 }
-"""What is paused too where clusters were created, are observed, have a queue or a serving stack, which the earlier release would
-delete, and where endpoints use TLS with client certificates, of which it knows nothing."""
+"""What is paused too where clusters were created, are observed, have a queue or a serving stack, which the earlier
+release would delete, and where endpoints use TLS with client certificates, of which it knows nothing."""
 
 
 UNLIMITED: Final = {"quota"}
