@@ -66,8 +66,7 @@ def _kind(values: Field, driver: str) -> Device:
     """Return the content of a device, read as the device of a class is."""
     fields = {key: values.members()[key] for key in _PUBLISHED if values.members().get(key)}
     taints = [
-        {key: text for key, text in Field(one).members().items() if key != "timeAdded"}
-        for one in fields.get("taints", ())
+        {key: text for key, text in one.members().items() if key != "timeAdded"} for one in values.at("taints").items()
     ]
     fields |= {"taints": taints} if taints else {}
     spec = {"devices": [{"name": "device", "driver": driver, "deviceClassName": driver, **fields}]}

@@ -139,7 +139,10 @@ def of_nodes(found: Sequence[Pool], nodes: Sequence[Node]) -> tuple[dict[str, li
                 others.setdefault(_why(device.reach, where, known), []).append(device.name)
         for why, devices in others.items():
             some = ", ".join(devices[:3]) + (", ..." if len(devices) > 3 else "")
-            notes.append(f"pool {pool.name} of {pool.driver}: {_devices(len(devices))} ({some}) left out: {why}")
+            notes.append(
+                f"pool {pool.name} of {pool.driver}: {len(devices)} "
+                f"{'device' if len(devices) == 1 else 'devices'} ({some}) left out: {why}"
+            )
     return placed, notes
 
 
@@ -161,7 +164,3 @@ def _why(reach: Reach, where: Sequence[str], known: dict[str, Node]) -> str:
     if where:
         return f"{len(where)} nodes share them ({', '.join(where[:3])}), and a class describes the devices of one node"
     return "their node selector selects no node"
-
-
-def _devices(number: int) -> str:
-    return "1 device is" if number == 1 else f"{number} devices are"

@@ -29,6 +29,12 @@ from modelplane_cli.planning.found_classes import Found
 Json: TypeAlias = Any
 T = TypeVar("T")
 
+_SLICE = f"{resource_slice.GROUP}/{resource_slice.KIND}"
+_DEVICE_CLASS = f"{resource_slice.GROUP}/{resource_slice.CLASS_KIND}"
+_CLASS, _CLUSTER = f"{names.GROUP}/{inference_class.KIND}", f"{names.GROUP}/InferenceCluster"
+_KINDS = frozenset({_SLICE, _DEVICE_CLASS, cluster_node.KIND, _CLASS, _CLUSTER})
+"""The kinds that are read. All are of the cluster, so that a name is given once."""
+
 _MODELINE = "# yaml-language-server: $schema=.schemas/modelplane.json\n"
 _VERSION = re.compile(r"v?1\.([0-9]{1,3})\b")
 _OLDEST_MINOR = 34
@@ -93,25 +99,36 @@ def _read(documents: Sequence[Document]) -> _Read:
     by_kind: dict[str, dict[str, Document]] = {}
     for one in documents:
         metadata = one.data.get("metadata")
-        name = metadata.get("name") if isinstance(metadata, Mapping) else None
-        group = str(one.data.get("apiVersion") or "").rpartition("/")[0]
-        kind = str(one.data.get("kind") or "")
-        by_kind.setdefault(f"{group}/{kind}" if group else kind, {})[str(name)] = one
+        name = str(metadata.get("name")) if isinstance(metadata, Mapping) else ""
+        kind = _kind(one)
+        first = by_kind.setdefault(kind, {}).setdefault(name, one)
+        if kind in _KINDS and first.data != one.data:
+            where = f"{first.file}:{first.lines().of(first.inside)}"
+            raise InvalidInput(str(one.problem(f"is given twice with different content, first in {where}; keep one")))
 
     def each(kind: str, decode: Callable[[Mapping[str, Json]], T]) -> list[T]:
         return [_decoded(one, decode) for _, one in sorted(by_kind.get(kind, {}).items())]
 
-    slices = each(f"{resource_slice.GROUP}/{resource_slice.KIND}", resource_slice.decode)
-    classes = each(f"{resource_slice.GROUP}/{resource_slice.CLASS_KIND}", resource_slice.decode_class)
+    slices = each(_SLICE, resource_slice.decode)
+    classes = each(_DEVICE_CLASS, resource_slice.decode_class)
     nodes = each(cluster_node.KIND, cluster_node.decode)
-    kept = [one for _, one in sorted(by_kind.get(f"{names.GROUP}/{inference_class.KIND}", {}).items())]
-    clusters = by_kind.get(f"{names.GROUP}/InferenceCluster", {})
+    kept = [one for _, one in sorted(by_kind.get(_CLASS, {}).items())]
+    clusters = by_kind.get(_CLUSTER, {})
     return _Read(
         Seen(tuple(slices), tuple(nodes), tuple(classes)),
         [_decoded(one, inference_class.decode) for one in kept],
         kept,
         clusters,
     )
+
+
+def _kind(document: Document) -> str:
+    """Return `group/Kind`, the kind alone of the core group. Raises: InvalidInput without one."""
+    kind, version = document.data.get("kind"), document.data.get("apiVersion")
+    if not (isinstance(kind, str) and kind and isinstance(version, str) and version):
+        raise InvalidInput(str(document.problem(reading.NOT_AN_OBJECT)))
+    group = version.rpartition("/")[0]
+    return f"{group}/{kind}" if group else kind
 
 
 def _found(read: _Read, name: str, *, by_place: bool) -> Found:

@@ -288,11 +288,20 @@ def _items(document: Document, problems: list[Problem]) -> Iterator[Document]:
     for position, item in enumerate(items):
         at: Path = ("items", position)
         if isinstance(item, dict):
+            typed = {**_listed(data, item), **item}
             yield from _items(
-                Document(item, document.file, document.index, document.lines, (*document.inside, *at)), problems
+                Document(typed, document.file, document.index, document.lines, (*document.inside, *at)), problems
             )
         else:
             problems.append(document.problem(NOT_AN_OBJECT, at))
+
+
+def _listed(data: dict[str, Json], item: dict[str, Json]) -> dict[str, Json]:
+    """Return the kind and the version that an item has from its list: the API server leaves them out of a NodeList."""
+    kind = str(data["kind"]).removesuffix("List")
+    if not kind or "kind" in item or "apiVersion" in item:
+        return {}
+    return {"apiVersion": data.get("apiVersion"), "kind": kind}
 
 
 NAME = re.compile(r"(?!\.\.?$)[^/%\x00-\x20\x7f]{1,253}")

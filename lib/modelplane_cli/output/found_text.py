@@ -31,11 +31,15 @@ def lines(found: Found, slices: int, nodes: int) -> Iterator[str]:
             ],
         )
     else:
-        read = f"{slices} ResourceSlices and {nodes} Nodes were read"
+        read = f"{_counted(slices, 'ResourceSlice')} and {_counted(nodes, 'Node')} were read"
         yield f"no devices were found: {read}, and none of them offers any that a class can describe"
     yield from (f"reused: InferenceClass {name} describes what is there" for name in sorted(found.reused))
     yield from (f"note: {line}" for line in survey.notes)
     yield from (f"lie: {line}" for line in found.lies)
+
+
+def _counted(number: int, kind: str) -> str:
+    return f"{number} {kind}{'' if number == 1 else 's'}"
 
 
 def devices(node_class: NodeClass) -> str:

@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the arguments of the command."""
     made = arguments.parser("class", "Write the InferenceClasses and pools of a cluster that exists.", _EPILOG)
     made.add_argument("action", metavar="from-cluster", choices=ACTIONS, help="describe a cluster by what is there")
-    sources.add(made)
+    sources.add(made, "live cluster with devices")
     made.add_argument(
         "--cluster", metavar="NAME", help="name of the InferenceCluster (default: from the context, else cluster)"
     )

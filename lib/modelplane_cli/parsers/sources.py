@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 
 
-def add(made: argparse.ArgumentParser) -> None:
-    """Add the arguments that name the sources."""
+def add(made: argparse.ArgumentParser, live: str = "live control plane") -> None:
+    """Add the arguments that name the sources. `live` is what a context leads to."""
     made.add_argument("paths", metavar="PATH", nargs="*", help="file, directory (recursive) or - for standard input")
     made.add_argument(
         "--context",
         metavar="NAME",
-        help="also read a live control plane through this kubeconfig context (needs kubectl)",
+        help=f"also read a {live} through this kubeconfig context (needs kubectl)",
     )
 
 

@@ -148,7 +148,39 @@ def test_paths_may_follow_options(run: commands.Run) -> None:
 def test_nothing_found_is_said(run: commands.Run) -> None:
     found = run("class", "from-cluster", "seen.json", files={"seen.json": text([drivers.node("cpu")])})
     assert (found.code, found.out) == (1, "")
-    assert "no devices were found: 0 ResourceSlices and 1 Nodes were read" in found.err
+    assert "no devices were found: 0 ResourceSlices and 1 Node were read" in found.err
+
+
+def _bare(kind: str, version: str, items: list[Json]) -> Json:
+    """Return a list as the API server answers it: its items have no kind."""
+    found = [{key: value for key, value in one.items() if key not in ("kind", "apiVersion")} for one in items]
+    return {"apiVersion": version, "kind": f"{kind}List", "metadata": {"resourceVersion": "7"}, "items": found}
+
+
+def test_lists_of_the_api_server_are_read(run: commands.Run) -> None:
+    """`kubectl get --raw` prints them; without a kind each item would be lost without a word."""
+    by_kind: dict[str, list[Json]] = {}
+    for one in NVIDIA:
+        by_kind.setdefault(one["kind"], []).append(one)
+    lists = [_bare(kind, items[0]["apiVersion"], items) for kind, items in by_kind.items()]
+    files = {"seen.json": text(NVIDIA), "raw.yaml": "---\n".join(json.dumps(one) + "\n" for one in lists)}
+    found = [run("class", "from-cluster", name, files=files) for name in files]
+    assert found[0].code == 0, found[0].err
+    assert (found[0].out, found[0].err) == (found[1].out, found[1].err)
+
+
+@pytest.mark.parametrize("at", range(len(NVIDIA)))
+def test_a_name_with_two_contents_is_refused(run: commands.Run, at: int) -> None:
+    again = {**NVIDIA[at], "metadata": {**NVIDIA[at]["metadata"], "annotations": {"of": "another cluster"}}}
+    files = {"a.json": text(NVIDIA), "b.json": text([again])}
+    done = run("class", "from-cluster", *files, files=files)
+    assert (done.code, done.out) == (2, "")
+    assert "is given twice with different content, first in a.json:1; keep one" in done.err
+    assert run("class", "from-cluster", "a.json", "c.json", files={"c.json": text([NVIDIA[at]])}).code == 0
+
+
+def _with_taints(taints: Json) -> Json:
+    return drivers.slice_(drivers.NVIDIA, "n", [{**drivers.nvidia_gpu("n", 0), "taints": taints}])
 
 
 def _without_driver() -> Json:
@@ -167,6 +199,8 @@ def _bad_version() -> Json:
     ("items", "said"),
     [
         pytest.param([_without_driver()], "spec.driver: is required", id="no driver"),
+        pytest.param([_with_taints(5)], "spec.devices[0].taints: must be a list", id="taints of another type"),
+        pytest.param([_with_taints([1])], "spec.devices[0].taints[0]: must be an object", id="no taint"),
         pytest.param([_bad_version()], "spec.devices[0].attributes.driverVersion.version: ", id="no version"),
         pytest.param(
             [{**drivers.slice_(drivers.NVIDIA, "n", []), "spec": "text"}], "spec: must be an object", id="another type"
@@ -179,6 +213,20 @@ def test_a_bad_document_is_one_line_with_its_field(run: commands.Run, items: lis
     assert done.err.startswith("seen.json:1: document 1 (ResourceSlice n-gpu.nvidia.com-1-0): ")
     assert said in done.err
     assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("one", [{"metadata": {"name": "a"}}, {"kind": "Node"}, {"apiVersion": "v1", "kind": 7}])
+def test_what_is_no_object_is_refused(run: commands.Run, one: Json) -> None:
+    done = run("class", "from-cluster", "seen.json", files={"seen.json": text([*NVIDIA, one])})
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("seen.json:1: document 1")
+    assert "is not a Kubernetes object" in done.err
+
+
+def test_help_says_where_a_context_leads(run: commands.Run) -> None:
+    said = " ".join(run("class", "--help").out.split())
+    assert "also read a live cluster with devices through this kubeconfig context" in said
+    assert "also read a live control plane" in " ".join(run("plan", "--help").out.split())
 
 
 def test_a_declared_pool_that_cannot_be_read_is_said(run: commands.Run) -> None:
