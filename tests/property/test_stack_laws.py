@@ -33,6 +33,7 @@ CHANGES = st.one_of(
     st.tuples(st.just("forget"), st.sampled_from(COMPONENTS)),
     st.tuples(st.just("appears"), st.sampled_from(SIGNS)),
     st.tuples(st.just("lost")),
+    st.tuples(st.just("abandon")),
     st.tuples(st.just("status")),
     st.tuples(st.just("nothing")),
 )
@@ -55,6 +56,8 @@ def change(world: World, what: str, *words: str) -> None:
         world.there.symmetric_difference_update(words)
     elif what == "lost":
         world.is_lost = not world.is_lost
+    elif what == "abandon":
+        world.composite["spec"]["abandon"] = not world.composite["spec"].get("abandon", False)
     elif what == "status":
         world.composite.pop("status", None)
     world.look()
@@ -90,7 +93,10 @@ def test_no_history_drops_a_component_upgrades_two_or_writes_what_is_of_others(
         said = modes(world)
         for key in before.keys() - outcome.children.keys():
             if key.startswith(releases.RELEASE):
-                assert said.get(component_of(key)) in ("External", "Disabled"), f"{key} was dropped"
+                mode = said.get(component_of(key))
+                assert mode in ("External", "Disabled"), f"{key} was dropped"
+                stays = releases.is_abandoned(before[key])
+                assert stays is (mode == "External"), f"{key} is gone, its chart {'stays' if stays else 'is gone too'}"
             elif not key.startswith(FLEETING) and not releases.is_abandoned(before[key]):
                 assert {"External", "Disabled"} & set(said.values()), f"{key} was dropped"
         changed = {
@@ -123,6 +129,7 @@ def test_every_history_ends_well_once_everything_works(changes: list[tuple[str, 
         change(world, *one)
         world.step()
     world.is_lost = False
+    world.composite["spec"]["abandon"] = False
     for kind in (world.failing, world.slow, world.broken):
         kind.clear()
     world.there = {"kube-system"}

@@ -71,12 +71,22 @@ def _waiting(wanted: LLMInference, observed: Observed, requirements: Mapping[str
     """Return what is there, while the fleet does not say what the model needs."""
     return Outcome(
         requirements=requirements,
-        children=hold.hold(observed.children),
+        children=_held(wanted, observed),
         status=_status(wanted, observed),
         conditions=(Condition("Accepted", Truth.FALSE, "NotSized", cause),),
         ready=Ready.FALSE,
         ttl_seconds=_WAITING_SECONDS,
     )
+
+
+def _held(wanted: LLMInference, observed: Observed) -> dict[str, Child]:
+    """Return what is there. Replicas that the author leaves to a scaler are not repeated: it would lose them."""
+    children = hold.hold(observed.children)
+    if wanted.replicas is None and DEPLOYMENT_KEY in children:
+        child = children[DEPLOYMENT_KEY]
+        spec = {key: value for key, value in child.resource["spec"].items() if key != "replicas"}
+        children[DEPLOYMENT_KEY] = Child({**child.resource, "spec": spec}, child.ready)
+    return children
 
 
 def _child(observed: Observed, key: str, resource: Resource) -> Child:

@@ -53,7 +53,8 @@ def _children(observed: Observed, plan: Plan) -> Iterator[tuple[str, Child]]:
     for key, resource in sorted(plan.made.items()):
         yield key, Child(resource, _ready(key, plan))
     for key in sorted(plan.kept):
-        yield key, Child(hold.held(observed.children[key]), _ready(key, plan))
+        held = hold.held(observed.children[key])
+        yield key, Child(releases.taken_back(held, plan.back[key]) if key in plan.back else held, _ready(key, plan))
     for key in sorted(plan.left):
         yield key, Child(releases.abandoned(hold.held(observed.children[key])), _ready(key, plan))
 

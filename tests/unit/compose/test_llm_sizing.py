@@ -210,6 +210,18 @@ def test_a_fleet_that_says_nothing_yet_is_waited_for(world: Json) -> None:
     assert plain(held) == chosen, "another model, and nobody can say yet how many GPUs it needs"
 
 
+@pytest.mark.parametrize("written", [None, 3])
+def test_hold_replicas_stay_with_whoever_scales(written: int | None) -> None:
+    """Applied again they would belong to this composite, and an older number would be forced on the autoscaler."""
+    spec = {} if written is None else {"replicas": written}
+    chosen = observed(compose(MIXED, model=LLAMA, **spec))
+    chosen["deployment"]["spec"]["replicas"] = written or 7
+    held = compose([], chosen, model=QWEN, **spec)
+    assert held.conditions[0].reason == "NotSized"
+    assert spec_of(held).get("replicas") == written
+    assert {**spec_of(held), "replicas": written or 7} == chosen["deployment"]["spec"]
+
+
 CHOSEN = compose(MIXED, model=LLAMA)
 
 

@@ -14,7 +14,7 @@ from modelplane.workload.stack import Component, Mode
 from modelplane_functions.compose import serving_stack as composer
 from modelplane_functions.exchange import Outcome, Ready, Truth
 from tests.support import exchange, stack_world
-from tests.support.stack_world import LOST, World, pinned, release
+from tests.support.stack_world import KSERVE, LOST, World, pinned, release
 
 Json = Any
 ALL = {"cert-manager", "dra-nvidia", "envoy-gateway", "kserve", "kserve-crd", "kserve-presets", "lws"}
@@ -380,6 +380,42 @@ def test_an_abandoned_stack_writes_nothing_and_loses_nothing() -> None:
     world.composite["spec"]["abandon"] = False
     world.settle()
     assert "managementPolicies" not in world.children[release("lws")]["spec"], "and it can be taken back"
+
+
+def _observed_only(world: World) -> set[str]:
+    looks = (releases.PROOF, releases.LOOK, releases.REACH)
+    return {key for key, one in world.children.items() if releases.is_abandoned(one) and not key.startswith(looks)}
+
+
+def test_what_nobody_asks_for_any_more_is_taken_back_with_the_rest() -> None:
+    """A Release that stayed observed would be deleted one day, and its chart would stay on the cluster."""
+    world = running()
+    world.want(*(one for one in KSERVE if one.name != "leaderWorkerSet"))
+    world.settle()
+    before = {key: one["spec"] for key, one in world.children.items()}
+    world.composite["spec"]["abandon"] = True
+    world.settle()
+    assert release("lws") in _observed_only(world)
+    world.composite["spec"]["abandon"] = False
+    world.settle()
+    assert {key: one["spec"] for key, one in world.children.items()} == before
+
+
+def test_a_component_disabled_while_the_stack_was_abandoned_is_uninstalled() -> None:
+    world = running()
+    world.composite["spec"]["abandon"] = True
+    world.settle()
+    for name in ("kserve", "leaderWorkerSet"):
+        world.say(name, mode="Disabled")
+    world.settle()
+    world.composite["spec"]["abandon"] = False
+    for _ in range(12):
+        before = world.children
+        outcome = world.step()
+        gone = before.keys() - outcome.children.keys()
+        assert not [key for key in gone if key.startswith(release("")) and releases.is_abandoned(before[key])]
+    assert not {"kserve", "lws"} & world.parts
+    assert _observed_only(world) == set()
 
 
 def test_modes_are_read_from_the_status_alone_where_they_are_known() -> None:

@@ -30,7 +30,8 @@ _FLEETING = (releases.LOOK, releases.PROOF, releases.USAGE)
 class Plan:
     """The children of a stack by key: the `made` ones, those `kept` as they are observed, and those `left` alone.
 
-    What is left alone is only observed from now on, so that its deletion changes nothing on the cluster. `working` are
+    What is left alone is only observed from now on, so that its deletion changes nothing on the cluster. Of what is
+    kept, that which was left alone for a while has its management policies of before in `back`. `working` are
     the keys of children that work. `upgrading` is the part whose turn it is to change, empty if nobody's.
     """
 
@@ -39,6 +40,7 @@ class Plan:
     left: frozenset[str] = frozenset()
     working: frozenset[str] = frozenset()
     upgrading: str = ""
+    back: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ def plan(here: Situation) -> Plan:
     kept |= untold - gone - left
     made = {key: one for key, one in made.items() if key not in kept | gone | left}
     made |= dict(_usages(here, made, frozenset(kept)))
-    return Plan(made, frozenset(kept), frozenset(left), _working(here), upgrading)
+    back = {key: policies for key, policies in _own_policies(here) if key in kept}
+    return Plan(made, frozenset(kept), frozenset(left), _working(here), upgrading, back)
 
 
 # --- what is there before anything is installed -----------------------------------------------------------------------
@@ -227,10 +230,23 @@ def _leaving(here: Situation) -> tuple[set[str], set[str], set[str]]:
             gone |= handed
             left |= ours - handed
         elif one.mode is Mode.DISABLED:
-            now = _goes_now(here, one)
+            # What was abandoned meanwhile would stay on the cluster: it is taken back first.
+            now = {key for key in _goes_now(here, one) if not releases.is_abandoned(here.children[key])}
             gone |= now
             kept |= _keys(here, one) - now
     return kept, gone, left - kept
+
+
+def _own_policies(here: Situation) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the management policies of each child that is only observed because the stack was abandoned for a while."""
+    parts = profile.parts().values()
+    namespaces = {f"{releases.NAMESPACE}{one.namespace}": releases.namespace(here.stack, one) for one in parts}
+    quotas = {f"{releases.QUOTA}{one.namespace}": releases.quota(here.stack, one) for one in parts}
+    charts = {f"{releases.RELEASE}{one.key}": releases.release(here.stack, one) for one in parts}
+    doors = {one.key: releases.wrapped(here.stack, one) for one in front_door.manifests(here.stack)}
+    for key, written in {**namespaces, **quotas, **charts, **doors}.items():
+        if key in here.children and releases.is_abandoned(here.children[key]):
+            yield key, tuple(written["spec"].get("managementPolicies", ()))
 
 
 def _keys(here: Situation, one: Chosen) -> set[str]:

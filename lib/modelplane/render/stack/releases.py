@@ -6,7 +6,7 @@ Source: provider-helm v1.4.0 (helm.m.crossplane.io/v1beta1; its fields are also 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from modelplane import names, seen
@@ -167,6 +167,12 @@ def usage_key(keys: tuple[str, str]) -> str:
 def abandoned(child: Resource) -> dict[str, Json]:
     """Return the Release or Object that is only observed: its deletion leaves the cluster as it is, or as it was."""
     return {**child, "spec": {**child["spec"], "managementPolicies": ["Observe"]}}
+
+
+def taken_back(child: Resource, policies: Sequence[str]) -> dict[str, Json]:
+    """Return the Release or Object that was abandoned, with its own management policies; without any it is owned."""
+    spec = {key: value for key, value in child["spec"].items() if key != "managementPolicies"}
+    return {**child, "spec": {**spec, **({"managementPolicies": list(policies)} if policies else {})}}
 
 
 def is_abandoned(child: Resource) -> bool:
