@@ -172,13 +172,26 @@ def _children(observed: Observed, creation: _Creation, in_use: frozenset[str]) -
     """Return the parts. Nothing changes while there are problems, and a pool that replicas hold stays."""
     standing = {key: child for key, child in observed.children.items() if is_part(key)}
     if creation.problems or creation.site is None:
-        return hold.hold(standing, _judge)
+        return {key: _held(observed, child) for key, child in sorted(standing.items())}
     made = dict(_parts(observed, creation, creation.site))
     for key, child in sorted(standing.items()):
         is_needed = key in (_NETWORK, _CLUSTER) or key.removeprefix(_POOL) in in_use
         if key not in made and is_needed:
-            made[key] = Child(hold.held(child), _judge(child))
+            made[key] = _held(observed, child)
     return made
+
+
+def _held(observed: Observed, child: Resource) -> Child:
+    """Return a part as it is observed, with the fate in the cloud that its author wants now: it changes nothing there.
+
+    Who deletes the InferenceCluster next would lose, or go on to pay for, what an earlier wish says.
+    """
+    kept = hold.held(child)
+    is_kept = cloud_parts.is_kept(observed.spec.get("cluster"))
+    if is_kept is not None and isinstance(kept.get("spec"), Mapping):
+        fate = cloud_parts.KEPT if is_kept else cloud_parts.DELETED
+        kept["spec"] = {**kept["spec"], "deletionPolicy": fate}
+    return Child(kept, _judge(child))
 
 
 def _parts(observed: Observed, creation: _Creation, site: Site) -> Iterator[tuple[str, Child]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from modelplane import seen, words
+from modelplane.api import cloud_parts
 from modelplane.render import pod_errors, provisioning
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import Provisioner
@@ -90,7 +91,18 @@ def _children(observed: Observed, rendered: tuple[Manifest, ...]) -> dict[str, C
     """Return the rendered children, and as they are observed those that are not rendered any more."""
     made = {one.key: Child(one.resource, _judge(observed.children.get(one.key), one.key)) for one in rendered}
     kept = {key: child for key, child in observed.children.items() if key not in made}
-    return {**made, **{key: Child(hold.held(child), _judge(child, key)) for key, child in sorted(kept.items())}}
+    return {
+        **made,
+        **{key: Child(_held(observed, child, key), _judge(child, key)) for key, child in sorted(kept.items())},
+    }
+
+
+def _held(observed: Observed, child: Resource, key: str) -> Resource:
+    """Return a child as it is observed, with the fate in the cloud that is wanted now."""
+    held, is_kept = hold.held(child), cloud_parts.is_kept(observed.spec)
+    if key.startswith(_USAGE) or is_kept is None or seen.at(held, "spec", "forProvider") is None:
+        return held
+    return provisioning.fated(held, is_kept=is_kept)
 
 
 def _judge(child: Resource | None, key: str) -> Ready:

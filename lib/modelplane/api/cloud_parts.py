@@ -19,10 +19,18 @@ Json: TypeAlias = Any
 Resource: TypeAlias = Mapping[str, Json]
 
 NETWORK_KIND, CLUSTER_KIND, POOL_KIND = "CloudNetwork", "CloudCluster", "CloudNodePool"
-KEPT = "Orphan"
-"""The deletionPolicy that leaves everything in the cloud."""
+KEPT, DELETED = "Orphan", "Delete"
+"""The deletionPolicy that leaves everything in the cloud, and the default one."""
 _MOST_NODES = 15000
 _MOST_DEVICES = 65536
+
+
+def is_kept(spec: Json) -> bool | None:
+    """Return whether a `deletionPolicy` leaves everything in the cloud, None where it cannot be read."""
+    if not isinstance(spec, Mapping):
+        return None
+    written = spec.get("deletionPolicy", DELETED)
+    return written == KEPT if written in (KEPT, DELETED) else None
 
 
 def block_of(source: str) -> str:
@@ -75,7 +83,7 @@ def encode(site: Site, source: str) -> dict[str, Json]:
         "clusterName": site.cluster,
         "provider": source,
         "settings": site.settings.value,
-        "deletionPolicy": KEPT if site.is_kept else "Delete",
+        "deletionPolicy": KEPT if site.is_kept else DELETED,
     }
     if site.external_name:
         spec["externalName"] = site.external_name

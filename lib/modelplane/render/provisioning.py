@@ -169,6 +169,26 @@ def managed(
     return Manifest(identity.key, resource)
 
 
+def fated(resource: Resource, *, is_kept: bool) -> dict[str, Json]:
+    """Return a managed resource that is repeated, with the fate that `is_kept` gives it. Who only observes it goes on.
+
+    Without policies a provider may do everything.
+    """
+    spec = resource["spec"]
+    given = spec.get("managementPolicies")
+    policies = tuple(map(str, given)) if isinstance(given, list | tuple) and given else ("*",)
+    if is_kept and "*" in policies:
+        policies = _POLICIES_WITHOUT_DELETE
+    elif is_kept:
+        policies = tuple(one for one in policies if one != "Delete")
+    elif set(_POLICIES_WITHOUT_DELETE) == set(policies):
+        policies = ("*",)
+    elif "Update" in policies and "Delete" not in policies:
+        policies = (*policies, "Delete")
+    written = {} if policies == ("*",) else {"managementPolicies": list(policies)}
+    return {**resource, "spec": {**{key: one for key, one in spec.items() if key != "managementPolicies"}, **written}}
+
+
 def usage(of: Resource, by: Resource) -> Manifest:
     """Return the Usage that lets Crossplane delete `of` only after `by` is gone. Both are managed resources.
 

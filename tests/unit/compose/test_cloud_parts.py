@@ -146,6 +146,43 @@ def test_one_that_is_orphaned_keeps_everything_in_the_cloud() -> None:
     assert "Delete" not in part.step().children["network"].resource["spec"]["managementPolicies"]
 
 
+NEVER_DELETED = ["Observe", "Create", "Update", "LateInitialize"]
+
+
+@pytest.mark.parametrize(
+    ("given", "orphaned", "deleted"),
+    [
+        pytest.param(None, NEVER_DELETED, None, id="everything"),
+        pytest.param(["*"], NEVER_DELETED, None, id="the server's default"),
+        pytest.param(NEVER_DELETED, NEVER_DELETED, None, id="orphaned before"),
+        pytest.param(
+            ["Observe", "Create", "Update"],
+            ["Observe", "Create", "Update"],
+            [*NEVER_DELETED[:3], "Delete"],
+            id="AKS orphaned",
+        ),
+        pytest.param([*NEVER_DELETED[:3], "Delete"], NEVER_DELETED[:3], [*NEVER_DELETED[:3], "Delete"], id="AKS"),
+        pytest.param(["Observe"], ["Observe"], ["Observe"], id="only looked at, by somebody's hand"),
+    ],
+)
+def test_what_is_not_rendered_any_more_has_the_fate_that_is_wanted_now(
+    given: Json, orphaned: Json, deleted: Json
+) -> None:
+    """It was repeated with the wish of before: deleted although its author wants to keep it, or paid for afterwards."""
+    part = Part("CloudNetwork").made()
+    for policy, wanted in (("Orphan", orphaned), ("Delete", deleted)):
+        part.document["spec"]["deletionPolicy"] = policy
+        former = copy.deepcopy(part.children["network"])
+        former["spec"].pop("managementPolicies", None)
+        former["spec"] |= {"managementPolicies": given} if given else {}
+        part.children["former"] = former
+        held = part.compose().children["former"].resource
+        assert held["spec"].get("managementPolicies") == wanted, policy
+        assert {**held["spec"], "managementPolicies": given} == {**former["spec"], "managementPolicies": given}
+        part.document["spec"]["deletionPolicy"] = "Keep"
+        assert part.compose().children["former"].resource["spec"] == former["spec"], "a wish that cannot be read"
+
+
 # --- what was made stays ----------------------------------------------------------------------------------------------
 
 

@@ -168,6 +168,29 @@ def test_all_problems_are_said_at_once() -> None:
     assert set(world.compose().children) == {"in-use"}
 
 
+@pytest.mark.parametrize("change", ["refused", "a pool in use is taken out"])
+def test_the_fate_of_the_cloud_is_handed_on_whatever_is_wrong(change: str) -> None:
+    """Who orphans a cluster because it is refused, and deletes it then, would lose it."""
+    world = Created()
+    before = {key: child["spec"] for key, child in world.children.items() if key.startswith("cloud-")}
+    assert {one["deletionPolicy"] for one in before.values()} == {"Delete"}
+    if change == "refused":
+        world.classes[0]["spec"]["provisioning"]["aks"] = {}
+        world.cluster["spec"]["nodePools"].append({"name": "b", "className": "gone", "nodeCount": 1})
+    else:
+        world.cluster["spec"]["nodePools"][0]["name"] = "other"
+    for wanted in ("Orphan", "Delete", None):
+        world.cluster["spec"]["cluster"].pop("deletionPolicy", None)
+        world.cluster["spec"]["cluster"] |= {"deletionPolicy": wanted} if wanted else {}
+        after = {key: child.resource["spec"] for key, child in world.compose().children.items() if key in before}
+        assert after.keys() == before.keys()
+        assert {one["deletionPolicy"] for one in after.values()} == {wanted or "Delete"}
+        world.cluster["spec"]["cluster"]["deletionPolicy"] = "Keep"
+        assert world.compose().children["cloud-cluster"].resource["spec"] == before["cloud-cluster"], "not readable"
+        held = after["cloud-pool-h100"]
+        assert {**held, "deletionPolicy": ""} == {**before["cloud-pool-h100"], "deletionPolicy": ""}
+
+
 def test_a_class_without_a_recipe_for_the_cloud_is_named() -> None:
     world = Created(steps=0)
     del world.classes[0]["spec"]["provisioning"]
