@@ -178,7 +178,7 @@ def _copies(facts: _Facts) -> Iterator[tuple[str, Child]]:
         if one.key == facts.cache.key and one.cluster in facts.wanted:
             yield one.child_key, _renewed(facts, one)
         elif not _may_leave(facts, one):
-            yield one.child_key, _held(one)
+            yield one.child_key, _held(facts, one)
     for cluster in _new(facts, commit):
         copy = _copy(facts, cluster, commit)
         yield _COPY + names.digest(cluster, facts.cache.key), Child(model_cache.encode_copy(copy))
@@ -253,8 +253,12 @@ def _renewed(facts: _Facts, one: _Standing) -> Child:
     return Child(model_cache.encode_copy(copy), _readiness(one))
 
 
-def _held(one: _Standing) -> Child:
-    return Child(hold.held(one.resource), _readiness(one))
+def _held(facts: _Facts, one: _Standing) -> Child:
+    """Return a copy as it is observed; whether its files outlive it is what the author wants now."""
+    kept = hold.held(one.resource)
+    if isinstance(kept.get("spec"), Mapping):
+        kept["spec"] = {**kept["spec"], "retention": model_cache.encode_retention(is_retained=facts.cache.is_retained)}
+    return Child(kept, _readiness(one))
 
 
 def _readiness(one: _Standing) -> Ready:

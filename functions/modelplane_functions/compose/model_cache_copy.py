@@ -139,20 +139,20 @@ def _unusable(cluster: Resource) -> str:
 def _emit(observed: Observed, copy: Copy, before: Told, found: staging_status.Seen) -> _Emitted:
     cluster = next(iter(observed.required[_CLUSTER]), None)
     if cluster is None:
-        return _held(observed, "ClusterMissing", f"InferenceCluster {copy.cluster} does not exist; create it")
+        return _held(observed, copy, "ClusterMissing", f"InferenceCluster {copy.cluster} does not exist; create it")
     why = recall(cluster, "unusable for caches", partial(_unusable, cluster))
     if why:
-        return _held(observed, "ClusterUnreadable", f"InferenceCluster {copy.cluster} cannot be read ({why})")
+        return _held(observed, copy, "ClusterUnreadable", f"InferenceCluster {copy.cluster} cannot be read ({why})")
     labels = allowed_namespaces.labels(observed, copy.namespace)
     access = tenancy.access(tenants.readable(cluster), copy.namespace, labels)
     if access is not Access.ALLOWED:
         reason = allowed_namespaces.UNKNOWN if access is Access.UNKNOWN else allowed_namespaces.NOT_ALLOWED
         said = tenancy.refusal(access, copy.namespace)
-        return _held(observed, reason, f"InferenceCluster {copy.cluster} takes nothing new: {said}")
+        return _held(observed, copy, reason, f"InferenceCluster {copy.cluster} takes nothing new: {said}")
     provider = inference_cluster.decode_provider_config(Field(cluster).at("status"))
     if provider is None:
         message = f"cluster {copy.cluster} has not published status.providerConfigRef; see its conditions"
-        return _held(observed, "WaitingForCluster", message)
+        return _held(observed, copy, "WaitingForCluster", message)
     made = _staging(observed, copy, model_cache.decode_cluster_storage(cluster), before, found)
     if copy.storage.node_group:
         return _Emitted(dict(_on_nodes(observed, copy, made, provider.encode())))
@@ -161,12 +161,18 @@ def _emit(observed: Observed, copy: Copy, before: Told, found: staging_status.Se
             "no StorageClass is named: set spec.storage.className, or spec.storage.weightsClassName of "
             f"InferenceCluster {copy.cluster}"
         )
-        return _held(observed, "NoStorageClass", message)
+        return _held(observed, copy, "NoStorageClass", message)
     return _Emitted(dict(_children(observed, made, provider.encode(), before, found)))
 
 
-def _held(observed: Observed, reason: str, message: str) -> _Emitted:
-    return _Emitted(hold.hold(observed.children, _judge), reason, message)
+def _held(observed: Observed, copy: Copy, reason: str, message: str) -> _Emitted:
+    """Return the children as they are observed; whether the files outlive the copy is what its author wants now."""
+    children = hold.hold(observed.children, _judge)
+    for key in (staging.CLAIM_KEY, node_files.KEY):
+        if key in children and isinstance(children[key].resource.get("spec"), Mapping):
+            fated = objects.outliving(children[key].resource, is_kept=copy.is_retained)
+            children[key] = replace(children[key], resource=fated)
+    return _Emitted(children, reason, message)
 
 
 def _staging(

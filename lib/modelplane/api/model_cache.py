@@ -214,6 +214,11 @@ def decode_copy(resource: Mapping[str, Json]) -> Copy:
     )
 
 
+def encode_retention(*, is_retained: bool) -> str:
+    """Return `spec.retention`."""
+    return "Retain" if is_retained else "Delete"
+
+
 def encode_copy(copy: Copy) -> dict[str, Json]:
     """Return the ModelCacheCopy."""
     spec: dict[str, Json] = {
@@ -222,7 +227,7 @@ def encode_copy(copy: Copy) -> dict[str, Json]:
         "key": copy.key,
         "source": encode_source(copy.source),
         "size": copy.size,
-        "retention": "Retain" if copy.is_retained else "Delete",
+        "retention": encode_retention(is_retained=copy.is_retained),
     }
     spec |= {key: text for key, text in (("commit", copy.commit), ("attempt", copy.attempt)) if text}
     volume = copy.storage

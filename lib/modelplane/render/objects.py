@@ -57,6 +57,15 @@ def wrap(manifest: Manifest, *, provider_config: Mapping[str, str], namespace: s
     }
 
 
+def outliving(wrapped: Resource, *, is_kept: bool) -> dict[str, Json]:
+    """Return an Object that is repeated, whose object outlives it or ends with it. One that only looks stays so."""
+    spec = wrapped["spec"]
+    if spec.get("managementPolicies") == list(_OBSERVE):
+        return dict(wrapped)
+    others = {key: value for key, value in spec.items() if key != "managementPolicies"}
+    return {**wrapped, "spec": {**others, **({"managementPolicies": list(_KEEP)} if is_kept else {})}}
+
+
 def yielding(wrapped: Resource) -> dict[str, Json]:
     """Return the Object without the right to update: what another client writes there stays."""
     return {**wrapped, "spec": {**wrapped["spec"], "managementPolicies": list(YIELDS)}}

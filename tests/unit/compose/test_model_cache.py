@@ -229,6 +229,22 @@ def test_retention_pins_what_is_not_wanted_any_more() -> None:
     assert {one.resource["spec"]["retention"] for key, one in outcome.children.items()} == {"Retain"}
 
 
+def test_retention_is_handed_on_to_files_from_before_an_edit() -> None:
+    """They are kept as they are, for a replica; whether they outlive the cache is what its author wants now."""
+    composite = caches.cache()
+    old = caches.key_of(composite)
+    replica = caches.replica("r-0", "a", key=old, mounted=[old])
+    composite, children = staged(composite, replica)
+    composite["spec"]["source"]["huggingFace"]["revision"] = "b" * 40
+    for wanted in ("Retain", "Delete"):
+        composite["spec"]["retention"] = wanted
+        found = [one.resource["spec"] for one in ask(composite, children, (*FLEET, replica)).children.values()]
+        assert {(one["key"], one["retention"]) for one in found if "key" in one} >= {(old, wanted)}
+        (before,) = (child["spec"] for child in children.values() if child["spec"].get("key") == old)
+        (after,) = (one for one in found if one.get("key") == old)
+        assert {**after, "retention": ""} == {**before, "retention": ""}, "and nothing else of them changes"
+
+
 # --- hold: each input broken in turn ----------------------------------------------------------------------------------
 
 

@@ -315,6 +315,27 @@ def test_retained_files_outlive_their_copy() -> None:
     assert "Delete" not in policies
 
 
+@pytest.mark.parametrize("broken", BROKEN)
+def test_files_outlive_their_copy_as_it_is_wanted_now_whatever_is_wrong(broken: str) -> None:
+    """Who wants to keep them because the cluster is away, and deletes the cache, would lose them when it is back."""
+    composite, children = ready()
+    for wanted, policies in (("Retain", ["Observe", "Create", "Update"]), ("Delete", None)):
+        composite["spec"]["retention"] = wanted
+        held = ask(composite, children, BROKEN[broken]).children
+        assert held["claim"].resource["spec"].get("managementPolicies") == policies
+        assert held["claim"].resource["spec"]["forProvider"] == children["claim"]["spec"]["forProvider"]
+        children["claim"]["spec"] = dict(held["claim"].resource["spec"])
+
+
+def test_a_claim_that_is_only_looked_at_by_hand_stays_so() -> None:
+    composite, children = ready()
+    children["claim"]["spec"]["managementPolicies"] = ["Observe"]
+    for wanted in ("Retain", "Delete"):
+        composite["spec"]["retention"] = wanted
+        held = ask(composite, children, ()).children["claim"].resource
+        assert held["spec"]["managementPolicies"] == ["Observe"]
+
+
 @pytest.mark.parametrize(
     ("allowed", "reason"),
     [
