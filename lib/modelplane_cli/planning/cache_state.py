@@ -56,7 +56,8 @@ class CacheState:
         if not wanted:
             return "no cluster should hold it" if not self.causes else self.causes[0].message
         complete = sum(one.phase == "Ready" for one in wanted)
-        said = f"{complete} of {len(wanted)} {'cluster' if len(wanted) == 1 else 'clusters'} hold the files"
+        noun = "cluster holds" if len(wanted) == 1 else "clusters hold"
+        said = f"{complete} of {len(wanted)} {noun} the files"
         waiting = [one.cluster for one in wanted if one.phase != "Ready"]
         return f"{said}; not complete on {words.first(waiting, _NAMED)}" if waiting else said
 
