@@ -181,8 +181,12 @@ def _stack(observed: Observed, access: Access, provider: ProviderConfigRef, fact
         driver_root=root.at("spec", "stack", "gpuDriverRoot").text(of_cloud.gpu_driver_root),
         limits_critical_pods=of_cloud.needs_critical_quota,
         lifelines=cluster_cloud.lifelines(observed),
-        is_abandoned=seen.at(observed.composite, "metadata", "annotations", names.ANNOTATION_ABANDON) == "true",
+        is_abandoned=_is_abandoned(observed),
     )
+
+
+def _is_abandoned(observed: Observed) -> bool:
+    return bool(seen.at(observed.composite, "metadata", "annotations", names.ANNOTATION_ABANDON) == "true")
 
 
 def _drivers(pools: Iterable[Pool]) -> set[str]:
@@ -208,8 +212,15 @@ def _config_name(observed: Observed, access: Access, provider: ProviderConfigRef
 
 
 def _held(observed: Observed) -> dict[str, Child]:
+    """Return what stands. The word by which a cluster that is gone is given up is handed on whatever is wrong."""
     kept = {key: observed.children[key] for key in (KEY, releases.CONFIG_KEY) if key in observed.children}
-    return hold.hold(kept)
+    children = hold.hold(kept)
+    if KEY in children and isinstance(children[KEY].resource.get("spec"), Mapping):
+        resource = children[KEY].resource
+        spec = {name: value for name, value in resource["spec"].items() if name != "abandon"}
+        spec |= {"abandon": True} if _is_abandoned(observed) else {}
+        children[KEY] = replace(children[KEY], resource={**resource, "spec": spec})
+    return children
 
 
 def _ready(standing: Resource | None) -> Ready:

@@ -203,6 +203,17 @@ def test_a_cluster_that_is_gone_is_abandoned_by_an_annotation() -> None:
     assert "abandon" not in spec(world.compose())
 
 
+def test_a_cluster_that_is_gone_is_abandoned_whatever_is_wrong_with_its_stack() -> None:
+    """A deletion would wait for the cluster for ever, and its author was told that everything is kept."""
+    world = running()
+    before = spec(world.step())
+    world.cluster["spec"]["stack"]["versions"] = {"kserve": "newest"}
+    world.cluster["metadata"]["annotations"] = {"modelplane.ai/abandon": "true"}
+    assert spec(world.step()) == {**before, "abandon": True}
+    del world.cluster["metadata"]["annotations"]
+    assert spec(world.compose()) == before
+
+
 def test_the_objects_of_its_stack_keep_no_unused_cluster_from_being_deleted() -> None:
     world = running()
     world.replicas.clear()
