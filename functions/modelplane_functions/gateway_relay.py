@@ -6,11 +6,10 @@ off the list, or a relay that is taken out of the spec, keeps its services until
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from modelplane import seen
+from modelplane import names, seen
 from modelplane.api import gateway_status
 from modelplane.render import relay_gateway
 from modelplane.routing.model import Gateway
@@ -20,7 +19,6 @@ from modelplane_functions.exchange import Child, Condition, Observed, Ready, Res
 Json: TypeAlias = Any
 
 CONDITION = "Relay"
-_NAMESPACE = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def children(gateway: Gateway, observed: Observed) -> dict[str, Child]:
@@ -73,7 +71,7 @@ def conditions(gateway: Gateway, observed: Observed) -> Iterator[Condition]:
 def _listeners(running: Resource | None) -> list[str]:
     """Return the names of the listeners that may be namespaces; no other was ever made here."""
     found = (seen.text(each.get("name")) for each in seen.objects(seen.at(running, "spec", "listeners")))
-    return [name for name in found if _NAMESPACE.fullmatch(name)]
+    return [name for name in found if names.is_label(name)]
 
 
 def _is_in_use(running: Resource | None, name: str) -> bool:

@@ -16,6 +16,8 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
+_DNS_LABEL = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
 GROUP = "modelplane.ai"
 API_VERSION = f"{GROUP}/v1alpha1"
 SYSTEM_NAMESPACE = "modelplane-system"
@@ -86,6 +88,11 @@ _ENDS_IN_DIGEST = re.compile(rf"-[0-9a-f]{{{DIGEST_DIGITS}}}\Z")
 def digest(*parts: str, digits: int = DIGEST_DIGITS) -> str:
     """Return a stable hexadecimal digest of `parts`; ("a", "bc") and ("ab", "c") have different digests."""
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:digits]
+
+
+def is_label(text: str) -> bool:
+    """Return whether a namespace or a pool can have the name: a label of RFC 1123, at most 63 characters."""
+    return _DNS_LABEL.fullmatch(text) is not None
 
 
 def place(labels: Mapping[str, object]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from modelplane import names
 from modelplane.api.fields import Field
 from modelplane.routing import features
 from modelplane.routing.features import GatewayType
@@ -19,7 +20,6 @@ _ALLOW, _DENY = "Allow", "Deny"
 # Without scheme, user and password: the URL is part of a ConfigMap.
 _URL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?:(?P<port>[0-9]{1,5})\Z")
 _PORT_MAX = 65535
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
 
 
 def decode(field: Field, gateway: GatewayType, version: str) -> Limiter | None:
@@ -81,7 +81,7 @@ def _redis(field: Field) -> Redis:
 
 def _budget(field: Field) -> NamespaceBudget:
     namespace, unit = field.at("namespace"), field.at("unit")
-    if not _NAMESPACE.match(namespace.text()):
+    if not names.is_label(namespace.text()):
         raise namespace.wrong("is no name of a namespace")
     if unit.text() not in UNITS:
         raise unit.wrong(f"must be one of {', '.join(UNITS)}")

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from kubecel import interruption
-from modelplane import seen
+from modelplane import names, seen
 from modelplane.api import allocations, device_requests, installation, intent, pool_nodes, tenants
 from modelplane.api.fields import Field
 from modelplane.devices import locality, versions
@@ -48,7 +48,6 @@ _UNSEEN = (
     "minNodeCount to 1 or more"
 )
 DEFAULT_SAMPLING_PERCENT = 10
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VERSION = re.compile(r"v?1\.(?P<minor>[0-9]{1,3})(?![0-9])")
 _UNPUBLISHED = Field(None)
 
@@ -308,7 +307,7 @@ def _label(field: Field, default: str | None = None) -> str:
     named, and a replica would leave a pool that no client renamed.
     """
     name = field.text(default)
-    if not _LABEL.fullmatch(name):
+    if not names.is_label(name):
         raise field.wrong("must be at most 63 lower case letters, digits and hyphens")
     return name
 

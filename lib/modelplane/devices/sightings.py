@@ -13,17 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from modelplane import units
+from modelplane.devices import deviations
+from modelplane.devices.deviations import Deviation
 from modelplane.devices.model import Attribute, Claim, Device, DeviceTaint, DeviceTaintEffect, NodeClass
-from modelplane.errors import InvalidQuantity
 
 BYTES_MAX = 1 << 16
 """The bytes of a summary, as its writer keeps them."""
 KINDS_MAX, SHAPES_MAX = 64, 64
 """The kinds of devices and the shapes of nodes of one pool in a summary."""
 _MEBI = 1 << 20
-_SHOWN = 4
-"""The values of a list that a message shows."""
 
 
 class NodeState(StrEnum):
@@ -150,47 +148,17 @@ def _in(sight: PoolSighting, state: NodeState) -> int:
     return sum(shape.nodes for shape in sight.shapes if shape.state is state)
 
 
-def _nearest(kind: SeenKind, wanted: Sequence[Device]) -> tuple[Device | None, tuple[tuple[str, str, str], ...]]:
-    """Return the kind of the class that a device differs from least, and in what; None where the class has none."""
-    found = [(one, tuple(_differences(kind, one))) for one in wanted if _is_of(kind, one)]
-    return min(found, key=lambda entry: len(entry[1]), default=(None, ()))
+def _nearest(kind: SeenKind, wanted: Sequence[Device]) -> tuple[Device | None, tuple[Deviation, ...]]:
+    """Return the kind of the class that a device differs from least, in its product first, and in what.
+
+    None where the class has none of its driver.
+    """
+    found = [(one, deviations.of(one, kind.attributes, kind.capacity)) for one in wanted if _is_of(kind, one)]
+    return min(found, key=lambda entry: deviations.distance(entry[1]), default=(None, ()))
 
 
 def _is_of(kind: SeenKind, device: Device) -> bool:
     return device.claim is Claim.DRA and device.driver == kind.driver
-
-
-def _differences(kind: SeenKind, device: Device) -> Iterator[tuple[str, str, str]]:
-    """Yield each value that differs: what it is, in the class, on the device."""
-    attributes = {_qualified(name, kind.driver): value for name, value in kind.attributes}
-    capacity = {_qualified(name, kind.driver): value for name, value in kind.capacity}
-    for name, value in device.attributes:
-        published = attributes.get(device.qualified(name))
-        if published != value:
-            yield f"attribute {name}", _shown(value), "not published" if published is None else _shown(published)
-    for name, amount in device.capacity:
-        there = capacity.get(device.qualified(name))
-        if there is None or not _equal(amount, there):
-            yield f"capacity {name}", amount, there or "not published"
-
-
-def _qualified(name: str, driver: str) -> tuple[str, str]:
-    domain, slash, identifier = name.partition("/")
-    return (domain, identifier) if slash else (driver, name)
-
-
-def _equal(amount: str, other: str) -> bool:
-    try:
-        return units.quantity(amount) == units.quantity(other)
-    except InvalidQuantity:
-        return False
-
-
-def _shown(value: Attribute) -> str:
-    if isinstance(value.value, tuple):
-        shown = ", ".join(str(one) for one in value.value[:_SHOWN])
-        return shown + (", ..." if len(value.value) > _SHOWN else "")
-    return str(value.value).lower() if isinstance(value.value, bool) else str(value.value)
 
 
 def _devices(
@@ -245,9 +213,7 @@ def _resting(states: Counter[NodeState], uncounted: int) -> Iterator[str]:
         yield f"{_nodes(uncounted)} too different from the others to be counted"
 
 
-def _differing(
-    sight: PoolSighting, nearest: Sequence[tuple[Device | None, tuple[tuple[str, str, str], ...]]]
-) -> Iterator[str]:
+def _differing(sight: PoolSighting, nearest: Sequence[tuple[Device | None, tuple[Deviation, ...]]]) -> Iterator[str]:
     counted = Counter[int]()
     for shape in sight.shapes:
         counted.update({index: count * shape.nodes for index, count in shape.devices})
@@ -257,7 +223,8 @@ def _differing(
             found.update({(device.name, *difference): counted[index] for difference in differences})
     for (device_name, what, declared, seen), count in sorted(found.items()):
         devices = "1 device" if count == 1 else f"{count} devices"
-        yield f'{what} of device "{device_name}" is {declared} in the class and {seen} on {devices}'
+        there = seen or "not published"
+        yield f'{what} of device "{device_name}" is {declared} in the class and {there} on {devices}'
 
 
 def _smaller(sight: PoolSighting, node_class: NodeClass | None) -> Iterator[str]:

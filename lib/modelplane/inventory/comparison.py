@@ -13,9 +13,9 @@ from itertools import groupby
 from math import prod
 
 from modelplane import units
-from modelplane.devices.model import Attribute, Claim, CounterSet, Device, Draw, NodeClass
-
-_TELLING = frozenset({"type", "productName", "architecture", "profile", "model", "family", "tpuGen", "accelerator"})
+from modelplane.devices import deviations
+from modelplane.devices.deviations import Deviation
+from modelplane.devices.model import Claim, CounterSet, Device, Draw, NodeClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,10 @@ def lies(node_class: NodeClass, published: Sequence[Device]) -> tuple[Lie, ...]:
     for device in published:
         candidates = [one for one in declared if one.driver == device.driver]
         if candidates:
-            best = min(candidates, key=lambda one: (*_distance(one, device), -len(one.attributes), one.name))
+            best = min(
+                candidates,
+                key=lambda one: (*deviations.distance(_between(one, device)), -len(one.attributes), one.name),
+            )
             members[best.name].append(device)
     found: list[Lie] = []
     for one in declared:
@@ -69,7 +72,7 @@ def lies(node_class: NodeClass, published: Sequence[Device]) -> tuple[Lie, ...]:
         told = [
             (field, says, has, device.name)
             for device in members[one.name]
-            for field, says, has in _differences(one, device)
+            for field, says, has in _between(one, device)
         ]
         told.sort(key=lambda each: each[:3])
         for (field, says, has), each in groupby(told, key=lambda each: each[:3]):
@@ -87,36 +90,8 @@ def _number(device: Device, node_class: NodeClass) -> int:
     return units_of.get(device.draws[0].counter_set, 1) * places * device.draws[0].alike
 
 
-def _differences(declared: Device, published: Device) -> list[tuple[str, str, str]]:
-    """Return the fields that differ, each with the declared and the published value as text."""
-    found = []
-    for name, value in declared.attributes:
-        has = published.attribute("/".join(declared.qualified(name)))
-        if has != value:
-            found.append((f"attribute {name}", _shown(value), "" if has is None else _shown(has, value)))
-    theirs = {published.qualified(name): text for name, text in published.capacity}
-    for name, text in declared.capacity:
-        amount = theirs.get(declared.qualified(name))
-        if amount is None or units.quantity(amount) != units.quantity(text):
-            found.append((f"capacity {name}", text, amount or ""))
-    return found
-
-
-def _distance(declared: Device, published: Device) -> tuple[int, int]:
-    """Return the number of differences: of those that make another product, and of all."""
-    fields = [field for field, _, _ in _differences(declared, published)]
-    return sum(_is_telling(field) for field in fields), len(fields)
-
-
-def _is_telling(field: str) -> bool:
-    return field.removeprefix("attribute ").rpartition("/")[2] in _TELLING
-
-
-def _shown(value: Attribute, beside: Attribute | None = None) -> str:
-    text = ", ".join(map(str, value.value)) if isinstance(value.value, tuple) else str(value.value)
-    if beside is not None and beside.kind is not value.kind:
-        return f"{text} ({value.kind})"
-    return text or '""'
+def _between(declared: Device, published: Device) -> tuple[Deviation, ...]:
+    return deviations.of(declared, published.attributes, published.capacity)
 
 
 def describes(node_class: NodeClass, found: NodeClass) -> bool:
@@ -173,7 +148,7 @@ def _same(declared: Device, found: Device) -> bool:
         and declared.draws == found.draws
         and set(declared.taints) == set(found.taints)
     )
-    return plain and not _differences(declared, found)
+    return plain and not _between(declared, found)
 
 
 def is_meant(node_class: NodeClass, found: NodeClass, told: Sequence[Lie]) -> bool:
@@ -182,7 +157,7 @@ def is_meant(node_class: NodeClass, found: NodeClass, told: Sequence[Lie]) -> bo
     there = _by_driver(found)
     if not counted or any(there.get(driver) != count for driver, count in counted.items()):
         return False
-    return not any(one.field == "count" or _is_telling(one.field) for one in told)
+    return not any(one.field == "count" or deviations.is_telling(one.field) for one in told)
 
 
 def _by_driver(node_class: NodeClass) -> dict[str, int]:
