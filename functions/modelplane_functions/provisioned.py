@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from modelplane import seen, words
 from modelplane.api import cloud_parts
-from modelplane.render import pod_errors, provisioning
+from modelplane.render import objects, pod_errors, provisioning
 from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import Provisioner
 from modelplane_functions import hold
@@ -63,7 +63,7 @@ def kinds(cloud: Provisioner) -> dict[str, Kind]:
 def outcome(observed: Observed, cloud: Provisioner, rendered: tuple[Manifest, ...], status: Resource) -> Outcome:
     """Return the children, and a status with `status` beside what is common to all parts."""
     missing = tuple(_missing(observed, cloud, rendered))
-    children = _children(observed, () if missing else rendered)
+    children = _children(observed, cloud, () if missing else rendered)
     failures = tuple(_failures(observed, cloud))
     wanted = [key for key in children if not key.startswith(_USAGE)]
     made = sum(children[key].ready is Ready.TRUE for key in wanted)
@@ -87,22 +87,27 @@ def outcome(observed: Observed, cloud: Provisioner, rendered: tuple[Manifest, ..
     )
 
 
-def _children(observed: Observed, rendered: tuple[Manifest, ...]) -> dict[str, Child]:
-    """Return the rendered children, and as they are observed those that are not rendered any more."""
+def _children(observed: Observed, cloud: Provisioner, rendered: tuple[Manifest, ...]) -> dict[str, Child]:
+    """Return the rendered children, and as they are observed those that are not rendered any more.
+
+    Only a right that is not asked for any more is left out, in two steps where its deletion would have left it.
+    """
     made = {one.key: Child(one.resource, _judge(observed.children.get(one.key), one.key)) for one in rendered}
-    kept = {key: child for key, child in observed.children.items() if key not in made}
-    return {
-        **made,
-        **{key: Child(_held(observed, child, key), _judge(child, key)) for key, child in sorted(kept.items())},
-    }
+    rights = cloud.rights() if rendered else ()
+    kept: dict[str, Child] = {}
+    for key, child in sorted(observed.children.items()):
+        is_right = key.startswith(rights)
+        if key not in made and not (is_right and objects.is_removable(child)):
+            kept[key] = Child(_held(observed, child, key, is_right=is_right), _judge(child, key))
+    return {**made, **kept}
 
 
-def _held(observed: Observed, child: Resource, key: str) -> Resource:
-    """Return a child as it is observed, with the fate in the cloud that is wanted now."""
+def _held(observed: Observed, child: Resource, key: str, *, is_right: bool) -> Resource:
+    """Return a child as it is observed, with the fate in the cloud that is wanted now: a right is never left there."""
     held, is_kept = hold.held(child), cloud_parts.is_kept(observed.spec)
     if key.startswith(_USAGE) or is_kept is None or seen.at(held, "spec", "forProvider") is None:
         return held
-    return provisioning.fated(held, is_kept=is_kept)
+    return provisioning.fated(held, is_kept=is_kept and not is_right)
 
 
 def _judge(child: Resource | None, key: str) -> Ready:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from modelplane import names
+from modelplane.render import objects
 from modelplane.render.stack import releases
 from modelplane.workload.stack import Component, Mode
 from modelplane_functions.compose import serving_stack as composer
@@ -126,7 +127,7 @@ class Live:
             for field in ("managedFields", "resourceVersion", "uid", "generation", "creationTimestamp"):
                 resource["metadata"].pop(field, None)
             if (
-                releases.is_removable(before.get(key, {}))
+                objects.is_removable(before.get(key, {}))
                 or key not in before
                 or resource["spec"] != before[key]["spec"]
             ):

@@ -34,6 +34,7 @@ BLOCK = {"resourceGroup": "sandbox", "location": "westeurope"}
 RECIPE = {"vmSize": "Toy_8"}
 API_VERSION = "toys.example.org/v1"
 NO_ROOM = "the sandbox is full"
+RIGHT = "guest-"
 
 
 class Toy:
@@ -59,7 +60,14 @@ class Toy:
 
     def cluster(self, site: Site, observed: Mapping[str, Resource]) -> tuple[Manifest, ...]:
         box = {"group": site.settings.at("resourceGroup").text()}
-        return (provisioning.managed(_identity(CLUSTER, "Box", site.cluster), box, site=site),)
+        guests = site.settings.at("guests").texts()
+        return (
+            provisioning.managed(_identity(CLUSTER, "Box", site.cluster), box, site=site),
+            *(
+                provisioning.managed(_identity(f"{RIGHT}{guest}", "Shelf", site.cluster, guest), {}, site=site)
+                for guest in guests
+            ),
+        )
 
     def facts(self, site: Site, observed: Mapping[str, Resource]) -> dict[str, str]:
         gate = provisioning.at_provider(observed.get(CLUSTER), "gate")
@@ -89,6 +97,9 @@ class Toy:
 
     def lifelines(self) -> tuple[str, ...]:
         return (CLUSTER,)
+
+    def rights(self) -> tuple[str, ...]:
+        return (RIGHT,)
 
     def stack_needs(self, site: Site) -> StackNeeds:
         return StackNeeds()

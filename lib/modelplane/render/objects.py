@@ -142,3 +142,9 @@ def _readiness(manifest: Manifest) -> dict[str, Json]:
     if manifest.readiness.cel:
         return {"policy": "DeriveFromCelQuery", "celQuery": manifest.readiness.cel}
     return {"policy": "SuccessfulCreate"}
+
+
+def is_removable(resource: Resource) -> bool:
+    """Return whether the deletion of a managed resource, a Release or an Object removes what it stands for."""
+    policies = seen.at(resource, "spec", "managementPolicies")
+    return not isinstance(policies, list) or not policies or "*" in policies or "Delete" in policies

@@ -112,6 +112,12 @@ class Provisioner(Protocol):
         They are what its API is reached with, and the nodes on which its controllers run.
         """
 
+    def rights(self) -> tuple[str, ...]:
+        """Return the beginnings of the keys of rights in the cluster, which are taken away once nobody asks for them.
+
+        Everything else that was made stays until the cluster goes.
+        """
+
     def stack_needs(self, site: Site) -> StackNeeds:
         """Return the needs of the serving stack."""
 

@@ -252,3 +252,55 @@ def test_a_spec_that_cannot_be_read_stops_before_anything_is_dropped(field: str,
     part.document["spec"][field] = value
     with pytest.raises(error):
         part.compose()
+
+
+# --- rights, which are taken away -------------------------------------------------------------------------------------
+
+EVE = f"{toy_cloud.RIGHT}eve"
+
+
+def _with_guest(policy: str = "Delete") -> Part:
+    part = Part("CloudCluster")
+    part.document["spec"]["deletionPolicy"] = policy
+    part.document["spec"]["settings"]["guests"] = ["eve", "bob"]
+    return part.made()
+
+
+def test_a_right_that_is_not_asked_for_any_more_is_taken_away_and_nothing_else() -> None:
+    part = _with_guest()
+    before = set(part.children)
+    part.document["spec"]["settings"]["guests"] = ["bob"]
+    part.step()
+    assert set(part.children) == before - {EVE}
+
+
+def test_a_right_is_not_left_in_the_cloud_where_the_cluster_would_be() -> None:
+    part = _with_guest("Orphan")
+    assert "Delete" not in part.children[EVE]["spec"]["managementPolicies"]
+    part.document["spec"]["settings"]["guests"] = ["bob"]
+    first = part.step()
+    assert "managementPolicies" not in first.children[EVE].resource["spec"], "its deletion is let through first"
+    part.children[EVE]["spec"].pop("managementPolicies", None)
+    part.step()
+    assert EVE not in part.children
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(lambda part: setattr(part, "kinds", set()), id="the-provider-is-not-served-for-a-moment"),
+        pytest.param(lambda part: part.children["cluster"].pop("status"), id="the-cluster-is-not-read"),
+        pytest.param(lambda part: part.children[EVE].pop("status"), id="the-right-is-not-read"),
+    ],
+)
+def test_a_right_that_is_asked_for_stays_whatever_blinks(broken: Callable[[Part], None]) -> None:
+    part = _with_guest()
+    broken(part)
+    assert EVE in part.step().children
+
+
+def test_a_list_of_rights_that_cannot_be_read_takes_nothing() -> None:
+    part = _with_guest()
+    part.document["spec"]["settings"]["guests"] = [{"name": "bob"}]
+    with pytest.raises(InvalidInput):
+        part.compose()  # everything is held then

@@ -10,6 +10,7 @@ import pytest
 
 from modelplane.errors import InvalidInput
 from modelplane.placement.snapshot import ANY_BACKEND
+from modelplane.render import objects
 from modelplane.render.backends.selection import BACKENDS
 from modelplane.render.stack import choice, judge, needs, profile, releases, turn
 from modelplane.render.stack.part import Part, api
@@ -79,7 +80,7 @@ def test_t3_a_release_that_is_deployed_works_only_when_its_proof_does(part: Part
 
 
 def test_t4_releases_that_own_definitions_are_never_uninstalled() -> None:
-    kept = {part.key for part in PARTS if not releases.is_removable(release(part))}
+    kept = {part.key for part in PARTS if not objects.is_removable(release(part))}
     assert kept == {"kserve-crd", "kueue", "monitors"}
     assert values("cert-manager")["crds"] == {"enabled": True, "keep": True}
 
@@ -173,7 +174,7 @@ def test_t17_an_abandoned_release_is_only_observed() -> None:
     made = releases.abandoned(release(profile.parts()["lws"]))
     assert made["spec"]["managementPolicies"] == ["Observe"]
     assert releases.is_abandoned(made)
-    assert not releases.is_removable(made)
+    assert not objects.is_removable(made)
 
 
 def test_t18_no_part_brings_the_gpu_operator() -> None:

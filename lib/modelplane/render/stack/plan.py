@@ -293,7 +293,7 @@ def _usages(here: Situation, made: Mapping[str, Resource], kept: frozenset[str])
     removable = {
         key
         for key, child in here.children.items()
-        if _is_written(child) and (key in made or key in kept) and releases.is_removable(made.get(key, child))
+        if _is_written(child) and (key in made or key in kept) and objects.is_removable(made.get(key, child))
     }
     pairs = [(of, by) for of, by in _orders(here) if {of, by} <= removable]
     for keys in pairs:

@@ -180,12 +180,6 @@ def is_abandoned(child: Resource) -> bool:
     return bool(seen.at(child, "spec", "managementPolicies") == ["Observe"])
 
 
-def is_removable(child: Resource) -> bool:
-    """Return whether a Release or Object is something that its deletion removes from the cluster."""
-    policies = seen.at(child, "spec", "managementPolicies")
-    return not isinstance(policies, list) or not policies or "*" in policies or "Delete" in policies
-
-
 def gateway_readiness() -> Readiness:
     """Return the readiness of a Gateway: it is programmed and has an address."""
     # A Gateway has no status before its controller has seen it.

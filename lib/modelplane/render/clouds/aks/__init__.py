@@ -23,9 +23,15 @@ __all__ = [
     "node_pool",
     "nodes",
     "problems",
+    "rights",
     "served",
     "stack_needs",
 ]
+
+
+def rights() -> tuple[str, ...]:
+    """Return no keys: nothing that is made for a cluster is a right of somebody alone."""
+    return ()
 
 
 def stack_needs(site: Site) -> StackNeeds:

@@ -6,7 +6,7 @@ its largest size where nothing makes it grow, or a second device plugin beside t
 Source: EKS user guide and API reference; provider-upjet-aws v2.5.0 and v2.6.0.
 """
 
-from modelplane.render.clouds.eks.access import config
+from modelplane.render.clouds.eks.access import config, rights
 from modelplane.render.clouds.eks.advice import advice
 from modelplane.render.clouds.eks.assumption import assumed
 from modelplane.render.clouds.eks.checks import problems
@@ -18,5 +18,5 @@ from modelplane.render.clouds.eks.stack import stack_needs
 
 __all__ = [
     "advice", "assumed", "cluster", "config", "facts", "lifelines", "network", "node_pool", "nodes", "problems",
-    "served", "stack_needs",
+    "rights", "served", "stack_needs",
 ]  # fmt: skip

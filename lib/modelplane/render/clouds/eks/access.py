@@ -19,6 +19,7 @@ from modelplane.render.manifest import Manifest
 from modelplane.render.provisioning import Site
 
 AUTH = "cluster-auth"
+_ENTRY, _POLICY = "entry-", "admin-"
 _KUBECONFIG = "kubeconfig"
 _REFRESH = "5m0s"
 _ADMIN = "AmazonEKSClusterAdminPolicy"
@@ -33,13 +34,18 @@ def manifests(site: Site) -> Iterator[Manifest]:
         digest = names.digest(arn)
         entry = {"clusterNameRef": kinds.reference(site), "principalArn": arn}
         yield kinds.made(
-            site, kinds.ACCESS_ENTRY, kinds.Part(f"entry-{digest}", ("entry", digest)), {**entry, "type": "STANDARD"}
+            site, kinds.ACCESS_ENTRY, kinds.Part(f"{_ENTRY}{digest}", ("entry", digest)), {**entry, "type": "STANDARD"}
         )
         policy = f"arn:{settings.partition(site)}:eks::aws:cluster-access-policy/{_ADMIN}"
         scope = {"policyArn": policy, "accessScope": {"type": "cluster"}}
         yield kinds.made(
-            site, kinds.ACCESS_POLICY, kinds.Part(f"admin-{digest}", ("admin", digest)), {**entry, **scope}
+            site, kinds.ACCESS_POLICY, kinds.Part(f"{_POLICY}{digest}", ("admin", digest)), {**entry, **scope}
         )
+
+
+def rights() -> tuple[str, ...]:
+    """Return the beginnings of the keys of entries and of what they allow: a role off the list has no way in."""
+    return (_ENTRY, _POLICY)
 
 
 def config(site: Site) -> Manifest:

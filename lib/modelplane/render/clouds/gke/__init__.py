@@ -23,11 +23,17 @@ __all__ = [
     "node_pool",
     "nodes",
     "problems",
+    "rights",
     "served",
     "stack_needs",
 ]
 
 _DRIVER_ROOT = "/home/kubernetes/bin/nvidia"
+
+
+def rights() -> tuple[str, ...]:
+    """Return no keys: nothing that is made for a cluster is a right of somebody alone."""
+    return ()
 
 
 def stack_needs(site: Site) -> StackNeeds:
