@@ -110,3 +110,10 @@ def explained(tmp_path: Path, objects: Objects) -> Json:
     assert ran.code in (0, 1), ran.err
     assert ran.json["placed"] is (ran.code == 0)
     return ran.json
+
+
+def larger() -> Json:
+    """Return a class whose nodes have twice the devices; no cluster has such a pool."""
+    made = given.node_class("h100-16x")
+    made["spec"]["devices"][0]["count"] = 16
+    return made
