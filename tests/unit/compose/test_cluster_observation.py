@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,6 +150,27 @@ def test_a_pool_that_grows_counts_a_resting_node_among_those_it_may_have() -> No
         watched.add(f"more-{number:02}")
     outcome = watched.compose()
     assert len(admitted(outcome)) == 16, "two nodes of three: the third rests"
+
+
+def test_the_bytes_that_the_docs_tell_are_those_of_the_program() -> None:
+    watched = Watched(1, nodes=100)
+    alike = len(watched.look().encode())
+    for index in range(2):
+        watched.nodes[index] = node(f"n{index}", ready=False)
+        watched.nodes[2 + index] = node(f"n{2 + index}", cordoned=True)
+        watched.slices[4 + index] = whole(f"n{4 + index}", gpus=7)
+        watched.slices[6 + index] = whole(f"n{6 + index}", architecture="Ampere")
+        tainted = device("gpu-0", taints=[{"key": "sick", "effect": "NoSchedule"}])
+        watched.slices[8 + index] = resource_slice(
+            f"n{8 + index}", [tainted, *(device(f"gpu-{i}") for i in range(1, 8))]
+        )
+    differing = len(watched.look().encode())
+    docs = Path(__file__).resolve().parents[3] / "docs"
+    assert (
+        f"{alike} where all nodes are alike, {differing:,} where 10 differ in five ways"
+        in (docs / "capacity.md").read_text()
+    )
+    assert f"| {alike} to {differing:,} |" in (docs / "decisions.md").read_text()
 
 
 def _unreadable(watched: Watched) -> None:
